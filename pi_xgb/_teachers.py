@@ -8,26 +8,54 @@ q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-Array = Any  # numpy.ndarray, or cupy.ndarray when training runs on a GPU
+import numpy as np
+import xgboost
+
+from ._losses import Array
+from ._validation import check_kl_weight, check_q
+
+DEFAULT_KL_WEIGHT = 0.5
 
 
 class Teacher:
-    """Base class: derive from it, give it :meth:`q`, and pass it wherever a teacher is taken."""
+    """What the mean of y should be for each training row.
+
+    Derive from it to write a teacher of your own: give the class a method ``q(mean, label, weight)`` and pass
+    an instance wherever a teacher is taken (:func:`pi_xgb.train`, :class:`pi_xgb.KLObjective`). ``mean`` is the
+    student's current prediction, so that a teacher can follow it; ``mean`` must not be written to.
+
+    Examples
+    --------
+    A teacher that pulls every prediction half of the way towards the average one:
+
+    >>> import numpy as np, pi_xgb, xgboost as xgb
+    >>> class Timid(pi_xgb.Teacher):
+    ...     def q(self, mean, label, weight):
+    ...         return (mean + mean.mean()) / 2
+    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
+    >>> dtrain = xgb.DMatrix(data.x, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2}
+    >>> timid = pi_xgb.train(params, dtrain, 20, teacher=Timid(), kl_weight=9.0)
+    >>> bool(timid.predict(dtrain).std() < xgb.train(params, dtrain, 20).predict(dtrain).std())
+    True
+    """
 
     follows_student = True
-    """Whether q depends on the student's current mean; a teacher that does not is asked once."""
+    """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
+    counts in the model's intercept."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
 
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
 
-    def start(self, rounds: int) -> None:
-        """Begin a training whose student already has ``rounds`` rounds."""
+    def start(self, rounds: int, kl_weight: float) -> None:
+        """Begin a training in which this teacher weighs ``kl_weight`` and the student has ``rounds`` rounds."""
 
     def take(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
@@ -35,3 +63,176 @@ class Teacher:
             f"{type(self).__name__} cannot be cut into folds: give it a method take(rows) that returns the "
             "teacher of those rows"
         )
+
+
+class FixedTeacher(Teacher):
+    """A q that was there before the training."""
+
+    follows_student = False
+
+    def __init__(self, q: Any, *, probabilities: bool = True, name: str = "teacher") -> None:
+        self._q = check_q(q, probabilities=probabilities, name=name)
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        return self._q
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The q of every training row."""
+        return self._q
+
+    def check(self, n_rows: int) -> None:
+        if len(self._q) != n_rows:
+            raise ValueError(
+                f"the teacher has a q for {len(self._q)} rows, dtrain has {n_rows} rows: it must be made for "
+                "these very rows, in this order"
+            )
+
+    def take(self, rows: Array) -> FixedTeacher:
+        return FixedTeacher(self._q[rows], probabilities=False)
+
+
+class ModelTeacher(FixedTeacher):
+    """Any model you already have as the teacher: a domain expert's rule, a published score, another library.
+
+    Parameters
+    ----------
+    model
+        An object with ``predict_proba``, or a callable that takes ``data`` and returns one value per row (one
+        column per class for multi-class).
+    data
+        What the model reads, one row for each training row, in the same order. It is read once, now.
+    probabilities
+        Set it to False for ``reg:squarederror``, where q may be any number.
+
+    Notes
+    -----
+    A model that was fitted on these very rows tells the student their labels again, and too surely: prefer a
+    model fitted elsewhere, or out-of-fold predictions.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> expert = pi_xgb.ModelTeacher(lambda z: 1 / (1 + 2.0 ** -z[:, 0]), np.array([[-1.0], [0.0], [1.0]]))
+    >>> expert.values.round(3).tolist()
+    [0.3330000042915344, 0.5, 0.6669999957084656]
+    """
+
+    def __init__(self, model: Any, data: Any, *, probabilities: bool = True) -> None:
+        name = type(model).__name__
+        if hasattr(model, "predict_proba"):
+            q = np.asarray(model.predict_proba(data))
+            if q.ndim == 2 and q.shape[1] == 2:
+                q = q[:, 1]
+        elif callable(model):
+            q = model(data)
+        else:
+            raise TypeError(
+                f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
+                "model.predict for a regression model"
+            )
+        super().__init__(q, probabilities=probabilities, name=name)
+
+
+def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
+    """Whatever a user may pass as teacher, as a list of (Teacher, weight); weights of 0 are left out."""
+    if is_list_of_pairs(teacher):
+        if kl_weight != DEFAULT_KL_WEIGHT:
+            raise ValueError(
+                f"a list of (teacher, weight) carries its own weights, but kl_weight={kl_weight!r} was given as "
+                "well: leave kl_weight out and put each weight in the list"
+            )
+        pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
+    else:
+        pairs = [(teacher, check_kl_weight(kl_weight))]
+    made = [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
+    return [(t, w) for t, w in made if w > 0]
+
+
+def is_list_of_pairs(teacher: Any) -> bool:
+    """Whether this is a list of (teacher, weight), and not q itself as a list of numbers."""
+    return (
+        isinstance(teacher, (list, tuple))
+        and len(teacher) > 0
+        and all(isinstance(item, tuple) and len(item) == 2 and not np.isscalar(item[0]) for item in teacher)
+    )
+
+
+def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
+    if isinstance(teacher, Teacher):
+        return teacher
+    if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
+        raise TypeError(
+            f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"
+        )
+    if isinstance(teacher, xgboost.DMatrix):
+        raise TypeError(
+            "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
+            "matrix of privileged features as privileged="
+        )
+    return FixedTeacher(teacher, probabilities=probabilities)
+
+
+def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
+    """Let q travel with the rows of a DMatrix, through slices and ``xgboost.cv``.
+
+    XGBoost hands a custom objective the rows of a fold without saying which rows they are, so an array held by
+    the objective cannot be lined up with them. Of the fields that XGBoost keeps per row, the two bounds of the
+    survival objectives are free for the objectives here; q is stored there.
+
+    Parameters
+    ----------
+    dtrain
+        The matrix to write to. Its label bounds are replaced; nothing else is touched.
+    q
+        One probability per row; for classes ``(rows, K)`` with rows that sum to 1 and K of at most 3, since
+        there are two free fields. For more classes use :func:`pi_xgb.cv`.
+
+    Returns
+    -------
+    xgboost.DMatrix
+        ``dtrain`` itself.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain = pi_xgb.attach_teacher(xgb.DMatrix(data.x, data.y), data.q)
+    >>> history = xgb.cv({"objective": "binary:logistic"}, dtrain, 5, metrics="auc",
+    ...                  obj=pi_xgb.KLObjective(kl_weight=2.0))
+    >>> list(history.columns)
+    ['train-auc-mean', 'train-auc-std', 'test-auc-mean', 'test-auc-std']
+    """
+    array = check_q(q, probabilities=False)
+    if len(array) != dtrain.num_row():
+        raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
+    if array.ndim == 1:
+        lower, upper = array, np.full_like(array, np.nan)
+    elif array.shape[1] in (2, 3):
+        check_q(array)
+        if not np.allclose(array.sum(axis=1), 1, atol=1e-4):
+            raise ValueError("the rows of q must sum to 1: give the probability of each class")
+        lower, upper = array[:, 0].copy(), array[:, 1].copy()
+    else:
+        raise ValueError(
+            f"a DMatrix has room for the q of at most 3 classes, got {array.shape[1]}: use pi_xgb.cv, which "
+            "takes any number"
+        )
+    dtrain.set_float_info("label_lower_bound", lower)
+    dtrain.set_float_info("label_upper_bound", upper)
+    return dtrain
+
+
+def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: bool) -> FixedTeacher:
+    """The teacher that :func:`attach_teacher` left in the matrix; ``n_classes`` is 0 for one value per row."""
+    lower = dtrain.get_float_info("label_lower_bound")
+    upper = dtrain.get_float_info("label_upper_bound")
+    if lower.size != dtrain.num_row():
+        raise ValueError(
+            "this objective has no teacher of its own and the training matrix carries none: call "
+            "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
+        )
+    if n_classes == 0:
+        return FixedTeacher(lower, probabilities=probabilities)
+    columns = [lower, upper] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
+    return FixedTeacher(np.stack(columns, axis=1), probabilities=probabilities)

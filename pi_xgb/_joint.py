@@ -1,0 +1,275 @@
+"""JPIB: a teacher that is boosted in alternation with the student it teaches."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xgboost
+from xgboost.callback import TrainingCallback
+
+from ._dmatrix import freeze, slice_rows, thaw
+from ._losses import Array, Loss
+from ._objective import KLObjective
+from ._params import intercept, loss_of, number_of_classes, scale_pos_weight, user_params
+from ._teachers import DEFAULT_KL_WEIGHT, Teacher
+from ._validation import check_dmatrix, check_kl_weight
+
+
+class JointTeacher(Teacher):
+    """The privileged booster of JPIB: it gets one tree each time the student has got one.
+
+    ``pi_xgb.train(..., method="jpib")`` makes one for you. Make it yourself to keep the teacher's booster, to
+    continue a training later, or to combine JPIB with other teachers in a list.
+
+    Parameters
+    ----------
+    dprivileged
+        The privileged features and labels of the student's training rows, in the same order.
+    params
+        The teacher's parameters, its objective among them.
+    kl_weight
+        How much the student pulls the teacher; by default as much as the teacher pulls the student.
+    xgb_model
+        The teacher's booster, or its file, when a training is continued. It must be one round behind the
+        student, as :class:`JointCheckPoint` saves it.
+
+    Examples
+    --------
+    Three rounds, then two more, equal five in one go:
+
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, dpriv = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> whole = pi_xgb.train(params, dtrain, 5, privileged=dpriv, method="jpib")
+    >>> teacher = pi_xgb.JointTeacher(dpriv, params)
+    >>> student = pi_xgb.train(params, dtrain, 3, teacher=teacher)
+    >>> resumed = pi_xgb.JointTeacher(dpriv, params, xgb_model=teacher.booster)
+    >>> student = pi_xgb.train(params, dtrain, 2, teacher=resumed, xgb_model=student)
+    >>> student.get_dump() == whole.get_dump()
+    True
+    """
+
+    def __init__(
+        self,
+        dprivileged: xgboost.DMatrix,
+        params: Any,
+        *,
+        kl_weight: float | None = None,
+        xgb_model: Any = None,
+    ) -> None:
+        check_dmatrix(dprivileged, "privileged")
+        self._params = user_params(params)
+        if self._params.get("booster") == "dart":
+            raise ValueError(
+                "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use "
+                "gbtree or gblinear, or method='kbpib'"
+            )
+        self._loss: Loss = loss_of(self._params)
+        self._dprivileged = dprivileged
+        self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
+        self._kl_weight = self._own_kl_weight or 0.0
+        self._continues = xgb_model is not None
+        self._booster: xgboost.Booster | None = None
+        if self._continues:
+            # A base_score given again would overwrite the loaded one.
+            kept = {key: value for key, value in self._params.items() if key != "base_score"}
+            self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
+        self._q: Array | None = None
+        self._intercept: Any = self._params.get("base_score")
+
+    def starts_at(self, base_score: Any) -> None:
+        """Begin at the student's ``base_score``, unless this teacher's params name their own."""
+        self._intercept = self._params.get("base_score", base_score)
+
+    @property
+    def booster(self) -> xgboost.Booster:
+        """The teacher's booster as it stands, one round behind the student."""
+        if self._booster is None:
+            raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
+        return self._booster
+
+    def check(self, n_rows: int) -> None:
+        if self._dprivileged.num_row() != n_rows:
+            raise ValueError(
+                f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
+                f"{self._dprivileged.num_row()}. Build both from the same table, in the same order"
+            )
+
+    def start(self, rounds: int, kl_weight: float) -> None:
+        self._kl_weight = kl_weight if self._own_kl_weight is None else self._own_kl_weight
+        self._q = None
+        if rounds == 0 and not self._continues:
+            self._booster = None
+            return
+        mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
+        if self._booster is None or mine != rounds - 1:
+            raise ValueError(
+                f"a JPIB teacher must be one round behind its student: the student has {rounds} rounds, the "
+                f"teacher {mine}. A student cannot be continued without its own teacher: save both with "
+                "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
+                "xgb_model"
+            )
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        if len(label) != self._dprivileged.num_row():
+            self.check(len(label))
+        if self._booster is None:
+            self._booster = self._first_booster(mean, label, weight)
+        else:
+            self._grow(self._booster, mean, label, weight)
+        self._q = self._loss.mean(self._margin(self._booster))
+        return self._q
+
+    def take(self, rows: Array) -> JointTeacher:
+        return JointTeacher(slice_rows(self._dprivileged, rows), self._params, kl_weight=self._own_kl_weight)
+
+    def _first_booster(self, mean: Array, label: Array, weight: Array | None) -> xgboost.Booster:
+        base_score = self._intercept
+        if base_score is None:
+            # Both start at the same intercept; a student with a base_margin has none to share.
+            if bool((mean == mean[0]).all()):
+                base_score = self._loss.base_score(mean[0])
+            else:
+                base_score = intercept(self._loss, number_of_classes(self._params), label, weight, [])
+        return xgboost.Booster({**self._params, "base_score": base_score}, [self._dprivileged])
+
+    def _grow(self, booster: xgboost.Booster, mean: Array, label: Array, weight: Array | None) -> None:
+        if self._q is None:  # a continued training
+            self._q = self._loss.mean(self._margin(booster))
+        target, total = self._loss.blend(label, [(mean, self._kl_weight)], mean)
+        factor = np.float32(total) if weight is None else np.float32(total) * weight
+        grad, hess = self._loss.gradient(self._q, target, factor)
+        booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
+
+    def _margin(self, booster: xgboost.Booster) -> Array:
+        return booster.predict(self._dprivileged, output_margin=True, training=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+
+
+class JointObjective(KLObjective):
+    """JPIB as one objective for ``xgboost.train(obj=...)``.
+
+    The objective is asked for a gradient once per round, with the student's margin after the round before. It
+    first gives the privileged booster its tree for that round and then answers with the gradient towards the
+    privileged booster's new predictions: Algorithm 2 of the paper, without its last teacher tree, which
+    nothing would use.
+
+    Parameters
+    ----------
+    dprivileged
+        The privileged features and labels of the training rows, in the same order.
+    kl_weight
+        How much teacher and student pull each other.
+    params
+        The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
+        there is no ``num_class``).
+
+    Notes
+    -----
+    A second training with the same object starts with a new teacher. A training that continues a student
+    (``xgb_model=``) is refused unless the object still holds that student's teacher. ``teacher.booster`` is the
+    privileged booster. Pickling carries the privileged data along.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> objective = pi_xgb.JointObjective(xgb.DMatrix(data.z, data.y), kl_weight=0.5, params=params)
+    >>> student = xgb.train(params, xgb.DMatrix(data.x, data.y), 10, obj=objective)
+    >>> student.num_boosted_rounds(), objective.teacher.booster.num_boosted_rounds()
+    (10, 9)
+    """
+
+    def __init__(self, dprivileged: xgboost.DMatrix, kl_weight: float = DEFAULT_KL_WEIGHT, params: Any = None) -> None:
+        chosen = user_params(params)
+        if "objective" not in chosen and number_of_classes(chosen) < 2:
+            chosen["objective"] = "binary:logistic"
+        self.teacher = JointTeacher(dprivileged, chosen)
+        super().__init__(
+            self.teacher,
+            kl_weight,
+            objective=chosen.get("objective", "multi:softmax"),
+            scale_pos_weight=scale_pos_weight(chosen),
+        )
+
+
+class JointCheckPoint(TrainingCallback):
+    """Save student and teacher of a JPIB training every few rounds, so that it survives its process.
+
+    Parameters
+    ----------
+    directory
+        An existing folder. Each checkpoint is two files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
+        student's rounds. They are written under another name and renamed when complete.
+    teacher
+        The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).
+    interval
+        Rounds between checkpoints.
+
+    Notes
+    -----
+    To go on after the process was killed, read the newest complete pair with :meth:`latest` and train the
+    remaining rounds with both. The model is that of the uninterrupted run to the bit, as far as XGBoost's own
+    continuation is: not with ``subsample`` or ``colsample_*`` below 1, whose random state no model file holds.
+
+    Examples
+    --------
+    >>> import tempfile, pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, dpriv = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     teacher = pi_xgb.JointTeacher(dpriv, params)
+    ...     keep = pi_xgb.JointCheckPoint(folder, teacher, interval=2)
+    ...     _ = pi_xgb.train(params, dtrain, 5, teacher=teacher, callbacks=[keep])
+    ...     rounds, student_file, teacher_file = pi_xgb.JointCheckPoint.latest(folder)
+    ...     resumed = pi_xgb.JointTeacher(dpriv, params, xgb_model=teacher_file)
+    ...     student = pi_xgb.train(params, dtrain, 5 - rounds, teacher=resumed, xgb_model=student_file)
+    >>> rounds, student.num_boosted_rounds()
+    (4, 5)
+    """
+
+    def __init__(self, directory: os.PathLike[str] | str, teacher: JointTeacher, *, interval: int = 100) -> None:
+        super().__init__()
+        self._directory = Path(directory)
+        if not self._directory.is_dir():
+            raise ValueError(f"checkpoints need an existing folder, {str(directory)!r} is none: create it first")
+        if interval < 1:
+            raise ValueError(f"interval must be at least 1 round, got {interval!r}")
+        self._teacher = teacher
+        self._interval = interval
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        rounds = model.num_boosted_rounds()
+        if rounds % self._interval == 0:
+            # The teacher first: a student on disk then always has its teacher beside it.
+            self._save(self._teacher.booster, f"teacher-{rounds}.ubj")
+            self._save(model, f"student-{rounds}.ubj")
+        return False
+
+    def _save(self, booster: xgboost.Booster, name: str) -> None:
+        unfinished = self._directory / f"unfinished-{name}"
+        booster.save_model(unfinished)
+        unfinished.replace(self._directory / name)
+
+    @staticmethod
+    def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:
+        """The newest complete checkpoint as (rounds, student's file, teacher's file), or None."""
+        folder = Path(directory)
+        rounds = [int(m[1]) for file in folder.iterdir() if (m := re.fullmatch(r"student-(\d+)\.ubj", file.name))]
+        complete = [r for r in rounds if (folder / f"teacher-{r}.ubj").exists()]
+        if not complete:
+            return None
+        newest = max(complete)
+        return newest, folder / f"student-{newest}.ubj", folder / f"teacher-{newest}.ubj"

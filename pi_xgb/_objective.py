@@ -1,0 +1,173 @@
+"""The custom objective: from (margin, DMatrix) to the blended gradient and Hessian."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from ._losses import LOSSES, Array, Loss
+from ._params import positive_weight
+from ._teachers import DEFAULT_KL_WEIGHT, Teacher, as_teachers, attached_teacher
+from ._validation import check_kl_weight, check_labels, check_objective, check_shape, check_weights
+
+
+class KLObjective:
+    """XGBoost's loss plus ``kl_weight`` times the divergence from a teacher, as an objective for ``xgboost.train``.
+
+    Use it to add a teacher to a training script without changing the rest: pass it as ``obj=`` and keep
+    ``params["objective"]``, so that predictions, metrics and the saved model stay probabilities.
+    :func:`pi_xgb.train` does the same and three things more: it sets the intercept, checks everything before
+    training starts, and shows probabilities to a ``custom_metric``.
+
+    Parameters
+    ----------
+    teacher
+        An array with one q per training row (``(rows, K)`` for K classes), a :class:`Teacher`, or a list of
+        (teacher, weight). Without it the teacher is read from the training matrix, where
+        :func:`attach_teacher` put it.
+    kl_weight
+        How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
+    objective
+        The name of the objective in ``params``. XGBoost does not tell a custom objective which one it
+        replaces: without a name, one margin per row means ``binary:logistic``, several mean
+        ``multi:softprob``. For regression say ``"reg:squarederror"``.
+    scale_pos_weight
+        XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+
+    Notes
+    -----
+    With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
+    ``params["base_score"]`` says otherwise. A ``custom_metric`` sees margins, as with any custom objective.
+
+    Objects are picklable, and can be used for any number of trainings on the rows of their teacher.
+    For ``XGBClassifier(objective=...)``, which calls its objective differently, pass :meth:`sklearn`.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain = xgb.DMatrix(data.x, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3, "base_score": float(data.y.mean())}
+    >>> booster = xgb.train(params, dtrain, 10, obj=pi_xgb.KLObjective(data.q, kl_weight=2.0))
+    >>> bool(booster.predict(dtrain).max() <= 1)
+    True
+    """
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        *,
+        objective: str | None = None,
+        scale_pos_weight: float = 1.0,
+    ) -> None:
+        self.objective = objective
+        self.scale_pos_weight = check_kl_weight(scale_pos_weight, "scale_pos_weight")
+        self.kl_weight = check_kl_weight(kl_weight)
+        self._loss = None if objective is None else check_objective(objective)
+        self._pairs: list[tuple[Teacher, float]] | None = None
+        if teacher is not None:
+            probabilities = self._loss is None or self._loss.probabilities
+            self._pairs = as_teachers(teacher, kl_weight, probabilities=probabilities)
+        self._booster: Callable[[], xgboost.Booster | None] | None = None
+
+    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
+        """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
+        return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
+
+    def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
+        """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
+
+        Examples
+        --------
+        >>> import pi_xgb, xgboost as xgb
+        >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+        >>> objective = pi_xgb.KLObjective(data.q, kl_weight=2.0)
+        >>> model = xgb.XGBClassifier(n_estimators=5, objective=objective.sklearn).fit(data.x, data.y)
+        >>> model.predict_proba(data.x).shape
+        (300, 2)
+        """
+        weight = np.empty(0, np.float32) if sample_weight is None else np.asarray(sample_weight, np.float32)
+        return self._gradient(y_pred, np.asarray(y_true, np.float32), weight, None)
+
+    def _gradient(
+        self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
+    ) -> tuple[Array, Array]:
+        loss = self._loss or LOSSES["binary:logistic" if margin.ndim == 1 else "multi:softprob"]
+        n_classes = margin.shape[1] if margin.ndim == 2 else 0
+        if loss.multiclass != (n_classes > 0):
+            raise ValueError(
+                f"the objective {self.objective!r} does not fit margins of shape {margin.shape}: "
+                "KLObjective(objective=...) must name the objective in params"
+            )
+        # Repeated in every round because nothing says whether the matrix is still the one seen last time;
+        # it costs two passes over the labels.
+        check_labels(label, loss, n_classes, "the training matrix")
+        check_weights(weight, len(label), "the training matrix")
+        effective_weight = positive_weight(loss, label, weight, self.scale_pos_weight)
+
+        mean = loss.mean(margin)
+        teachings = []
+        for teacher, kl_weight in self._teachers(loss, n_classes, dtrain):
+            q = teacher.q(mean, label, effective_weight)
+            check_shape(q, mean, type(teacher).__name__)
+            teachings.append((q, kl_weight))
+        target, factor = loss.blend(label, teachings, mean)
+        if effective_weight is None:
+            return loss.gradient(mean, target, np.float32(factor))
+        return loss.gradient(mean, target, np.float32(factor) * effective_weight)
+
+    def _teachers(self, loss: Loss, n_classes: int, dtrain: xgboost.DMatrix | None) -> list[tuple[Teacher, float]]:
+        if self._pairs is None:
+            if dtrain is None:
+                raise ValueError(
+                    "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
+                    "one, so pass it as KLObjective(q, ...)"
+                )
+            teacher = attached_teacher(dtrain, n_classes, probabilities=loss.probabilities)
+            return [(teacher, self.kl_weight)]
+        if any(teacher.follows_student for teacher, _ in self._pairs):
+            self._start_teachers_of_a_new_training()
+        return self._pairs
+
+    def _start_teachers_of_a_new_training(self) -> None:
+        booster = _calling_booster()
+        if self._booster is not None and self._booster() is booster:
+            return
+        rounds = 0 if booster is None else booster.num_boosted_rounds()
+        for teacher, kl_weight in self._pairs or ():
+            teacher.start(rounds, kl_weight)
+        # Remembered only now: a teacher that refused to start must refuse again.
+        self._booster = weakref.ref(booster) if booster is not None else _NO_BOOSTER
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The booster of a running training stays behind: a copy begins its own.
+        return {**self.__dict__, "_booster": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+def _NO_BOOSTER() -> None:
+    """Stands for the booster of a caller that is none, such as a loop of the user's own."""
+
+
+def _calling_booster() -> xgboost.Booster | None:
+    """The Booster whose update asks for this gradient.
+
+    XGBoost passes an objective neither its booster nor the round, so a teacher that grows with the student has
+    no other way to tell the next round from the first round of another training. Margins do not tell: a tree
+    may leave them as they were, and a second training may start from any of them.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, xgboost.Booster):
+            return caller
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

@@ -1,0 +1,124 @@
+"""A user's params, read once, and turned into the student's and the teacher's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._collective import global_sum
+from ._losses import Array, Loss
+from ._teachers import Teacher
+from ._validation import check_kl_weight, check_objective
+
+# What names or counts the student's columns means nothing for the teacher's.
+_ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
+
+
+def user_params(params: Any) -> dict[str, Any]:
+    """A copy of the params, which XGBoost takes as a dict or as a list of pairs (several eval_metric allowed)."""
+    if params is None:
+        return {}
+    if isinstance(params, Mapping):
+        copied = dict(params)
+    else:
+        copied = dict(params)
+        metrics = [value for key, value in params if key == "eval_metric"]
+        if len(metrics) > 1:
+            copied["eval_metric"] = metrics
+    if "kl_weight" in copied:
+        raise ValueError(
+            "kl_weight is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
+            "pi_xgb.train(params, dtrain, kl_weight=...)"
+        )
+    return copied
+
+
+def objective_name(params: Mapping[str, Any]) -> str:
+    """The objective that XGBoost would use for these params."""
+    if "objective" in params:
+        return str(params["objective"])
+    return "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"
+
+
+def loss_of(params: Mapping[str, Any]) -> Loss:
+    """The loss of the objective in params, or an error that lists those that can be guided."""
+    loss = check_objective(objective_name(params))
+    if loss.multiclass and number_of_classes(params) < 2:
+        raise ValueError(
+            f"{objective_name(params)} needs params['num_class'] of at least 2, got {params.get('num_class')!r}"
+        )
+    return loss
+
+
+def number_of_classes(params: Mapping[str, Any]) -> int:
+    """``num_class``, or 0 where there is none."""
+    return int(params.get("num_class") or 0)
+
+
+def scale_pos_weight(params: Mapping[str, Any]) -> float:
+    """The factor on the weight of rows labelled 1."""
+    return check_kl_weight(float(params.get("scale_pos_weight", 1)), "scale_pos_weight")
+
+
+def teacher_params_from(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The student's params without what speaks of the student's columns."""
+    return {key: value for key, value in params.items() if key not in _ABOUT_COLUMNS}
+
+
+def warn_about_alpha(params: Mapping[str, Any], *, kl_weight_given: bool) -> None:
+    """The paper's alpha and XGBoost's are different things under one name."""
+    if "alpha" in params and not kl_weight_given:
+        warnings.warn(
+            "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "
+            f"is kl_weight here (now at its default). For the paper's alpha pass kl_weight={params['alpha']!r}; "
+            "for L1 write reg_alpha, which means the same to XGBoost and silences this",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def warn_about_missing_objective(params: Mapping[str, Any], label: Array) -> None:
+    """0/1 labels without an objective are mostly a classification that forgot its name."""
+    if objective_name(params) == "reg:squarederror" and "objective" not in params:
+        if bool(((label == 0) | (label == 1)).all()):
+            warnings.warn(
+                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
+                "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
+                "silence this set it to 'reg:squarederror'",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def positive_weight(loss: Loss, label: Array, weight: Array, scale: float) -> Array | None:
+    """The row weights with ``scale_pos_weight`` folded in; None where every row weighs 1."""
+    if loss.applies_scale_pos_weight and scale != 1:
+        positive = np.where(label == 1, np.float32(scale), np.float32(1))
+        return positive * weight if weight.size else positive
+    return weight if weight.size else None
+
+
+def intercept(
+    loss: Loss, n_classes: int, label: Array, weight: Array | None, teachers: list[tuple[Teacher, float]]
+) -> Any:
+    """XGBoost's ``base_score`` for these labels: the weighted mean of the blended target.
+
+    Teachers that follow the student are left out: they begin where the student does, so that what they add to
+    both sides cancels.
+    """
+    shape = (len(label), n_classes) if loss.multiclass else (len(label),)
+    like = np.empty(shape, np.float32)
+    fixed = [(t.q(like, label, weight), a) for t, a in teachers if not t.follows_student]
+    target, _ = loss.blend(label, fixed, like)
+    if weight is None:
+        total, rows = target.sum(axis=0, dtype=np.float64), float(len(label))
+    else:
+        total, rows = weight.astype(np.float64) @ target, float(weight.sum(dtype=np.float64))
+    sums = global_sum(np.append(np.atleast_1d(total), rows))
+    if sums[-1] <= 0:
+        raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
+    mean = sums[:-1] / sums[-1]
+    return loss.base_score(mean if loss.multiclass else mean[0])

@@ -1,0 +1,65 @@
+"""The calling habits of XGBoost's users: old positional arguments, and keywords that belong in params."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
+    """Let a function be called like XGBoost's: its keywords by position, with its own warning.
+
+    XGBoost's ``train`` and ``cv`` take keyword-only arguments by position too, in the order of their own
+    signature, for the sake of older scripts. Ours have more keywords in between, so the order is looked up
+    there. An unknown keyword gets an error that says where it belongs.
+    """
+    order = [name for name, p in inspect.signature(original).parameters.items() if p.kind is p.KEYWORD_ONLY]
+
+    def decorate(function: F) -> F:
+        parameters = inspect.signature(function).parameters
+        n_positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            for name in kwargs:
+                if name not in parameters:
+                    raise TypeError(_unknown_keyword(function.__name__, name, parameters))
+            extra = args[n_positional:]
+            if extra:
+                names = order[: len(extra)]
+                if len(extra) > len(order):
+                    raise TypeError(
+                        f"{function.__name__}() takes at most {n_positional + len(order)} positional arguments, "
+                        f"got {len(args)}"
+                    )
+                twice = [name for name in names if name in kwargs]
+                if twice:
+                    raise TypeError(f"{function.__name__}() got {', '.join(twice)} by position and by keyword")
+                warnings.warn(f"Pass `{', '.join(names)}` as keyword args.", FutureWarning, stacklevel=2)
+                kwargs.update(zip(names, extra, strict=True))
+            return function(*args[:n_positional], **kwargs)
+
+        return cast(F, wrapper)
+
+    return decorate
+
+
+def _unknown_keyword(function: str, name: str, known: Any) -> str:
+    if name == "alpha":
+        return (
+            f"{function}() has no keyword 'alpha': the alpha of the paper is kl_weight here; XGBoost's alpha, the "
+            "L1 regularisation of leaf weights, belongs in params (as alpha or reg_alpha)"
+        )
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    if close:
+        return f"{function}() has no keyword {name!r}: did you mean {close[0]!r}?"
+    return (
+        f"{function}() has no keyword {name!r}: parameters of the booster, such as max_depth or eta, go into params, "
+        f"the first argument: {function}({{{name!r}: ..., ...}}, dtrain, ...)"
+    )
