@@ -13,7 +13,7 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from ._dmatrix import exclusive, slice_rows
-from ._guidance import Guidance, shown_predictions, student_of
+from ._guidance import Guidance, objective_of, shown_predictions, with_intercept
 from ._losses import Array, Loss
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
@@ -204,9 +204,8 @@ class _Cell:
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
         pairs = guide.teachers(self._params, self._loss, dtrain, self._rounds)
-        fold_params, objective = student_of(dict(params), self._loss, dtrain, pairs)
-        self._objectives[dtrain] = objective
-        return dtrain, dtest, fold_params
+        self._objectives[dtrain] = objective_of(self._params, pairs)
+        return dtrain, dtest, with_intercept(dict(params), self._loss, dtrain, pairs)
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """The objective of the fold that asks."""

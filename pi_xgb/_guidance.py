@@ -191,15 +191,15 @@ def training_weight(params: Mapping[str, Any], loss: Loss, dtrain: xgboost.DMatr
     return positive_weight(loss, dtrain.get_label(), dtrain.get_weight(), scale_pos_weight(params))
 
 
-def student_of(
+def with_intercept(
     params: dict[str, Any],
     loss: Loss,
     dtrain: xgboost.DMatrix,
     pairs: list[tuple[Teacher, float]],
     *,
     continues: bool = False,
-) -> tuple[dict[str, Any], KLObjective]:
-    """The student's params, with an intercept where XGBoost would have estimated one, and its objective."""
+) -> dict[str, Any]:
+    """The student's params with an intercept where XGBoost would have estimated one, known to its teachers."""
     chosen = dict(params)
     if not ("base_score" in chosen or continues or dtrain.get_base_margin().size):
         weight = training_weight(params, loss, dtrain)
@@ -208,8 +208,12 @@ def student_of(
         for teacher, _ in pairs:
             if isinstance(teacher, JointTeacher):
                 teacher.starts_at(chosen["base_score"])
-    objective = KLObjective(pairs, objective=objective_name(params), scale_pos_weight=scale_pos_weight(params))
-    return chosen, objective
+    return chosen
+
+
+def objective_of(params: dict[str, Any], pairs: list[tuple[Teacher, float]]) -> KLObjective:
+    """The custom objective of the student."""
+    return KLObjective(pairs, objective=objective_name(params), scale_pos_weight=scale_pos_weight(params))
 
 
 def shown_predictions(metric: Callable[..., Any] | None, loss: Loss) -> Callable[..., Any] | None:

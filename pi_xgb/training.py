@@ -10,8 +10,9 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from ._dmatrix import exclusive
-from ._guidance import Guidance, shown_predictions, student_of
+from ._guidance import Guidance, objective_of, shown_predictions, training_weight, with_intercept
 from ._joint import JointTeacher
+from ._native import blended_labels, obstacle_to_native
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
 from ._teachers import DEFAULT_KL_WEIGHT
@@ -84,8 +85,9 @@ def train(
         Whether ``privileged`` may have columns of ``dtrain``. A cross-fitted teacher that sees all features is
         often the best one.
     engine
-        ``"callback"``: the gradient is computed in Python. ``"native"``: the same model through XGBoost's own
-        objective. ``"auto"`` chooses.
+        ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
+        XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
+        among the evals). ``"auto"`` takes the native one on CUDA where it is exact, else the callback.
     evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
         As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
         (probabilities, or class numbers for multi:softmax).
@@ -123,7 +125,7 @@ def train(
     guidance.check_keywords()
     check_choice(engine, ENGINES, "engine")
 
-    def boost(chosen: Any, objective: Any, metric: Any) -> xgboost.Booster:
+    def boost(chosen: Any, objective: Any, metric: Any, listeners: Any = ()) -> xgboost.Booster:
         return xgboost.train(
             chosen,
             dtrain,
@@ -135,7 +137,7 @@ def train(
             evals_result=evals_result,
             verbose_eval=verbose_eval,
             xgb_model=xgb_model,
-            callbacks=callbacks,
+            callbacks=[*(callbacks or ()), *listeners] if listeners else callbacks,
             custom_metric=metric,
         )
 
@@ -168,12 +170,22 @@ def train(
         )
         if not pairs:
             return boost(params, None, custom_metric)
-        chosen, objective = student_of(own, loss, dtrain, pairs, continues=xgb_model is not None)
-        booster = boost(chosen, objective, shown_predictions(custom_metric, loss))
+        obstacle = obstacle_to_native(own, loss, dtrain, pairs, evals or ())
+        if engine == "native" and obstacle:
+            raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
+        on_cuda = str(own.get("device", "cpu")).startswith(("cuda", "gpu"))
+        native = engine == "native" or (engine == "auto" and on_cuda and obstacle is None)
+        chosen = with_intercept(own, loss, dtrain, pairs, continues=xgb_model is not None)
+        if native:
+            weight = training_weight(own, loss, dtrain)
+            with blended_labels(chosen, loss, dtrain, weight, pairs) as (native_params, listeners):
+                booster = boost(native_params, None, custom_metric, listeners)
+        else:
+            booster = boost(chosen, objective_of(own, pairs), shown_predictions(custom_metric, loss))
     booster.set_attr(
         pi_xgb_method="jpib" if any(isinstance(t, JointTeacher) for t, _ in pairs) else "kbpib",
         pi_xgb_kl_weight=",".join(str(weight) for _, weight in pairs),
-        pi_xgb_engine="callback",
+        pi_xgb_engine="native" if native else "callback",
         pi_xgb_version=__version__,
     )
     return booster
