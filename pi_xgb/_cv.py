@@ -153,20 +153,22 @@ def cv(
     warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT)
     warn_about_missing_objective(own, dtrain.get_label())
 
-    with exclusive(dtrain, *(() if privileged is None else (privileged,))):
+    with exclusive(dtrain, *guidance.matrices):
         row_folds = _row_folds(dtrain, nfold, stratified, folds, shuffle, seed)
-        guides = [guidance.take(train_rows) for train_rows, _ in row_folds]
-        if not guidance.is_joint and any(w > 0 for w in grid):
+        learned = None
+        if privileged is not None and not guidance.is_joint and any(w > 0 for w in grid):
             # One teacher serves every kl_weight of its fold.
-            guides = [
-                _with_teacher_made(guide, own, loss, slice_rows(dtrain, rows), num_boost_round)
-                for guide, (rows, _) in zip(guides, row_folds, strict=True)
+            learned = [
+                Guidance(teacher=_learned_teacher(guidance.take(rows), own, loss, dtrain, rows, num_boost_round))
+                for rows, _ in row_folds
             ]
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
             if weight == 0:
                 return run(params, row_folds, None, fpreproc, custom_metric, listeners)
+            # Teachers that follow the student change as they teach: each cell needs its own.
+            guides = learned or [guidance.take(rows) for rows, _ in row_folds]
             cell = _Cell(guides, weight, own, loss, num_boost_round, fpreproc)
             metric = shown_predictions(custom_metric, loss)
             return run(own, row_folds, cell.gradient, cell.prepare, metric, listeners)
@@ -212,13 +214,11 @@ class _Cell:
         return self._objectives[dtrain](margin, dtrain)
 
 
-def _with_teacher_made(
-    guide: Guidance, params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix, num_boost_round: int
-) -> Guidance:
-    if guide.privileged is None:
-        return guide
-    pairs: list[tuple[Teacher, float]] = guide.weighing(1.0).teachers(params, loss, dtrain, num_boost_round)
-    return Guidance(teacher=pairs[0][0])
+def _learned_teacher(
+    guide: Guidance, params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int
+) -> Teacher:
+    teachers = guide.weighing(1.0).teachers(params, loss, slice_rows(dtrain, rows), num_boost_round)
+    return teachers[0][0]
 
 
 def _row_folds(

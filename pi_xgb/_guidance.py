@@ -90,6 +90,17 @@ class Guidance:
                     "stops with it"
                 )
 
+    @property
+    def matrices(self) -> list[xgboost.DMatrix]:
+        """Every matrix that the teachers are trained or judged on."""
+        own = [] if self.privileged is None else [self.privileged]
+        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *(t.matrix for t in self._joint_teachers)]
+
+    @property
+    def _joint_teachers(self) -> list[JointTeacher]:
+        candidates = [t for t, _ in self.teacher] if is_list_of_pairs(self.teacher) else [self.teacher]
+        return [t for t in candidates if isinstance(t, JointTeacher)]
+
     def check(self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int) -> Loss:
         """Everything that can be wrong, in the order in which a user would want to hear of it."""
         check_dmatrix(dtrain, "dtrain")
@@ -116,6 +127,8 @@ class Guidance:
                 )
             for matrix, name in self.privileged_evals or ():
                 check_dmatrix(matrix, f"privileged_evals {name!r}")
+        for joint in self._joint_teachers:
+            check_same_rows(dtrain, joint.matrix)
         return loss
 
     def params_of_teacher(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +216,7 @@ def with_intercept(
     chosen = dict(params)
     if not ("base_score" in chosen or continues or dtrain.get_base_margin().size):
         weight = training_weight(params, loss, dtrain)
-        chosen["base_score"] = intercept(loss, number_of_classes(params), dtrain.get_label(), weight, pairs)
+        chosen["base_score"] = intercept(params, loss, dtrain.get_label(), weight, pairs)
     if "base_score" in chosen:
         for teacher, _ in pairs:
             if isinstance(teacher, JointTeacher):

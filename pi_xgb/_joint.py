@@ -16,7 +16,7 @@ from ._losses import Array, Loss
 from ._objective import KLObjective
 from ._params import intercept, loss_of, number_of_classes, scale_pos_weight, user_params
 from ._teachers import DEFAULT_KL_WEIGHT, Teacher
-from ._validation import check_dmatrix, check_kl_weight
+from ._validation import check_dmatrix, check_kl_weight, check_same_labels
 
 
 class JointTeacher(Teacher):
@@ -93,6 +93,11 @@ class JointTeacher(Teacher):
             raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
         return self._booster
 
+    @property
+    def matrix(self) -> xgboost.DMatrix:
+        """The privileged features."""
+        return self._dprivileged
+
     def check(self, n_rows: int) -> None:
         if self._dprivileged.num_row() != n_rows:
             raise ValueError(
@@ -116,8 +121,9 @@ class JointTeacher(Teacher):
             )
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        if len(label) != self._dprivileged.num_row():
+        if self._q is None:
             self.check(len(label))
+            check_same_labels(label, self._dprivileged.get_label())
         if self._booster is None:
             self._booster = self._first_booster(mean, label, weight)
         else:
@@ -135,7 +141,7 @@ class JointTeacher(Teacher):
             if bool((mean == mean[0]).all()):
                 base_score = self._loss.base_score(mean[0])
             else:
-                base_score = intercept(self._loss, number_of_classes(self._params), label, weight, [])
+                base_score = intercept(self._params, self._loss, label, weight, [])
         return xgboost.Booster({**self._params, "base_score": base_score}, [self._dprivileged])
 
     def _grow(self, booster: xgboost.Booster, mean: Array, label: Array, weight: Array | None) -> None:

@@ -168,7 +168,7 @@ def learn(
             objective = _Weighted(loss, row_weight, scale_pos_weight(params))
             fold_params.setdefault(
                 "base_score",
-                intercept(loss, number_of_classes(params), matrix.get_label(), objective.weight(matrix), []),
+                intercept(params, loss, matrix.get_label(), objective.weight(matrix), []),
             )
         return xgboost.train(
             fold_params,

@@ -6,8 +6,8 @@ the blended target t = (y + sum_k a_k q_k) / (1 + sum_k a_k), of mean's shape, w
 ``factor`` is 1 + sum_k a_k, times the row's weight where there are weights: a scalar or ``(n,)``.
 
 Every loss here has the gradient ``mean - target`` in the margin; that is what makes the pull of a teacher the
-same as a change of label. All arithmetic is float32, as in XGBoost, whose models it then repeats to the bit.
-Arrays may be NumPy's or CuPy's.
+same as a change of label. All arithmetic is float32, as in XGBoost, whose models it then repeats but for the last
+bit of exp. Arrays may be NumPy's or CuPy's.
 """
 
 from __future__ import annotations
@@ -69,6 +69,13 @@ class Loss:
         """XGBoost's ``base_score`` for a model that starts at this mean."""
         return float(mean)
 
+    def newton_step(self, mean: Array) -> Array:
+        """The mean after one Newton step from margin 0 towards ``mean``.
+
+        XGBoost starts there, and not at the mean itself, where ``scale_pos_weight`` is set.
+        """
+        return mean
+
     def blend(self, label: Array, teachings: list[tuple[Array, float]], like: Array) -> tuple[Array, float]:
         """The blended target, and 1 + sum_k a_k, from pairs (q_k, a_k)."""
         target = self.one_hot(label, like)
@@ -105,6 +112,9 @@ class Logistic(Loss):
 
     def margin_of(self, mean: Array) -> Array:
         return np.log(mean) - np.log1p(-mean)
+
+    def newton_step(self, mean: Array) -> Array:
+        return 1 / (1 + np.exp(-4 * (mean - 0.5)))
 
     def curvature(self, mean: Array) -> Array:
         hess = np.float32(1) - mean

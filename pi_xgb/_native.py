@@ -71,19 +71,17 @@ def native_params(params: Mapping[str, Any], factor: float) -> dict[str, Any]:
 class FollowStudent(TrainingCallback):
     """Before each round, ask the teachers and set the label to the new blended target."""
 
-    def __init__(
-        self, dtrain: xgboost.DMatrix, loss: Loss, label: Array, weight: Array | None, pairs: Pairs
-    ) -> None:
+    def __init__(self, dtrain: xgboost.DMatrix, loss: Loss, label: Array, weight: Array | None, pairs: Pairs) -> None:
         super().__init__()
         self._dtrain, self._loss = dtrain, loss
         self._label, self._weight, self._pairs = label, weight, pairs
 
-    def before_training(self, model: Any) -> Any:  # noqa: D102
+    def before_training(self, model: Any) -> Any:
         for teacher, kl_weight in self._pairs:
             teacher.start(model.num_boosted_rounds(), kl_weight)
         return model
 
-    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: D102
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         mean = self._loss.mean(model.predict(self._dtrain, output_margin=True, training=True))
         self._dtrain.set_label(blended_label(self._loss, self._label, self._weight, mean, self._pairs))
         return False

@@ -102,14 +102,14 @@ def positive_weight(loss: Loss, label: Array, weight: Array, scale: float) -> Ar
 
 
 def intercept(
-    loss: Loss, n_classes: int, label: Array, weight: Array | None, teachers: list[tuple[Teacher, float]]
+    params: Mapping[str, Any], loss: Loss, label: Array, weight: Array | None, teachers: list[tuple[Teacher, float]]
 ) -> Any:
-    """XGBoost's ``base_score`` for these labels: the weighted mean of the blended target.
+    """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
 
     Teachers that follow the student are left out: they begin where the student does, so that what they add to
     both sides cancels.
     """
-    shape = (len(label), n_classes) if loss.multiclass else (len(label),)
+    shape = (len(label), number_of_classes(params)) if loss.multiclass else (len(label),)
     like = np.empty(shape, np.float32)
     fixed = [(t.q(like, label, weight), a) for t, a in teachers if not t.follows_student]
     target, _ = loss.blend(label, fixed, like)
@@ -121,4 +121,6 @@ def intercept(
     if sums[-1] <= 0:
         raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
     mean = sums[:-1] / sums[-1]
+    if scale_pos_weight(params) != 1:
+        mean = loss.newton_step(mean)
     return loss.base_score(mean if loss.multiclass else mean[0])

@@ -173,6 +173,10 @@ def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
     return FixedTeacher(teacher, probabilities=probabilities)
 
 
+# What the second field says where it holds no probability: how many values the teacher has per row.
+_ONE_VALUE, _TWO_CLASSES = np.float32(-1), np.float32(-2)
+
+
 def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
     """Let q travel with the rows of a DMatrix, through slices and ``xgboost.cv``.
 
@@ -207,12 +211,13 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
     if len(array) != dtrain.num_row():
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:
-        lower, upper = array, np.full_like(array, np.nan)
+        lower, upper = array, np.full_like(array, _ONE_VALUE)
     elif array.shape[1] in (2, 3):
         check_q(array)
         if not np.allclose(array.sum(axis=1), 1, atol=1e-4):
             raise ValueError("the rows of q must sum to 1: give the probability of each class")
-        lower, upper = array[:, 0].copy(), array[:, 1].copy()
+        lower = array[:, 0].copy()
+        upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
     else:
         raise ValueError(
             f"a DMatrix has room for the q of at most 3 classes, got {array.shape[1]}: use pi_xgb.cv, which "
@@ -232,7 +237,14 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: 
             "this objective has no teacher of its own and the training matrix carries none: call "
             "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
         )
+    attached = {_ONE_VALUE: 0, _TWO_CLASSES: 2}.get(upper[0], 3)
+    if attached != n_classes:
+        named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
+        raise ValueError(
+            f"the teacher attached to this matrix has {named[attached]}, the objective needs "
+            f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
+        )
     if n_classes == 0:
         return FixedTeacher(lower, probabilities=probabilities)
-    columns = [lower, upper] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
+    columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
     return FixedTeacher(np.stack(columns, axis=1), probabilities=probabilities)

@@ -142,8 +142,10 @@ def train(
         )
 
     own = user_params(params)
+    evaluated = [matrix for matrix, _ in evals or ()]
     if not guidance.given:
-        return boost(params, obj, custom_metric)
+        with exclusive(dtrain, *evaluated):
+            return boost(params, obj, custom_metric)
     if obj is not None:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
@@ -158,8 +160,7 @@ def train(
     warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT)
     warn_about_missing_objective(own, dtrain.get_label())
 
-    matrices = [dtrain, *(matrix for matrix, _ in [*(evals or ()), *(privileged_evals or ())])]
-    with exclusive(*matrices, *(() if privileged is None else (privileged,))):
+    with exclusive(dtrain, *evaluated, *guidance.matrices):
         pairs = guidance.teachers(
             own,
             loss,
