@@ -36,8 +36,8 @@ def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = print) -> pd.DataFr
     ['AUC', 'AUC s.e.', 'gain', 'gain s.e.']
     """
     show(
-        f"{TRAIN_ROWS} training rows, {TEST_ROWS} test rows, {n_seeds} seeds, {ROUNDS} rounds, kl_weight {KL_WEIGHT:g}.\n"
-        "A hidden score decides the label; x are blurred views of it, z are plain ones, there at training only.\n"
+        f"{TRAIN_ROWS} training rows, {TEST_ROWS} test rows, {n_seeds} seeds, {ROUNDS} rounds, kl_weight {KL_WEIGHT:g}."
+        "\nA hidden score decides the label; x are blurred views of it, z are plain ones, there at training only.\n"
     )
     scores = pd.DataFrame([_scores(seed) for seed in range(n_seeds)])
     gains = scores.sub(scores["NF"], axis=0)
@@ -54,8 +54,8 @@ def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = print) -> pd.DataFr
         show(f"{name:<28} AUC {row['AUC']:.4f} +- {row['AUC s.e.']:.4f}{gain}")
         show(f"    {EXPLANATIONS[str(name)]}")
     show(
-        "\nAUC: the chance that a positive row is ranked above a negative one, on rows never trained on. gain: the AUC\n"
-        "less that of NF on the same data. +-: one standard error of the mean over seeds; a gain of less than two of\n"
+        "\nAUC: the chance that a positive row is ranked above a negative one, on rows never trained on. gain: the\n"
+        "AUC less that of NF on the same data. +-: one standard error of the mean over seeds; a gain of less than two of\n"
         "them is no evidence. These data were made so that z helps; on your own data it mostly helps where rows are\n"
         "few and labels noisy, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5])."
     )

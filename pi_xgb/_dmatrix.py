@@ -28,7 +28,7 @@ def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
     """A DMatrix as plain arrays that can be pickled, which the matrix itself cannot."""
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
-            f"a {type(matrix).__name__} keeps no data that could be pickled: use a DMatrix for the privileged features, "
+            f"a {type(matrix).__name__} keeps no data that could be pickled: use a DMatrix for privileged features, "
             "or build the objective where it is used"
         )
     fields = {name: matrix.get_float_info(name) for name in _ROW_FIELDS}

@@ -82,15 +82,15 @@ def warn_about_alpha(params: Mapping[str, Any], *, kl_weight_given: bool) -> Non
 
 def warn_about_missing_objective(params: Mapping[str, Any], label: Array) -> None:
     """0/1 labels without an objective are mostly a classification that forgot its name."""
-    if objective_name(params) == "reg:squarederror" and "objective" not in params:
-        if bool(((label == 0) | (label == 1)).all()):
-            warnings.warn(
-                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
-                "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
-                "silence this set it to 'reg:squarederror'",
-                UserWarning,
-                stacklevel=4,
-            )
+    unnamed = "objective" not in params and objective_name(params) == "reg:squarederror"
+    if unnamed and bool(((label == 0) | (label == 1)).all()):
+        warnings.warn(
+            "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
+            "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
+            "silence this set it to 'reg:squarederror'",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def positive_weight(loss: Loss, label: Array, weight: Array, scale: float) -> Array | None:

@@ -1,0 +1,20 @@
+"""Download and check data sets: ``python -m benchmarks.data [name ...]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.data.registry import DATASETS, load
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.data", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"default: all of {', '.join(DATASETS)}")
+    for name in parser.parse_args(arguments).names or list(DATASETS):
+        prepared = load(name)
+        privileged = ", ".join(str(prepared.X.columns[i]) for i in prepared.privileged)
+        print(f"{name}: {prepared.X.shape[0]} rows, {prepared.X.shape[1]} features, privileged: {privileged}")
+
+
+if __name__ == "__main__":
+    main()
