@@ -186,8 +186,8 @@ class Softmax(Loss):
         return target
 
     def base_score(self, mean: Array) -> Any:
-        # One margin per class, centred, with XGBoost's own floor for a class that has no rows.
-        return [float(m) for m in self.margin_of(np.maximum(mean, 1e-6))]
+        # One margin per class, centred, with XGBoost's own term against classes that have no rows.
+        return [float(m) for m in self.margin_of(mean + 1e-6)]
 
 
 LOSSES: dict[str, Loss] = {

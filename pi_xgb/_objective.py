@@ -13,7 +13,7 @@ import xgboost
 from ._losses import LOSSES, Array, Loss
 from ._params import positive_weight
 from ._teachers import DEFAULT_KL_WEIGHT, Teacher, as_teachers, attached_teacher
-from ._validation import check_kl_weight, check_labels, check_objective, check_shape, check_weights
+from ._validation import check_finite, check_kl_weight, check_labels, check_objective, check_shape, check_weights
 
 
 class KLObjective:
@@ -116,6 +116,8 @@ class KLObjective:
         for teacher, kl_weight in self._teachers(loss, n_classes, dtrain):
             q = teacher.q(mean, label, effective_weight)
             check_shape(q, mean, type(teacher).__name__)
+            if teacher.follows_student:
+                check_finite(q, type(teacher).__name__)
             teachings.append((q, kl_weight))
         target, factor = loss.blend(label, teachings, mean)
         if effective_weight is None:

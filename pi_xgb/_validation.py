@@ -107,6 +107,15 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
         )
 
 
+def check_finite(q: Array, name: str) -> None:
+    """Nothing else guards the gradient: XGBoost trains on NaN without a word."""
+    if not np.isfinite(q.sum(dtype=np.float64)):
+        raise ValueError(
+            f"{name} gives {int((~np.isfinite(check_host_array(q))).sum())} values of q that are NaN or infinite: "
+            "every row needs a finite one"
+        )
+
+
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
     """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
     if dtrain.num_row() != privileged.num_row():
