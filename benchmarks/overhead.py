@@ -208,7 +208,8 @@ def show(
     timings: list[dict[str, Any]], peaks: list[dict[str, Any]], costs: list[tuple[str, float]], n_rows: int
 ) -> str:
     lines = [
-        "| rows | method | plain, ms a round | ratio (quartiles) | promised | share spent in the objective (JPIB: teacher's trees included) |",
+        "| rows | method | plain, ms a round | ratio (quartiles) | promised | share spent in the objective, "
+        "JPIB's teacher included |",
         "|---|---|---|---|---|---|",
     ]
     for row in timings:

@@ -17,7 +17,7 @@ from ._guidance import Guidance, objective_of, shown_predictions, with_intercept
 from ._losses import Array, Loss
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
-from ._teachers import DEFAULT_KL_WEIGHT, Teacher
+from ._teachers import DEFAULT_KL_WEIGHT
 from ._validation import check_kl_weight
 
 Fold = tuple[Array, Array]
@@ -159,7 +159,7 @@ def cv(
         if privileged is not None and not guidance.is_joint and any(w > 0 for w in grid):
             # One teacher serves every kl_weight of its fold.
             learned = [
-                Guidance(teacher=_learned_teacher(guidance.take(rows), own, loss, dtrain, rows, num_boost_round))
+                Guidance(teacher=guidance.take(rows).learned_teacher(own, slice_rows(dtrain, rows), num_boost_round))
                 for rows, _ in row_folds
             ]
 
@@ -169,7 +169,7 @@ def cv(
                 return run(params, row_folds, None, fpreproc, custom_metric, listeners)
             # Teachers that follow the student change as they teach: each cell needs its own.
             guides = learned or [guidance.take(rows) for rows, _ in row_folds]
-            cell = _Cell(guides, weight, own, loss, num_boost_round, fpreproc)
+            cell = _Cell(guides, weight, own, loss, fpreproc)
             metric = shown_predictions(custom_metric, loss)
             return run(own, row_folds, cell.gradient, cell.prepare, metric, listeners)
 
@@ -191,12 +191,11 @@ class _Cell:
         kl_weight: float,
         params: dict[str, Any],
         loss: Loss,
-        num_boost_round: int,
         fpreproc: Callable[..., Any] | None,
     ) -> None:
         self._waiting = iter(guides)
         self._kl_weight = kl_weight
-        self._params, self._loss, self._rounds = params, loss, num_boost_round
+        self._params, self._loss = params, loss
         self._fpreproc = fpreproc
         self._objectives: dict[xgboost.DMatrix, Callable[..., tuple[Array, Array]]] = {}
 
@@ -205,20 +204,13 @@ class _Cell:
         guide = next(self._waiting).weighing(self._kl_weight)
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        pairs = guide.teachers(self._params, self._loss, dtrain, self._rounds)
+        pairs = guide.teachers_at_hand(self._params, self._loss, dtrain) or []
         self._objectives[dtrain] = objective_of(self._params, pairs)
         return dtrain, dtest, with_intercept(dict(params), self._loss, dtrain, pairs)
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """The objective of the fold that asks."""
         return self._objectives[dtrain](margin, dtrain)
-
-
-def _learned_teacher(
-    guide: Guidance, params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int
-) -> Teacher:
-    teachers = guide.weighing(1.0).teachers(params, loss, slice_rows(dtrain, rows), num_boost_round)
-    return teachers[0][0]
 
 
 def _row_folds(

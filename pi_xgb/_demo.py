@@ -55,9 +55,9 @@ def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = print) -> pd.DataFr
         show(f"    {EXPLANATIONS[str(name)]}")
     show(
         "\nAUC: the chance that a positive row is ranked above a negative one, on rows never trained on. gain: the\n"
-        "AUC less that of NF on the same data. +-: one standard error of the mean over seeds; a gain of less than two of\n"
-        "them is no evidence. These data were made so that z helps; on your own data it mostly helps where rows are\n"
-        "few and labels noisy, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5])."
+        "AUC less that of NF on the same data. +-: one standard error of the mean over seeds; a gain of less than\n"
+        "two of them is no evidence. These data were made so that z helps; on your own data it mostly helps where\n"
+        "rows are few and labels noisy, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5])."
     )
     return table
 

@@ -11,7 +11,7 @@ import xgboost
 
 from ._dmatrix import slice_rows
 from ._joint import JointTeacher
-from ._learned import check_crossfit, check_teacher_rounds, learn
+from ._learned import LearnedTeacher, check_crossfit, check_teacher_rounds, learn
 from ._losses import Array, Loss
 from ._objective import KLObjective
 from ._params import (
@@ -138,36 +138,42 @@ class Guidance:
         shared: dict[str, Any] = {key: params[key] for key in ("objective", "num_class") if key in params}
         return {**shared, **user_params(self.teacher_params)}
 
-    def teachers(
+    def teachers_at_hand(
+        self, params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix
+    ) -> list[tuple[Teacher, float]] | None:
+        """The teachers and their weights, checked; none if they count for nothing, None if one must be learned."""
+        if self.privileged is not None:
+            if self.kl_weight == 0:
+                return []
+            if self.is_joint:
+                return [(JointTeacher(self.privileged, self.params_of_teacher(params)), self.kl_weight)]
+            return None
+        pairs = as_teachers(self.teacher, self.kl_weight, probabilities=loss.probabilities)
+        shape: tuple[int, ...] = (dtrain.num_row(),)
+        if loss.multiclass:
+            shape = (*shape, number_of_classes(params))
+        label, weight = dtrain.get_label(), training_weight(params, loss, dtrain)
+        like = np.empty(shape, np.float32)
+        for teacher, _ in pairs:
+            teacher.check(dtrain.num_row())
+            if not teacher.follows_student:
+                check_shape(teacher.q(like, label, weight), like, type(teacher).__name__)
+        return pairs
+
+    def learned_teacher(
         self,
         params: dict[str, Any],
-        loss: Loss,
         dtrain: xgboost.DMatrix,
         num_boost_round: int,
         *,
         early_stopping_rounds: int | None = None,
         maximize: bool | None = None,
-    ) -> list[tuple[Teacher, float]]:
-        """The teachers and their weights; a learned one is trained now, unless it would count for nothing."""
-        shape: tuple[int, ...] = (dtrain.num_row(),)
-        if loss.multiclass:
-            shape = (*shape, number_of_classes(params))
+    ) -> LearnedTeacher:
+        """Train the teacher on the privileged features."""
         if self.privileged is None:
-            pairs = as_teachers(self.teacher, self.kl_weight, probabilities=loss.probabilities)
-            label, weight = dtrain.get_label(), training_weight(params, loss, dtrain)
-            like = np.empty(shape, np.float32)
-            for teacher, _ in pairs:
-                teacher.check(dtrain.num_row())
-                if not teacher.follows_student:
-                    check_shape(teacher.q(like, label, weight), like, type(teacher).__name__)
-            return pairs
-        if self.kl_weight == 0:
-            return []
-        own = self.params_of_teacher(params)
-        if self.is_joint:
-            return [(JointTeacher(self.privileged, own), self.kl_weight)]
-        learned = learn(
-            own,
+            raise ValueError("there are no privileged features to learn a teacher from: pass privileged=")
+        return learn(
+            self.params_of_teacher(params),
             self.privileged,
             num_boost_round,
             weight=dtrain.get_weight(),
@@ -176,7 +182,6 @@ class Guidance:
             early_stopping_rounds=early_stopping_rounds if self.privileged_evals else None,
             maximize=maximize,
         )
-        return [(learned, self.kl_weight)]
 
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""

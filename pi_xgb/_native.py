@@ -31,6 +31,24 @@ _COMPARED_WITH_SUMS = {
 }
 
 
+def uses_native(
+    engine: str,
+    params: Mapping[str, Any],
+    loss: Loss,
+    dtrain: xgboost.DMatrix,
+    pairs: Pairs,
+    evals: Sequence[tuple[xgboost.DMatrix, str]],
+) -> bool:
+    """Whether this training runs natively: on request, or by itself where Python in every round would hurt."""
+    if engine == "callback":
+        return False
+    obstacle = obstacle_to_native(params, loss, dtrain, pairs, evals)
+    if engine == "native" and obstacle:
+        raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
+    on_cuda = str(params.get("device", "cpu")).startswith(("cuda", "gpu"))
+    return obstacle is None and (engine == "native" or on_cuda)
+
+
 def obstacle_to_native(
     params: Mapping[str, Any],
     loss: Loss,

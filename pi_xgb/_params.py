@@ -21,10 +21,9 @@ def user_params(params: Any) -> dict[str, Any]:
     """A copy of the params, which XGBoost takes as a dict or as a list of pairs (several eval_metric allowed)."""
     if params is None:
         return {}
-    if isinstance(params, Mapping):
-        copied = dict(params)
-    else:
-        copied = dict(params)
+    # XGBoost reads None as "not given".
+    copied = {key: value for key, value in dict(params).items() if value is not None}
+    if not isinstance(params, Mapping):
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics

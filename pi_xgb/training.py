@@ -9,17 +9,16 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from ._collective import all_or_none
 from ._dmatrix import exclusive
 from ._guidance import Guidance, objective_of, shown_predictions, training_weight, with_intercept
 from ._joint import JointTeacher
-from ._native import blended_labels, obstacle_to_native
+from ._native import blended_labels, uses_native
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
 from ._teachers import DEFAULT_KL_WEIGHT
 from ._validation import check_choice
 from ._version import __version__
-
-ENGINES = ("auto", "callback", "native")
 
 
 @called_like(xgboost.train)
@@ -123,7 +122,7 @@ def train(
         privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
     )
     guidance.check_keywords()
-    check_choice(engine, ENGINES, "engine")
+    check_choice(engine, ("auto", "callback", "native"), "engine")
 
     def boost(chosen: Any, objective: Any, metric: Any, listeners: Any = ()) -> xgboost.Booster:
         return xgboost.train(
@@ -151,31 +150,26 @@ def train(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
         )
-    loss = guidance.check(own, dtrain, num_boost_round)
-    if guidance.is_joint and xgb_model is not None:
-        raise ValueError(
-            "a JPIB student cannot be continued without its teacher: pass "
-            "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
-        )
+    with all_or_none("a check of the training data"):
+        loss = guidance.check(own, dtrain, num_boost_round)
+        if guidance.is_joint and xgb_model is not None:
+            raise ValueError(
+                "a JPIB student cannot be continued without its teacher: pass "
+                "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+            )
+        pairs = guidance.teachers_at_hand(own, loss, dtrain)
+        native = uses_native(engine, own, loss, dtrain, pairs or [], evals or ())
     warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT)
     warn_about_missing_objective(own, dtrain.get_label())
 
     with exclusive(dtrain, *evaluated, *guidance.matrices):
-        pairs = guidance.teachers(
-            own,
-            loss,
-            dtrain,
-            num_boost_round,
-            early_stopping_rounds=early_stopping_rounds,
-            maximize=maximize,
-        )
+        if pairs is None:
+            learned = guidance.learned_teacher(
+                own, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds, maximize=maximize
+            )
+            pairs = [(learned, kl_weight)]
         if not pairs:
             return boost(params, None, custom_metric)
-        obstacle = obstacle_to_native(own, loss, dtrain, pairs, evals or ())
-        if engine == "native" and obstacle:
-            raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
-        on_cuda = str(own.get("device", "cpu")).startswith(("cuda", "gpu"))
-        native = engine == "native" or (engine == "auto" and on_cuda and obstacle is None)
         chosen = with_intercept(own, loss, dtrain, pairs, continues=xgb_model is not None)
         if native:
             weight = training_weight(own, loss, dtrain)
