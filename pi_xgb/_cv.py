@@ -17,7 +17,7 @@ from ._guidance import Guidance, objective_of, shown_predictions, with_intercept
 from ._losses import Array, Loss
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
-from ._teachers import DEFAULT_KL_WEIGHT
+from ._teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
 from ._validation import check_kl_weight
 
 Fold = tuple[Array, Array]
@@ -149,8 +149,16 @@ def cv(
         )
     if isinstance(dtrain, xgboost.QuantileDMatrix) or isinstance(privileged, xgboost.QuantileDMatrix):
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+    if dtrain.get_uint_info("group_ptr").size > 1:
+        raise ValueError("cv with a teacher cannot keep query groups together: drop qid, or give folds= to xgboost.cv")
     loss = guidance.check(own, dtrain, num_boost_round)
-    warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT)
+    guidance.teachers_at_hand(own, loss, dtrain)
+    if is_list_of_pairs(teacher) and several:
+        raise ValueError(
+            "a list of (teacher, weight) carries its own weights, but a grid of kl_weight was given as well: pass one "
+            "teacher with a grid, or call cv once for each list"
+        )
+    warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
     warn_about_missing_objective(own, dtrain.get_label())
 
     with exclusive(dtrain, *guidance.matrices):
@@ -165,18 +173,22 @@ def cv(
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
-            if weight == 0:
+            if weight == 0 and not is_list_of_pairs(teacher):
                 return run(params, row_folds, None, fpreproc, custom_metric, listeners)
             # Teachers that follow the student change as they teach: each cell needs its own.
             guides = learned or [guidance.take(rows) for rows, _ in row_folds]
-            cell = _Cell(guides, weight, own, loss, fpreproc)
+            cell = _Cell(guides, weight, loss, fpreproc)
             metric = shown_predictions(custom_metric, loss)
             return run(own, row_folds, cell.gradient, cell.prepare, metric, listeners)
 
-        if not several:
-            return history(grid[0])
+        if n_jobs == 1 or not several:
+            histories = {weight: history(weight) for weight in grid}
+    if n_jobs > 1 and several:
+        # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
         with ThreadPoolExecutor(n_jobs) as pool:
             histories = dict(zip(grid, pool.map(history, grid), strict=True))
+    if not several:
+        return histories[grid[0]]
     if not as_pandas:
         return histories
     return pd.concat(histories, names=["kl_weight", "round"])
@@ -189,13 +201,12 @@ class _Cell:
         self,
         guides: list[Guidance],
         kl_weight: float,
-        params: dict[str, Any],
         loss: Loss,
         fpreproc: Callable[..., Any] | None,
     ) -> None:
         self._waiting = iter(guides)
         self._kl_weight = kl_weight
-        self._params, self._loss = params, loss
+        self._loss = loss
         self._fpreproc = fpreproc
         self._objectives: dict[xgboost.DMatrix, Callable[..., tuple[Array, Array]]] = {}
 
@@ -204,9 +215,9 @@ class _Cell:
         guide = next(self._waiting).weighing(self._kl_weight)
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        pairs = guide.teachers_at_hand(self._params, self._loss, dtrain) or []
-        self._objectives[dtrain] = objective_of(self._params, pairs)
-        return dtrain, dtest, with_intercept(dict(params), self._loss, dtrain, pairs)
+        pairs = guide.teachers_at_hand(params, self._loss, dtrain) or []
+        self._objectives[dtrain] = objective_of(params, pairs)
+        return dtrain, dtest, with_intercept(params, self._loss, dtrain, pairs)
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """The objective of the fold that asks."""

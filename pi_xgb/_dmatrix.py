@@ -58,7 +58,7 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
     several matrices cannot wait for each other.
     """
     with _locks_guard:
-        distinct = {id(m): m for m in matrices}
+        distinct = {id(m): m for m in matrices if isinstance(m, xgboost.DMatrix)}
         held = [_locks.setdefault(distinct[key], threading.RLock()) for key in sorted(distinct)]
     with contextlib.ExitStack() as stack:
         for lock in held:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ class Guidance:
     def check_keywords(self) -> None:
         """Keywords that contradict each other, or that nothing would read."""
         check_choice(self.method, METHODS, "method")
+        check_kl_weight(self.kl_weight)
         if self.privileged is not None and self.teacher is not None:
             raise ValueError(
                 "privileged and teacher were both given: privileged= learns a teacher, teacher= brings one. For "
@@ -107,18 +108,17 @@ class Guidance:
         loss = loss_of(params)
         check_labels(dtrain.get_label(), loss, number_of_classes(params))
         scale_pos_weight(params)
-        if not is_list_of_pairs(self.teacher):
-            check_kl_weight(self.kl_weight)
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged")
             check_same_rows(dtrain, self.privileged)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
             check_crossfit(self.crossfit, dtrain.num_row())
             check_teacher_rounds(num_boost_round)
-            if loss_of(self.params_of_teacher(params)) is not loss:
+            own = self.params_of_teacher(params)
+            if type(loss_of(own)) is not type(loss) or number_of_classes(own) != number_of_classes(params):
                 raise ValueError(
-                    "teacher and student must share an objective: leave it out of teacher_params, or set it to "
-                    f"{objective_name(params)!r}"
+                    "teacher and student must share objective and num_class: leave them out of teacher_params, or "
+                    f"set the objective to {objective_name(params)!r}"
                 )
             if self.is_joint and "dart" in (params.get("booster"), self.params_of_teacher(params).get("booster")):
                 raise ValueError(
@@ -158,7 +158,7 @@ class Guidance:
             teacher.check(dtrain.num_row())
             if not teacher.follows_student:
                 check_shape(teacher.q(like, label, weight), like, type(teacher).__name__)
-        return pairs
+        return [(teacher, weight) for teacher, weight in pairs if weight > 0]
 
     def learned_teacher(
         self,
@@ -234,13 +234,13 @@ def objective_of(params: dict[str, Any], pairs: list[tuple[Teacher, float]]) -> 
     return KLObjective(pairs, objective=objective_name(params), scale_pos_weight=scale_pos_weight(params))
 
 
-def shown_predictions(metric: Callable[..., Any] | None, loss: Loss) -> Callable[..., Any] | None:
+def shown_predictions(metric: Any, loss: Loss) -> Any:
     """A user's custom_metric, shown what it would see with XGBoost's own objective.
 
     With a custom objective XGBoost shows it margins; but the user of this library gave no objective.
     """
-    if metric is None:
-        return None
+    if not callable(metric):
+        return metric  # XGBoost has a message for it
 
     def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
         return metric(loss.predict(margin), matrix)

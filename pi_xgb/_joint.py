@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -15,8 +16,11 @@ from ._dmatrix import freeze, slice_rows, thaw
 from ._losses import Array, Loss
 from ._objective import KLObjective
 from ._params import intercept, loss_of, number_of_classes, scale_pos_weight, user_params
-from ._teachers import DEFAULT_KL_WEIGHT, Teacher
+from ._teachers import DEFAULT_KL_WEIGHT, Start, Teacher
 from ._validation import check_dmatrix, check_kl_weight, check_same_labels
+
+# Enough rows of the student's last predictions to tell it from any other student.
+_ROWS_REMEMBERED = 1000
 
 
 class JointTeacher(Teacher):
@@ -80,11 +84,13 @@ class JointTeacher(Teacher):
             kept = {key: value for key, value in self._params.items() if key != "base_score"}
             self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
         self._q: Array | None = None
-        self._intercept: Any = self._params.get("base_score")
+        self._student_seen: Array | None = None
+        self._student_start: str | None = None
+        self._intercept: Any = None
 
     def starts_at(self, base_score: Any) -> None:
-        """Begin at the student's ``base_score``, unless this teacher's params name their own."""
-        self._intercept = self._params.get("base_score", base_score)
+        """Begin the next training at the student's ``base_score``, unless this teacher's params name their own."""
+        self._intercept = base_score
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -105,11 +111,22 @@ class JointTeacher(Teacher):
                 f"{self._dprivileged.num_row()}. Build both from the same table, in the same order"
             )
 
-    def start(self, rounds: int, kl_weight: float) -> None:
-        self._kl_weight = kl_weight if self._own_kl_weight is None else self._own_kl_weight
+    def start(self, training: Start) -> None:
+        if type(training.loss) is not type(self._loss):
+            raise ValueError(
+                "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
+            )
+        student = training.student
+        if student is None:
+            raise ValueError(
+                "a JPIB teacher grows with a Booster: let xgboost.train or Booster.update(fobj=...) call the objective"
+            )
+        self._kl_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
         self._q = None
+        rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None
+            self._student_start = _base_score(student)
             return
         mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or mine != rounds - 1:
@@ -119,6 +136,23 @@ class JointTeacher(Teacher):
                 "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
                 "xgb_model"
             )
+        if training.matrix is not None and not self._knows(student, training.matrix):
+            raise ValueError(
+                f"this JPIB teacher grew with another student than the one of {rounds} rounds that is continued "
+                "here: use a new teacher for each student, or that student's own"
+            )
+
+    def _knows(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
+        """Whether the student's rounds but the last say what the student of this teacher said then."""
+        if self._student_seen is None:  # this teacher came from a file
+            return True
+        rounds = student.num_boosted_rounds() - 1
+        if rounds == 0:
+            return self._student_start == _base_score(student)
+        # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
+        margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
+        before = self._loss.mean(margin)[:_ROWS_REMEMBERED]
+        return before.shape == self._student_seen.shape and np.allclose(before, self._student_seen, atol=1e-4)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._q is None:
@@ -129,13 +163,15 @@ class JointTeacher(Teacher):
         else:
             self._grow(self._booster, mean, label, weight)
         self._q = self._loss.mean(self._margin(self._booster))
+        self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
 
     def take(self, rows: Array) -> JointTeacher:
         return JointTeacher(slice_rows(self._dprivileged, rows), self._params, kl_weight=self._own_kl_weight)
 
     def _first_booster(self, mean: Array, label: Array, weight: Array | None) -> xgboost.Booster:
-        base_score = self._intercept
+        base_score = self._params.get("base_score", self._intercept)
+        self._intercept = None  # of this training, not of the next
         if base_score is None:
             # Both start at the same intercept; a student with a base_margin has none to share.
             if bool((mean == mean[0]).all()):
@@ -160,6 +196,10 @@ class JointTeacher(Teacher):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+
+
+def _base_score(booster: xgboost.Booster) -> str:
+    return str(json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"])
 
 
 class JointObjective(KLObjective):

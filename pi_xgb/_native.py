@@ -9,6 +9,7 @@ are fixed; teachers that follow the student are asked before each round and the 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from xgboost.callback import TrainingCallback
 
 from ._losses import Array, Loss
 from ._params import objective_name, scale_pos_weight
-from ._teachers import Teacher
+from ._teachers import Start, Teacher
 
 Pairs = list[tuple[Teacher, float]]
 
@@ -72,18 +73,34 @@ def obstacle_to_native(
     return None
 
 
-def native_params(params: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient."""
+def native_params(params: Mapping[str, Any], factor: float, carried: Mapping[str, Any]) -> dict[str, Any]:
+    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient.
+
+    ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
+    """
     scaled = dict(params)
     for names, default in _COMPARED_WITH_SUMS.items():
-        given = [name for name in names if name in scaled]
-        value = float(scaled[given[-1]]) if given else default
-        for name in given:
-            del scaled[name]
-        scaled[names[0]] = value / factor
+        given = [scaled.pop(name) for name in names if name in scaled]
+        inherited = [carried[name] for name in names if name in carried]
+        scaled[names[0]] = float([default, *inherited, *given][-1]) / factor
     # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
-    scaled.pop("scale_pos_weight", None)
+    scaled["scale_pos_weight"] = 1.0
     return scaled
+
+
+def carried_params(xgb_model: Any) -> dict[str, Any]:
+    """The tree parameters inside a Booster that is continued; a file holds none."""
+    if not isinstance(xgb_model, xgboost.Booster):
+        return {}
+    learner = json.loads(xgb_model.save_config())["learner"]
+    return dict(learner["gradient_booster"].get("tree_train_param", {}))
+
+
+def give_back_params(booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any]) -> None:
+    """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
+    original = native_params(params, 1.0, carried)
+    asked = {name: original[name] for name, *_ in _COMPARED_WITH_SUMS}
+    booster.set_param({**asked, "scale_pos_weight": scale_pos_weight(params)})
 
 
 class FollowStudent(TrainingCallback):
@@ -96,7 +113,7 @@ class FollowStudent(TrainingCallback):
 
     def before_training(self, model: Any) -> Any:
         for teacher, kl_weight in self._pairs:
-            teacher.start(model.num_boosted_rounds(), kl_weight)
+            teacher.start(Start(self._loss, kl_weight, model, self._dtrain))
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
@@ -114,22 +131,21 @@ def blended_label(loss: Loss, label: Array, weight: Array | None, mean: Array, p
 @contextlib.contextmanager
 def blended_labels(
     params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix, weight: Array | None, pairs: Pairs
-) -> Iterator[tuple[dict[str, Any], list[TrainingCallback]]]:
-    """Lend dtrain its blended labels; whatever happens, give it back its own.
+) -> Iterator[list[TrainingCallback]]:
+    """Lend dtrain its blended labels and, whatever happens, give it back its own.
 
-    Yields the student's params and the callbacks that its training needs.
+    Yields the callbacks that the student's training needs.
     """
     label = dtrain.get_label()
     with restored(dtrain):
         if loss.applies_scale_pos_weight and scale_pos_weight(params) != 1:
             _quantise(params, dtrain)
             dtrain.set_weight(weight)
-        listeners: list[TrainingCallback] = []
         if any(teacher.follows_student for teacher, _ in pairs):
-            listeners = [FollowStudent(dtrain, loss, label, weight, pairs)]
+            yield [FollowStudent(dtrain, loss, label, weight, pairs)]
         else:
             dtrain.set_label(blended_label(loss, label, weight, np.empty_like(label), pairs))
-        yield native_params(params, 1 + sum(a for _, a in pairs)), listeners
+            yield []
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,17 @@ import xgboost
 
 from ._losses import LOSSES, Array, Loss
 from ._params import positive_weight
-from ._teachers import DEFAULT_KL_WEIGHT, Teacher, as_teachers, attached_teacher
-from ._validation import check_finite, check_kl_weight, check_labels, check_objective, check_shape, check_weights
+from ._teachers import DEFAULT_KL_WEIGHT, FixedTeacher, Start, Teacher, as_teachers, attached_teacher
+from ._validation import (
+    check_answer,
+    check_kl_weight,
+    check_labels,
+    check_objective,
+    check_one_label_each,
+    check_scale_pos_weight,
+    check_shape,
+    check_weights,
+)
 
 
 class KLObjective:
@@ -67,14 +75,15 @@ class KLObjective:
         scale_pos_weight: float = 1.0,
     ) -> None:
         self.objective = objective
-        self.scale_pos_weight = check_kl_weight(scale_pos_weight, "scale_pos_weight")
+        self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self._loss = None if objective is None else check_objective(objective)
         self._pairs: list[tuple[Teacher, float]] | None = None
         if teacher is not None:
             probabilities = self._loss is None or self._loss.probabilities
-            self._pairs = as_teachers(teacher, kl_weight, probabilities=probabilities)
-        self._booster: Callable[[], xgboost.Booster | None] | None = None
+            pairs = as_teachers(teacher, kl_weight, probabilities=probabilities)
+            self._pairs = [(one, weight) for one, weight in pairs if weight > 0]
+        self._booster: weakref.ref[xgboost.Booster] | None = None
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
@@ -107,6 +116,7 @@ class KLObjective:
             )
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
+        check_one_label_each(label, len(margin), "the training matrix")
         check_labels(label, loss, n_classes, "the training matrix")
         check_weights(weight, len(label), "the training matrix")
         effective_weight = positive_weight(loss, label, weight, self.scale_pos_weight)
@@ -116,8 +126,8 @@ class KLObjective:
         for teacher, kl_weight in self._teachers(loss, n_classes, dtrain):
             q = teacher.q(mean, label, effective_weight)
             check_shape(q, mean, type(teacher).__name__)
-            if teacher.follows_student:
-                check_finite(q, type(teacher).__name__)
+            if not isinstance(teacher, FixedTeacher):
+                check_answer(q, loss, type(teacher).__name__)
             teachings.append((q, kl_weight))
         target, factor = loss.blend(label, teachings, mean)
         if effective_weight is None:
@@ -134,18 +144,17 @@ class KLObjective:
             teacher = attached_teacher(dtrain, n_classes, probabilities=loss.probabilities)
             return [(teacher, self.kl_weight)]
         if any(teacher.follows_student for teacher, _ in self._pairs):
-            self._start_teachers_of_a_new_training()
+            self._start_teachers_of_a_new_training(loss, dtrain)
         return self._pairs
 
-    def _start_teachers_of_a_new_training(self) -> None:
+    def _start_teachers_of_a_new_training(self, loss: Loss, dtrain: xgboost.DMatrix | None) -> None:
         booster = _calling_booster()
-        if self._booster is not None and self._booster() is booster:
+        if booster is not None and self._booster is not None and self._booster() is booster:
             return
-        rounds = 0 if booster is None else booster.num_boosted_rounds()
         for teacher, kl_weight in self._pairs or ():
-            teacher.start(rounds, kl_weight)
+            teacher.start(Start(loss, kl_weight, booster, dtrain))
         # Remembered only now: a teacher that refused to start must refuse again.
-        self._booster = weakref.ref(booster) if booster is not None else _NO_BOOSTER
+        self._booster = None if booster is None else weakref.ref(booster)
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.
@@ -153,10 +162,6 @@ class KLObjective:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
-
-
-def _NO_BOOSTER() -> None:
-    """Stands for the booster of a caller that is none, such as a loop of the user's own."""
 
 
 def _calling_booster() -> xgboost.Booster | None:

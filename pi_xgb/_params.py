@@ -11,7 +11,7 @@ import numpy as np
 from ._collective import global_sum
 from ._losses import Array, Loss
 from ._teachers import Teacher
-from ._validation import check_kl_weight, check_objective
+from ._validation import check_objective, check_scale_pos_weight
 
 # What names or counts the student's columns means nothing for the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -59,7 +59,7 @@ def number_of_classes(params: Mapping[str, Any]) -> int:
 
 def scale_pos_weight(params: Mapping[str, Any]) -> float:
     """The factor on the weight of rows labelled 1."""
-    return check_kl_weight(float(params.get("scale_pos_weight", 1)), "scale_pos_weight")
+    return check_scale_pos_weight(params.get("scale_pos_weight", 1))
 
 
 def teacher_params_from(params: Mapping[str, Any]) -> dict[str, Any]:

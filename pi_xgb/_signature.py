@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+_RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callbacks"}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -56,6 +58,8 @@ def _unknown_keyword(function: str, name: str, known: Any) -> str:
             f"{function}() has no keyword 'alpha': the alpha of the paper is kl_weight here; XGBoost's alpha, the "
             "L1 regularisation of leaf weights, belongs in params (as alpha or reg_alpha)"
         )
+    if name in _RENAMED:
+        return f"{function}() has no keyword {name!r}: XGBoost calls it {_RENAMED[name]!r} now"
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
     if close:
         return f"{function}() has no keyword {name!r}: did you mean {close[0]!r}?"

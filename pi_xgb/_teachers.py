@@ -9,15 +9,27 @@ q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
 
-from ._losses import Array
+from ._losses import Array, Loss
 from ._validation import check_kl_weight, check_q
 
 DEFAULT_KL_WEIGHT = 0.5
+
+
+class Start(NamedTuple):
+    """What a teacher is told when a training begins."""
+
+    loss: Loss
+    kl_weight: float
+    """What the teacher weighs."""
+    student: xgboost.Booster | None
+    """With the rounds it has already; None where the caller of the objective is no Booster."""
+    matrix: xgboost.DMatrix | None
+    """The student's training rows, where the caller hands over a matrix."""
 
 
 class Teacher:
@@ -54,8 +66,8 @@ class Teacher:
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
 
-    def start(self, rounds: int, kl_weight: float) -> None:
-        """Begin a training in which this teacher weighs ``kl_weight`` and the student has ``rounds`` rounds."""
+    def start(self, training: Start) -> None:
+        """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
 
     def take(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
@@ -135,7 +147,8 @@ class ModelTeacher(FixedTeacher):
 
 
 def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
-    """Whatever a user may pass as teacher, as a list of (Teacher, weight); weights of 0 are left out."""
+    """Whatever a user may pass as teacher, as a list of (Teacher, weight)."""
+    kl_weight = check_kl_weight(kl_weight)
     if is_list_of_pairs(teacher):
         if kl_weight != DEFAULT_KL_WEIGHT:
             raise ValueError(
@@ -144,9 +157,8 @@ def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[
             )
         pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
     else:
-        pairs = [(teacher, check_kl_weight(kl_weight))]
-    made = [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
-    return [(t, w) for t, w in made if w > 0]
+        pairs = [(teacher, kl_weight)]
+    return [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -214,8 +226,6 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
         lower, upper = array, np.full_like(array, _ONE_VALUE)
     elif array.shape[1] in (2, 3):
         check_q(array)
-        if not np.allclose(array.sum(axis=1), 1, atol=1e-4):
-            raise ValueError("the rows of q must sum to 1: give the probability of each class")
         lower = array[:, 0].copy()
         upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,25 @@ from ._losses import LOSSES, Array, Loss, array_module
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
-    if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, (int, float, np.number)):
+    if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
-    if not np.isfinite(kl_weight) or kl_weight < 0:
+    if not 0 <= float(kl_weight) < np.inf:
         raise ValueError(
             f"{name} must be finite and at least 0, got {kl_weight!r}: 0 trains without the teacher, "
             "1 counts the teacher as much as the labels"
         )
     return float(kl_weight)
+
+
+def check_scale_pos_weight(scale: Any) -> float:
+    """The factor on the weight of rows labelled 1."""
+    try:
+        number = float(scale)
+    except (TypeError, ValueError):
+        raise TypeError(f"scale_pos_weight must be a number, got {scale!r}") from None
+    if not 0 <= number < np.inf:
+        raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 leaves the weights alone")
+    return number
 
 
 def check_dmatrix(matrix: Any, name: str) -> None:
@@ -29,14 +41,7 @@ def check_dmatrix(matrix: Any, name: str) -> None:
         raise TypeError(
             f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: wrap it as xgboost.DMatrix(data, label=y)"
         )
-    if matrix.num_row() == 0:
-        raise ValueError(f"{name} has no rows: there is nothing to train on")
-    n_labels = matrix.get_label().size
-    if n_labels != matrix.num_row():
-        raise ValueError(
-            f"{name} must have one label per row, got {n_labels} labels for {matrix.num_row()} rows: "
-            "build it as xgboost.DMatrix(data, label=y)"
-        )
+    check_one_label_each(matrix.get_label(), matrix.num_row(), name)
     check_weights(matrix.get_weight(), matrix.num_row(), name)
 
 
@@ -48,6 +53,17 @@ def check_weights(weight: Array, n_rows: int, name: str) -> None:
         raise ValueError(f"{name} has {weight.size} weights for {n_rows} rows: give one weight per row")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
         raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
+
+
+def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
+    """As many labels as rows, and at least one."""
+    if n_rows == 0:
+        raise ValueError(f"{name} has no rows: there is nothing to train on")
+    if label.size != n_rows:
+        raise ValueError(
+            f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
+            "build it as xgboost.DMatrix(data, label=y)"
+        )
 
 
 def check_labels(label: Array, loss: Loss, n_classes: int, name: str = "dtrain") -> None:
@@ -95,6 +111,8 @@ def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.
         )
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
+    if probabilities and array.ndim == 2 and not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
     return array
 
 
@@ -107,13 +125,13 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
         )
 
 
-def check_finite(q: Array, name: str) -> None:
-    """Nothing else guards the gradient: XGBoost trains on NaN without a word."""
-    if not np.isfinite(q.sum(dtype=np.float64)):
-        raise ValueError(
-            f"{name} gives {int((~np.isfinite(check_host_array(q))).sum())} values of q that are NaN or infinite: "
-            "every row needs a finite one"
-        )
+def check_answer(q: Array, loss: Loss, name: str) -> None:
+    """What a teacher says during training; nothing else guards the gradient, XGBoost trains on NaN without a word."""
+    low, high = float(q.min()), float(q.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
+    if loss.probabilities and not (low >= -1e-6 and high <= 1 + 1e-6):
+        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in [0, 1]")
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:

@@ -13,10 +13,10 @@ from ._collective import all_or_none
 from ._dmatrix import exclusive
 from ._guidance import Guidance, objective_of, shown_predictions, training_weight, with_intercept
 from ._joint import JointTeacher
-from ._native import blended_labels, uses_native
+from ._native import blended_labels, carried_params, give_back_params, native_params, uses_native
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
-from ._teachers import DEFAULT_KL_WEIGHT
+from ._teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
 from ._validation import check_choice
 from ._version import __version__
 
@@ -118,10 +118,14 @@ def train(
     >>> booster.predict(xgb.DMatrix(data.x)).shape
     (300,)
     """
+    evals = list(evals or ())
+    privileged_evals = None if privileged_evals is None else list(privileged_evals)
     guidance = Guidance(
         privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
     )
     guidance.check_keywords()
+    if privileged_evals and not early_stopping_rounds:
+        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
     check_choice(engine, ("auto", "callback", "native"), "engine")
 
     def boost(chosen: Any, objective: Any, metric: Any, listeners: Any = ()) -> xgboost.Booster:
@@ -141,7 +145,7 @@ def train(
         )
 
     own = user_params(params)
-    evaluated = [matrix for matrix, _ in evals or ()]
+    evaluated = [matrix for matrix, _ in evals]
     if not guidance.given:
         with exclusive(dtrain, *evaluated):
             return boost(params, obj, custom_metric)
@@ -158,23 +162,30 @@ def train(
                 "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
             )
         pairs = guidance.teachers_at_hand(own, loss, dtrain)
-        native = uses_native(engine, own, loss, dtrain, pairs or [], evals or ())
-    warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT)
+        native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
+    warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
     warn_about_missing_objective(own, dtrain.get_label())
 
     with exclusive(dtrain, *evaluated, *guidance.matrices):
         if pairs is None:
             learned = guidance.learned_teacher(
-                own, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds, maximize=maximize
+                own,
+                dtrain,
+                num_boost_round,
+                early_stopping_rounds=early_stopping_rounds,
+                # Next to a custom_metric it speaks of that one, which the teacher never sees.
+                maximize=maximize if custom_metric is None else None,
             )
             pairs = [(learned, kl_weight)]
         if not pairs:
             return boost(params, None, custom_metric)
         chosen = with_intercept(own, loss, dtrain, pairs, continues=xgb_model is not None)
         if native:
-            weight = training_weight(own, loss, dtrain)
-            with blended_labels(chosen, loss, dtrain, weight, pairs) as (native_params, listeners):
-                booster = boost(native_params, None, custom_metric, listeners)
+            weight, carried = training_weight(own, loss, dtrain), carried_params(xgb_model)
+            scaled = native_params(chosen, 1 + sum(a for _, a in pairs), carried)
+            with blended_labels(chosen, loss, dtrain, weight, pairs) as listeners:
+                booster = boost(scaled, None, custom_metric, listeners)
+            give_back_params(booster, own, carried)
         else:
             booster = boost(chosen, objective_of(own, pairs), shown_predictions(custom_metric, loss))
     booster.set_attr(
