@@ -18,7 +18,7 @@ from ._losses import Array, Loss
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
 from ._teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
-from ._validation import check_kl_weight
+from ._validation import check_kl_weight, check_metric
 
 Fold = tuple[Array, Array]
 
@@ -138,30 +138,29 @@ def cv(
         )
 
     own = user_params(params)
-    if not guidance.given:
-        if several:
-            raise ValueError("a grid of kl_weight needs a teacher: give privileged= or teacher=")
-        return run(params, folds, obj, fpreproc, custom_metric, callbacks)
-    if obj is not None:
+    if guidance.given and obj is not None:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or cross-validate without a teacher"
         )
-    if isinstance(dtrain, xgboost.QuantileDMatrix) or isinstance(privileged, xgboost.QuantileDMatrix):
-        raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-    if dtrain.get_uint_info("group_ptr").size > 1:
-        raise ValueError("cv with a teacher cannot keep query groups together: drop qid, or give folds= to xgboost.cv")
-    loss = guidance.check(own, dtrain, num_boost_round)
-    guidance.teachers_at_hand(own, loss, dtrain)
-    if is_list_of_pairs(teacher) and several:
+    if several and (not guidance.given or is_list_of_pairs(teacher)):
         raise ValueError(
-            "a list of (teacher, weight) carries its own weights, but a grid of kl_weight was given as well: pass one "
-            "teacher with a grid, or call cv once for each list"
+            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
+            "weights of its own"
         )
-    warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
-    warn_about_missing_objective(own, dtrain.get_label())
-
     with exclusive(dtrain, *guidance.matrices):
+        if not guidance.given:
+            return run(params, folds, obj, fpreproc, custom_metric, callbacks)
+        if isinstance(dtrain, xgboost.QuantileDMatrix) or isinstance(privileged, xgboost.QuantileDMatrix):
+            raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+        check_metric(custom_metric)
+        loss = guidance.check(own, dtrain, num_boost_round)
+        if dtrain.get_uint_info("group_ptr").size > 1:
+            raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
+        guidance.teachers_at_hand(own, loss, dtrain)
+        warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
+        warn_about_missing_objective(own, dtrain.get_label())
+
         row_folds = _row_folds(dtrain, nfold, stratified, folds, shuffle, seed)
         learned = None
         if privileged is not None and not guidance.is_joint and any(w > 0 for w in grid):

@@ -26,6 +26,7 @@ from ._params import (
 )
 from ._teachers import DEFAULT_KL_WEIGHT, Teacher, as_teachers, is_list_of_pairs
 from ._validation import (
+    check_answer,
     check_choice,
     check_dmatrix,
     check_kl_weight,
@@ -117,8 +118,9 @@ class Guidance:
             own = self.params_of_teacher(params)
             if type(loss_of(own)) is not type(loss) or number_of_classes(own) != number_of_classes(params):
                 raise ValueError(
-                    "teacher and student must share objective and num_class: leave them out of teacher_params, or "
-                    f"set the objective to {objective_name(params)!r}"
+                    "teacher and student must share objective and num_class: the student has "
+                    f"{objective_name(params)!r} and {number_of_classes(params)}, teacher_params have "
+                    f"{objective_name(own)!r} and {number_of_classes(own)}. Leave both out of teacher_params"
                 )
             if self.is_joint and "dart" in (params.get("booster"), self.params_of_teacher(params).get("booster")):
                 raise ValueError(
@@ -157,7 +159,9 @@ class Guidance:
         for teacher, _ in pairs:
             teacher.check(dtrain.num_row())
             if not teacher.follows_student:
-                check_shape(teacher.q(like, label, weight), like, type(teacher).__name__)
+                q = teacher.q(like, label, weight)
+                check_shape(q, like, type(teacher).__name__)
+                check_answer(q, loss, type(teacher).__name__)
         return [(teacher, weight) for teacher, weight in pairs if weight > 0]
 
     def learned_teacher(
@@ -219,13 +223,13 @@ def with_intercept(
 ) -> dict[str, Any]:
     """The student's params with an intercept where XGBoost would have estimated one, known to its teachers."""
     chosen = dict(params)
-    if not ("base_score" in chosen or continues or dtrain.get_base_margin().size):
+    # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
+    if not ("base_score" in chosen or continues):
         weight = training_weight(params, loss, dtrain)
         chosen["base_score"] = intercept(params, loss, dtrain.get_label(), weight, pairs)
-    if "base_score" in chosen:
-        for teacher, _ in pairs:
-            if isinstance(teacher, JointTeacher):
-                teacher.starts_at(chosen["base_score"])
+    for teacher, _ in pairs:
+        if isinstance(teacher, JointTeacher):
+            teacher.starts_at(chosen.get("base_score"))
     return chosen
 
 
@@ -239,8 +243,8 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
 
     With a custom objective XGBoost shows it margins; but the user of this library gave no objective.
     """
-    if not callable(metric):
-        return metric  # XGBoost has a message for it
+    if metric is None:
+        return None
 
     def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
         return metric(loss.predict(margin), matrix)

@@ -108,18 +108,20 @@ def fit_teacher(
     >>> student.num_features() == data.x.shape[1]
     True
     """
-    check_dmatrix(dprivileged, "privileged")
-    return learn(
-        user_params(params),
-        dprivileged,
-        num_boost_round,
-        weight=dprivileged.get_weight(),
-        crossfit=crossfit,
-        seed=seed,
-        evals=evals,
-        early_stopping_rounds=early_stopping_rounds,
-        maximize=maximize,
-    )
+    evals = list(evals or ())
+    with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
+        check_dmatrix(dprivileged, "privileged")
+        return learn(
+            user_params(params),
+            dprivileged,
+            num_boost_round,
+            weight=dprivileged.get_weight(),
+            crossfit=crossfit,
+            seed=seed,
+            evals=evals,
+            early_stopping_rounds=early_stopping_rounds,
+            maximize=maximize,
+        )
 
 
 def check_crossfit(crossfit: Any, n_rows: int) -> None:
@@ -181,17 +183,15 @@ def learn(
             verbose_eval=False,
         )
 
-    with exclusive(dprivileged, *(matrix for matrix, _ in evals or ())):
-        if crossfit == 0:
-            boosters = [fit(None)]
-            q = _best_mean(loss, boosters[0], dprivileged)
-        else:
-            boosters, q = [], None
-            for rest, held_out in deal_folds(label, crossfit, seed):
-                boosters.append(fit(rest))
-                held_out_q = _best_mean(loss, boosters[-1], slice_rows(dprivileged, held_out))
-                q = np.empty((len(label), *held_out_q.shape[1:]), np.float32) if q is None else q
-                q[held_out] = held_out_q
+    if crossfit == 0:
+        boosters = [fit(None)]
+        q = _best_mean(loss, boosters[0], dprivileged)
+    else:
+        boosters = []
+        q = np.empty((len(label), number_of_classes(params)) if loss.multiclass else len(label), np.float32)
+        for rest, held_out in deal_folds(label, crossfit, seed):
+            boosters.append(fit(rest))
+            q[held_out] = _best_mean(loss, boosters[-1], slice_rows(dprivileged, held_out))
     return LearnedTeacher(q, boosters, probabilities=loss.probabilities)
 
 

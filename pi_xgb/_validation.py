@@ -53,6 +53,8 @@ def check_weights(weight: Array, n_rows: int, name: str) -> None:
         raise ValueError(f"{name} has {weight.size} weights for {n_rows} rows: give one weight per row")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
         raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
+    if weight.max() == 0:
+        raise ValueError(f"the weights of {name} are all 0: at least one row must weigh something")
 
 
 def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
@@ -97,7 +99,8 @@ def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.
         )
     if array.size == 0:
         raise ValueError(f"the q of {name} is empty: give one value per training row")
-    array = array.astype(np.float32)
+    with np.errstate(over="ignore"):  # a number too large for float32 is found below
+        array = array.astype(np.float32)
     low, high = float(array.min()), float(array.max())
     if np.isnan(low):
         raise ValueError(
@@ -183,6 +186,15 @@ def check_objective(objective: Any) -> Loss:
 def check_host_array(array: Array) -> np.ndarray[Any, Any]:
     """The array in host memory."""
     return array if array_module(array) is np else array.get()  # type: ignore[no-any-return]
+
+
+def check_metric(custom_metric: Any) -> None:
+    """A function, as XGBoost wants it; checked before a teacher is trained."""
+    if custom_metric is not None and not callable(custom_metric):
+        raise TypeError(
+            f"custom_metric must be a function of (predictions, DMatrix), got {custom_metric!r}: names of XGBoost's own "
+            "metrics go into params['eval_metric']"
+        )
 
 
 def check_choice(value: Any, choices: Sequence[str], name: str) -> None:

@@ -17,7 +17,7 @@ from ._native import blended_labels, carried_params, give_back_params, native_pa
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
 from ._teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
-from ._validation import check_choice
+from ._validation import check_choice, check_metric
 from ._version import __version__
 
 
@@ -145,28 +145,27 @@ def train(
         )
 
     own = user_params(params)
-    evaluated = [matrix for matrix, _ in evals]
-    if not guidance.given:
-        with exclusive(dtrain, *evaluated):
-            return boost(params, obj, custom_metric)
-    if obj is not None:
+    if guidance.given and obj is not None:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
         )
-    with all_or_none("a check of the training data"):
-        loss = guidance.check(own, dtrain, num_boost_round)
-        if guidance.is_joint and xgb_model is not None:
-            raise ValueError(
-                "a JPIB student cannot be continued without its teacher: pass "
-                "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
-            )
-        pairs = guidance.teachers_at_hand(own, loss, dtrain)
-        native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
-    warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
-    warn_about_missing_objective(own, dtrain.get_label())
+    with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
+        if not guidance.given:
+            return boost(params, obj, custom_metric)
+        with all_or_none("a check of the training data"):
+            check_metric(custom_metric)
+            loss = guidance.check(own, dtrain, num_boost_round)
+            if guidance.is_joint and xgb_model is not None:
+                raise ValueError(
+                    "a JPIB student cannot be continued without its teacher: pass "
+                    "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+                )
+            pairs = guidance.teachers_at_hand(own, loss, dtrain)
+            native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
+        warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
+        warn_about_missing_objective(own, dtrain.get_label())
 
-    with exclusive(dtrain, *evaluated, *guidance.matrices):
         if pairs is None:
             learned = guidance.learned_teacher(
                 own,
@@ -190,7 +189,7 @@ def train(
             booster = boost(chosen, objective_of(own, pairs), shown_predictions(custom_metric, loss))
     booster.set_attr(
         pi_xgb_method="jpib" if any(isinstance(t, JointTeacher) for t, _ in pairs) else "kbpib",
-        pi_xgb_kl_weight=",".join(str(weight) for _, weight in pairs),
+        pi_xgb_kl_weight=",".join(str(float(weight)) for _, weight in pairs),
         pi_xgb_engine="native" if native else "callback",
         pi_xgb_version=__version__,
     )
