@@ -192,7 +192,7 @@ def check_metric(custom_metric: Any) -> None:
     """A function, as XGBoost wants it; checked before a teacher is trained."""
     if custom_metric is not None and not callable(custom_metric):
         raise TypeError(
-            f"custom_metric must be a function of (predictions, DMatrix), got {custom_metric!r}: names of XGBoost's own "
+            f"custom_metric must be a function of (predictions, DMatrix), got {custom_metric!r}: names of XGBoost's "
             "metrics go into params['eval_metric']"
         )
 
