@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xgboost
 
 from ._collective import global_sum
 from ._losses import Array, Loss
 from ._teachers import Teacher
 from ._validation import check_objective, check_scale_pos_weight
+
+# XGBoost 3.1 starts each class at its share, taken as a margin; later versions at the logarithm of its share.
+_SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
 
 # What names or counts the student's columns means nothing for the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -122,4 +126,6 @@ def intercept(
     mean = sums[:-1] / sums[-1]
     if scale_pos_weight(params) != 1:
         mean = loss.newton_step(mean)
+    if loss.multiclass and _SHARES_ARE_MARGINS:
+        return [float(share) for share in mean]
     return loss.base_score(mean if loss.multiclass else mean[0])
