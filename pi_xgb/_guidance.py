@@ -235,7 +235,12 @@ def with_intercept(
 
 def objective_of(params: dict[str, Any], pairs: list[tuple[Teacher, float]]) -> KLObjective:
     """The custom objective of the student."""
-    return KLObjective(pairs, objective=objective_name(params), scale_pos_weight=scale_pos_weight(params))
+    return KLObjective(
+        pairs,
+        objective=objective_name(params),
+        scale_pos_weight=scale_pos_weight(params),
+        device=str(params.get("device", "cpu")),
+    )
 
 
 def shown_predictions(metric: Any, loss: Loss) -> Any:

@@ -247,6 +247,7 @@ class JointObjective(KLObjective):
             kl_weight,
             objective=chosen.get("objective", "multi:softmax"),
             scale_pos_weight=scale_pos_weight(chosen),
+            device=str(chosen.get("device", "cpu")),
         )
 
 

@@ -32,6 +32,22 @@ def array_module(array: Array) -> Any:
     return np if cupy is None else cupy.get_array_module(array)
 
 
+def module_for(device: str) -> Any:
+    """CuPy for a training on CUDA, where it is installed; else NumPy, from which XGBoost copies to the device."""
+    if device.startswith(("cuda", "gpu")):
+        try:
+            import cupy
+        except ImportError:
+            return np
+        return cupy
+    return np
+
+
+def to_host(array: Array) -> np.ndarray[Any, Any]:
+    """The array in host memory."""
+    return array if array_module(array) is np else array.get()  # type: ignore[no-any-return]
+
+
 class Loss:
     """One XGBoost objective whose gradient is mean - target."""
 

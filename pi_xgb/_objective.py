@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from ._losses import LOSSES, Array, Loss
+from ._losses import LOSSES, Array, Loss, module_for, to_host
 from ._params import positive_weight
 from ._teachers import DEFAULT_KL_WEIGHT, FixedTeacher, Start, Teacher, as_teachers, attached_teacher
 from ._validation import (
@@ -46,6 +46,9 @@ class KLObjective:
         ``multi:softprob``. For regression say ``"reg:squarederror"``.
     scale_pos_weight
         XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+    device
+        ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Give it
+        what ``params["device"]`` says.
 
     Notes
     -----
@@ -73,10 +76,12 @@ class KLObjective:
         *,
         objective: str | None = None,
         scale_pos_weight: float = 1.0,
+        device: str = "cpu",
     ) -> None:
         self.objective = objective
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
+        self.device = str(device)
         self._loss = None if objective is None else check_objective(objective)
         self._pairs: list[tuple[Teacher, float]] | None = None
         if teacher is not None:
@@ -121,14 +126,22 @@ class KLObjective:
         check_weights(weight, len(label), "the training matrix")
         effective_weight = positive_weight(loss, label, weight, self.scale_pos_weight)
 
-        mean = loss.mean(margin)
+        xp = module_for(self.device)
+        mean = loss.mean(xp.asarray(margin))
+        # Teachers live in host memory; only those that follow the student need its mean there.
+        teachers = self._teachers(loss, n_classes, dtrain)
+        followed = any(teacher.follows_student for teacher, _ in teachers)
+        told = to_host(mean) if followed else margin
         teachings = []
-        for teacher, kl_weight in self._teachers(loss, n_classes, dtrain):
-            q = teacher.q(mean, label, effective_weight)
+        for teacher, kl_weight in teachers:
+            q = teacher.q(told, label, effective_weight)
             check_shape(q, mean, type(teacher).__name__)
             if not isinstance(teacher, FixedTeacher):
                 check_answer(q, loss, type(teacher).__name__)
-            teachings.append((q, kl_weight))
+            teachings.append((xp.asarray(q), kl_weight))
+        label = xp.asarray(label)
+        if effective_weight is not None:
+            effective_weight = xp.asarray(effective_weight)
         target, factor = loss.blend(label, teachings, mean)
         if effective_weight is None:
             return loss.gradient(mean, target, np.float32(factor))

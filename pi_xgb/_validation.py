@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from ._losses import LOSSES, Array, Loss, array_module
+from ._losses import LOSSES, Array, Loss, to_host
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
@@ -155,7 +155,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> Non
 
 def check_same_labels(label: Array, privileged_label: Array) -> None:
     """The cheapest sign that two matrices hold the same rows in the same order."""
-    differing = np.flatnonzero(check_host_array(label) != privileged_label)
+    differing = np.flatnonzero(to_host(label) != privileged_label)
     if differing.size:
         raise ValueError(
             f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
@@ -181,11 +181,6 @@ def check_objective(objective: Any) -> Loss:
             "Change params['objective'], or train without a teacher"
         )
     return LOSSES[objective]
-
-
-def check_host_array(array: Array) -> np.ndarray[Any, Any]:
-    """The array in host memory."""
-    return array if array_module(array) is np else array.get()  # type: ignore[no-any-return]
 
 
 def check_metric(custom_metric: Any) -> None:
