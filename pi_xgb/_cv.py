@@ -157,7 +157,7 @@ def cv(
         loss = guidance.check(own, dtrain, num_boost_round)
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        guidance.teachers_at_hand(own, loss, dtrain)
+        nobody_counts = guidance.teachers_at_hand(own, loss, dtrain) == []
         warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
         warn_about_missing_objective(own, dtrain.get_label())
 
@@ -172,7 +172,7 @@ def cv(
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
-            if weight == 0 and not is_list_of_pairs(teacher):
+            if weight == 0 or nobody_counts:
                 return run(params, row_folds, None, fpreproc, custom_metric, listeners)
             # Teachers that follow the student change as they teach: each cell needs its own.
             guides = learned or [guidance.take(rows) for rows, _ in row_folds]
