@@ -1,0 +1,256 @@
+"""Rates of decisions, overall or per group, from the four cells of each group's confusion matrix."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ._groups import Groups, as_groups, describe
+from ._inputs import Bools, as_decisions, as_labels, as_vector, as_weights, check_lengths
+
+CELLS = 4
+TN, FP, FN, TP = range(CELLS)
+
+
+class UndefinedRateWarning(UserWarning):
+    """A rate has nothing to be a share of, in a group that the message names; its value is NaN."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The share of some cells among others; ``among`` says of which rows, for messages."""
+
+    numerator: tuple[int, ...]
+    denominator: tuple[int, ...]
+    among: str
+
+    def of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The rate for cells of shape ``(..., 4)``; NaN where there is nothing to be a share of."""
+        whole = cells[..., self.denominator].sum(axis=-1)
+        part = cells[..., self.numerator].sum(axis=-1)
+        rate: NDArray[np.float64] = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+        return rate
+
+
+RATES = {
+    "base_rate": Rate((FN, TP), (TN, FP, FN, TP), "rows of positive weight"),
+    "selection_rate": Rate((FP, TP), (TN, FP, FN, TP), "rows of positive weight"),
+    "true_positive_rate": Rate((TP,), (FN, TP), "positives (rows with y_true = 1)"),
+    "false_positive_rate": Rate((FP,), (TN, FP), "negatives (rows with y_true = 0)"),
+    "precision": Rate((TP,), (FP, TP), "selected rows (y_pred = 1)"),
+    "accuracy": Rate((TN, TP), (TN, FP, FN, TP), "rows of positive weight"),
+}
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Checked inputs of a metric on decisions."""
+
+    labels: Bools
+    selected: Bools
+    weights: NDArray[np.float64] | None
+    groups: Groups
+
+    def cells(self) -> NDArray[np.float64]:
+        """Weight in each cell, ``(k, 4)``."""
+        count = self.groups.count
+        sums = np.bincount(self.row_cells(), weights=self.weights, minlength=count * CELLS)
+        return sums.reshape(count, CELLS).astype(np.float64)
+
+    def row_cells(self) -> NDArray[np.intp]:
+        """The cell of each row, numbered over all groups."""
+        return self.groups.codes * CELLS + 2 * self.labels + self.selected
+
+
+def as_decided(
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool = True
+) -> Decisions:
+    """Check everything that a metric on decisions is handed."""
+    selected = as_decisions(y_pred)
+    labels = np.zeros_like(selected) if y_true is None and not labels_needed else as_labels(y_true)
+    check_lengths(y_true=labels.size, y_pred=selected.size)
+    groups = as_groups(sensitive_features, labels.size)
+    return Decisions(labels, selected, as_weights(sample_weight, labels.size), groups)
+
+
+def warn_undefined(what: str, values: NDArray[Any], among: str, names: pd.Index | None, stacklevel: int) -> None:
+    """Say which groups have no value, and why."""
+    undefined = np.isnan(values)
+    if not undefined.any():
+        return
+    where = "" if names is None else f" in group {describe(names[undefined])}"
+    warnings.warn(
+        f"{what} is undefined (NaN){where}: there are no {among}",
+        UndefinedRateWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> float | pd.Series[float]:
+    grouped = sensitive_features is not None
+    features = sensitive_features if grouped else np.zeros(as_vector("y_pred", y_pred).size, dtype=int)
+    decided = as_decided(y_true, y_pred, features, sample_weight, labels_needed=name != "selection_rate")
+    values = RATES[name].of(decided.cells())
+    names = decided.groups.names if grouped else None
+    warn_undefined(name, values, RATES[name].among, names, stacklevel=3)
+    return pd.Series(values, index=names, name=name) if grouped else float(values[0])
+
+
+@overload
+def selection_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
+) -> float: ...
+@overload
+def selection_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.Series[float]: ...
+def selection_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+) -> float | pd.Series[float]:
+    """The share of rows that are selected (decision 1).
+
+    Parameters
+    ----------
+    y_true
+        Not needed: None will do. Labels that are given are checked.
+    y_pred
+        Decisions, 0 or 1.
+    sensitive_features
+        None for one rate over all rows, which is the form that Fairlearn's ``MetricFrame`` calls; else one value
+        per row, or a DataFrame of several columns for the rates of their intersections.
+    sample_weight
+        Weight of each row.
+
+    Returns
+    -------
+    float or pandas.Series
+        One rate, or one per group.
+
+    Examples
+    --------
+    >>> from pi_xgb import metrics
+    >>> metrics.selection_rate([1, 0, 1, 0], [1, 0, 1, 1])
+    0.75
+    >>> metrics.selection_rate([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
+    sensitive_feature_0
+    a    0.5
+    b    1.0
+    Name: selection_rate, dtype: float64
+    """
+    return _rate("selection_rate", y_true, y_pred, sensitive_features, sample_weight)
+
+
+@overload
+def true_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
+) -> float: ...
+@overload
+def true_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.Series[float]: ...
+def true_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+) -> float | pd.Series[float]:
+    """The share of true positives that are selected; also called recall or sensitivity.
+
+    A group without positives has no such rate: it is NaN, with an :class:`UndefinedRateWarning` that names the
+    group. (Fairlearn gives 0 there, which reads as the worst possible treatment.)
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels and decisions, 0 or 1.
+    sensitive_features, sample_weight
+        As for :func:`selection_rate`.
+
+    Returns
+    -------
+    float or pandas.Series
+        One rate, or one per group.
+
+    Examples
+    --------
+    >>> from pi_xgb import metrics
+    >>> metrics.true_positive_rate([1, 1, 0, 0], [1, 0, 1, 0])
+    0.5
+    """
+    return _rate("true_positive_rate", y_true, y_pred, sensitive_features, sample_weight)
+
+
+recall = true_positive_rate
+
+
+@overload
+def false_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
+) -> float: ...
+@overload
+def false_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.Series[float]: ...
+def false_positive_rate(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+) -> float | pd.Series[float]:
+    """The share of true negatives that are selected all the same.
+
+    A group without negatives has no such rate: it is NaN, with an :class:`UndefinedRateWarning` that names it.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels and decisions, 0 or 1.
+    sensitive_features, sample_weight
+        As for :func:`selection_rate`.
+
+    Returns
+    -------
+    float or pandas.Series
+        One rate, or one per group.
+
+    Examples
+    --------
+    >>> from pi_xgb import metrics
+    >>> metrics.false_positive_rate([1, 1, 0, 0], [1, 0, 1, 0], sensitive_features=["a", "b", "a", "b"])
+    sensitive_feature_0
+    a    1.0
+    b    0.0
+    Name: false_positive_rate, dtype: float64
+    """
+    return _rate("false_positive_rate", y_true, y_pred, sensitive_features, sample_weight)
+
+
+@overload
+def precision(y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None) -> float: ...
+@overload
+def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.Series[float]: ...
+def precision(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+) -> float | pd.Series[float]:
+    """The share of selected rows that are true positives.
+
+    A group in which nobody is selected has no precision: it is NaN, with an :class:`UndefinedRateWarning`.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels and decisions, 0 or 1.
+    sensitive_features, sample_weight
+        As for :func:`selection_rate`.
+
+    Returns
+    -------
+    float or pandas.Series
+        One rate, or one per group.
+
+    Examples
+    --------
+    >>> from pi_xgb import metrics
+    >>> metrics.precision([1, 0, 0, 0], [1, 1, 0, 0])
+    0.5
+    """
+    return _rate("precision", y_true, y_pred, sensitive_features, sample_weight)

@@ -1,0 +1,154 @@
+"""A table of groups: counts, rates, and how sure one can be of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ._abroca import ROC_NEEDS
+from ._bootstrap import check_bootstrap, interval, resamples
+from ._groups import Groups, check_several, encoded_columns, everyone, groups_of
+from ._inputs import as_scored, as_threshold
+from ._rates import RATES, warn_undefined
+from ._scored import MEASURES, ScoredGroups
+
+Values = NDArray[np.float64]
+
+ALL = "(all)"
+"""Stands in the index of a report for a sensitive feature that a row does not look at."""
+
+
+def group_report(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sensitive_features: Any,
+    threshold: float = 0.5,
+    sample_weight: Any = None,
+    margins: bool = True,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> pd.DataFrame:
+    """Counts and rates of each group, with bootstrap intervals.
+
+    Use it to see what stands behind a single fairness number: who is selected, who is overlooked, and on how few
+    rows that is known.
+
+    Parameters
+    ----------
+    y_true
+        Labels, 0 or 1.
+    y_score
+        Probabilities of label 1, from rows that the model was not trained on.
+    sensitive_features
+        One value per row, or a DataFrame of several columns: the rows of the report are then the intersections
+        that occur. Missing values are a group of their own, called "missing".
+    threshold
+        Rows with ``y_score > threshold`` are selected, as XGBoost's own classifier does at 0.5. Choose it on
+        validation rows (:func:`choose_threshold`), not on the rows reported here.
+    sample_weight
+        Weight of each row. Rates are weighted, and the column ``weight`` is added; the counts stay counts.
+    margins
+        Whether to add rows for all groups together, called "(all)", and with several columns for each of them
+        (and each smaller intersection) alone.
+    n_boot
+        Resamples for the intervals; 0 for none. The cost is ``n_boot`` passes over the rows, times the number
+        of sensitive columns combined in ``margins``.
+    confidence
+        Of the intervals.
+    random_state
+        A seed or a ``numpy.random.Generator``; the same seed gives the same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Per group the counts ``rows``, ``positives``, ``negatives``, ``selected``; then ``base_rate``,
+        ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and
+        ``auc``, each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is
+        NaN, with an :class:`UndefinedRateWarning` that names the group.
+
+    Notes
+    -----
+    Intervals are percentiles over resamples of all rows. They say nothing where a rate is exactly 0 or 1 (no
+    resample differs: read the counts beside it), and resamples in which a rate does not exist are left out.
+
+    Examples
+    --------
+    >>> from pi_xgb import metrics
+    >>> y, p = [1, 1, 0, 0, 1, 1, 0, 0], [0.9, 0.8, 0.6, 0.1, 0.7, 0.4, 0.3, 0.2]
+    >>> sex = ["f", "f", "f", "f", "m", "m", "m", "m"]
+    >>> report = metrics.group_report(y, p, sensitive_features=sex, n_boot=0)
+    >>> report[["rows", "selected", "selection_rate", "true_positive_rate", "auc"]]
+                         rows  selected  selection_rate  true_positive_rate     auc
+    sensitive_feature_0
+    f                       4         3            0.75                1.00  1.0000
+    m                       4         1            0.25                0.50  1.0000
+    (all)                   8         4            0.50                0.75  0.9375
+    """
+    check_bootstrap(n_boot, confidence)
+    labels, scores, weights = as_scored(y_true, y_score, sample_weight)
+    selected = scores > as_threshold(threshold)
+    columns = encoded_columns(sensitive_features, labels.size)
+    groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
+    check_several(groupings[0])
+    tables = [ScoredGroups(labels, scores, selected, weights, groups) for groups in groupings]
+
+    once = np.ones((1, labels.size))
+    estimates = np.concatenate([table.measures(once)[0] for table in tables])
+    for name, values in zip(MEASURES, estimates[: groupings[0].count].T, strict=True):
+        among = RATES[name].among if name in RATES else ROC_NEEDS
+        warn_undefined(name, values, among, groupings[0].names, stacklevel=2)
+    low = high = None
+    if n_boot:
+        replicates = [
+            np.concatenate([table.measures(multiplicity) for table in tables], axis=1)
+            for multiplicity in resamples(labels.size, n_boot, random_state)
+        ]
+        low, high = interval(np.concatenate(replicates), confidence)
+
+    index = _row_names(groupings, len(columns))
+    counts = pd.concat([table.counts() for table in tables]).set_axis(index)
+    if weights is None:
+        counts = counts.drop(columns="weight")
+    return pd.concat([counts, _measures_table(estimates, low, high, index)], axis=1)
+
+
+def _margins(columns: list[Groups]) -> list[Groups]:
+    fewer = [
+        groups_of(list(chosen)) for size in range(len(columns) - 1, 0, -1) for chosen in combinations(columns, size)
+    ]
+    return [*fewer, everyone(columns[0].codes.size)]
+
+
+def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
+    features = list(groupings[0].names.names)
+    rows = [_full_name(name, groups, features) for groups in groupings for name in groups.names]
+    if len(set(rows)) < len(rows):
+        raise ValueError(f"a group is called {ALL!r}, which is the name of the margins: rename it")
+    index: pd.Index
+    if n_columns == 1:
+        index = pd.Index([row[0] for row in rows], name=features[0])
+    else:
+        index = pd.MultiIndex.from_tuples(rows, names=features)
+    return index
+
+
+def _full_name(name: Any, groups: Groups, features: list[Hashable]) -> tuple[Any, ...]:
+    known = dict(zip(groups.names.names, name if isinstance(name, tuple) else (name,), strict=True))
+    return tuple(known.get(feature, ALL) for feature in features)
+
+
+def _measures_table(estimates: Values, low: Values | None, high: Values | None, index: pd.Index) -> pd.DataFrame:
+    columns = {}
+    for j, name in enumerate(MEASURES):
+        columns[name] = estimates[:, j]
+        if low is not None and high is not None:
+            columns[f"{name}_low"] = low[:, j]
+            columns[f"{name}_high"] = high[:, j]
+    return pd.DataFrame(columns, index=index)

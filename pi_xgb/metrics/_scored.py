@@ -1,0 +1,105 @@
+"""Every measure of every group at once, for many weightings of the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ._groups import Groups
+from ._inputs import Bools, Floats
+from ._rates import RATES
+
+Values = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+MEASURES = (*RATES, "auc")
+
+
+class ScoredGroups:
+    """Rows sorted once by group and falling score, so that each weighting of them costs a few passes."""
+
+    def __init__(self, labels: Bools, scores: Floats, selected: Bools, weights: Values | None, groups: Groups) -> None:
+        self._labels, self._selected, self._groups = labels, selected, groups
+        self._weights = np.ones(labels.size) if weights is None else weights
+        order = np.lexsort((-scores, groups.codes))
+        self._positives = _side(order[labels[order]], selected, groups)
+        self._negatives = _side(order[~labels[order]], selected, groups)
+        # The positives that rank above each negative of its group, and those that rank above it or beside it.
+        ranked, codes = scores[order], groups.codes[order]
+        block = np.cumsum(np.append(False, (ranked[1:] != ranked[:-1]) | (codes[1:] != codes[:-1])))
+        positive_blocks, negative_blocks = block[labels[order]], block[~labels[order]]
+        self._above = np.searchsorted(positive_blocks, negative_blocks, side="left")
+        self._beside = np.searchsorted(positive_blocks, negative_blocks, side="right")
+        self._tied = bool((self._above != self._beside).any())
+
+    def counts(self) -> pd.DataFrame:
+        """Rows, positives, negatives and selected rows of each group, and their weight."""
+        codes, count = self._groups.codes, self._groups.count
+        kinds = {"positives": self._labels, "negatives": ~self._labels, "selected": self._selected}
+        table = {"rows": np.bincount(codes, minlength=count)}
+        table |= {name: np.bincount(codes[rows], minlength=count) for name, rows in kinds.items()}
+        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weights, minlength=count)})
+
+    def cells(self, multiplicity: Values) -> Values:
+        """Weight in the confusion matrix of each group, ``(b, k, 4)``, when rows count ``multiplicity`` times."""
+        positive, negative = self._sides(multiplicity)
+        return self._cells(positive, negative)
+
+    def measures(self, multiplicity: Values) -> Values:
+        """All of ``MEASURES``, ``(b, k, len(MEASURES))``."""
+        positive, negative = self._sides(multiplicity)
+        cells = self._cells(positive, negative)
+        auc = self._auc(positive, negative, cells)
+        return np.stack([*(rate.of(cells) for rate in RATES.values()), auc], axis=-1)
+
+    def _sides(self, multiplicity: Values) -> tuple[Values, Values]:
+        weight = multiplicity * self._weights
+        return weight.take(self._positives.rows, axis=1), weight.take(self._negatives.rows, axis=1)
+
+    def _cells(self, positive: Values, negative: Values) -> Values:
+        tp_fn = self._positives.sums(positive)
+        fp_tn = self._negatives.sums(negative)
+        return np.stack([fp_tn[..., 1], fp_tn[..., 0], tp_fn[..., 1], tp_fn[..., 0]], axis=-1)
+
+    def _auc(self, positive: Values, negative: Values, cells: Values) -> Values:
+        so_far = np.zeros((positive.shape[0], positive.shape[1] + 1))
+        np.cumsum(positive, axis=1, out=so_far[:, 1:])
+        higher = so_far.take(self._above, axis=1)
+        if self._tied:
+            higher = (higher + so_far.take(self._beside, axis=1)) / 2
+        negatives = self._negatives.sums(negative).sum(axis=-1)
+        # The running sum goes on from group to group: take away what stood before each group.
+        before = so_far.take(self._positives.starts[::2], axis=1) * negatives
+        wins = self._negatives.sums(negative * higher).sum(axis=-1) - before
+        pairs = self._positives.sums(positive).sum(axis=-1) * negatives
+        auc: Values = np.divide(wins, pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
+        return auc
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The rows of one label, by group and falling score; the selected rows of each group come first.
+
+    ``starts`` holds, for each group, where its selected rows and where its other rows start.
+    """
+
+    rows: Positions
+    starts: Positions
+
+    def sums(self, weight: Values) -> Values:
+        """Sums over the selected and over the other rows of each group, ``(b, k, 2)``."""
+        filled = np.diff(np.append(self.starts, self.rows.size)) > 0
+        sums = np.zeros((weight.shape[0], self.starts.size))
+        # An empty stretch stays 0: reduceat would give it the value of the row that follows.
+        sums[:, filled] = np.add.reduceat(weight, self.starts[filled], axis=1)
+        return sums.reshape(weight.shape[0], -1, 2)
+
+
+def _side(rows: Positions, selected: Bools, groups: Groups) -> _Side:
+    codes = groups.codes[rows]
+    starts = np.searchsorted(codes, np.arange(groups.count))
+    cuts = starts + np.bincount(codes[selected[rows]], minlength=groups.count)
+    return _Side(rows, np.stack([starts, cuts], axis=1).ravel())

@@ -1,0 +1,291 @@
+"""Metrics of groups during training, as XGBoost's ``custom_metric``."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+from numpy.typing import NDArray
+
+from ._abroca import abroca
+from ._disparities import equal_opportunity, equalized_odds, statistical_parity
+from ._groups import as_groups, plain
+from ._inputs import as_threshold
+
+Metric = Callable[..., float]
+
+WATCHABLE: dict[str, Metric] = {
+    "statistical_parity": statistical_parity,
+    "equalized_odds": equalized_odds,
+    "equal_opportunity": equal_opportunity,
+    "abroca": abroca,
+}
+"""The metrics that :func:`watch` knows by name."""
+
+_FIELD = "label_upper_bound"
+
+
+def watch(
+    metric: Any,
+    sensitive_features: Any = None,
+    *,
+    threshold: float | None = 0.5,
+    from_margin: bool = False,
+) -> Watch:
+    """A ``custom_metric`` that computes group metrics in every round, to look at or to stop early on.
+
+    Use it to see when in training a model becomes unfair, or with ``early_stopping_rounds`` to stop there.
+    XGBoost tells a custom metric neither row numbers nor the name of the evaluation set, so the groups are found
+    through the DMatrix object itself: never by its number of rows, which two sets may share.
+
+    Parameters
+    ----------
+    metric
+        A name ("statistical_parity", "equalized_odds", "equal_opportunity", "abroca"), any function with the
+        calling convention of this module (Fairlearn's differences, or a ``functools.partial`` with options), a
+        list of these, or a dict from the name to show to the metric.
+    sensitive_features
+        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix
+        objects that go to training. ``features`` is what the metrics take; None gives NaN for that set. The
+        matrices are held weakly: the metric keeps no data alive. Without it, the groups that
+        :func:`attach_groups` left in each matrix are used, which is the way for ``xgboost.cv`` and for metrics
+        that are pickled.
+    threshold
+        Rows with a probability above it are selected. None hands the scores themselves to the metric, as
+        "abroca" always gets them.
+    from_margin
+        Whether XGBoost will hand over margins. It does so when ``xgboost.train`` is called with a function as
+        ``obj``, such as :class:`pi_xgb.KLObjective`; with a built-in objective, and in :func:`pi_xgb.train`, it
+        hands over probabilities.
+
+    Returns
+    -------
+    Watch
+        To be passed as ``custom_metric``.
+
+    Notes
+    -----
+    Each round costs what the metric costs on each set; "abroca" sorts the rows. XGBoost keeps six decimals. It
+    stops early on the last metric of the last set (choose another with
+    ``xgboost.callback.EarlyStopping(metric_name=..., data_name=...)``) and takes smaller for better, unless
+    the name begins with auc, pre, map or ndcg. A fairness metric alone is best for a model that says nothing,
+    so stop on it only beside a metric of performance, or on a function of your own that weighs the two.
+    A metric that is NaN never improves. In distributed training XGBoost averages the values of the workers.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost as xgb
+    >>> from pi_xgb import metrics
+    >>> rng = np.random.default_rng(0)
+    >>> sex, x = rng.integers(0, 2, 200), rng.normal(size=(200, 2))
+    >>> y = (x[:, 0] + sex > 0.5).astype(int)
+    >>> dtrain = xgb.DMatrix(np.c_[x, sex][:100], y[:100])
+    >>> dvalid = xgb.DMatrix(np.c_[x, sex][100:], y[100:])
+    >>> history = {}
+    >>> booster = xgb.train(
+    ...     {"objective": "binary:logistic", "nthread": 1}, dtrain, 3, evals=[(dvalid, "valid")], evals_result=history,
+    ...     custom_metric=metrics.watch(["abroca", "equalized_odds"], [(dvalid, sex[100:])]),
+    ...     verbose_eval=False)
+    >>> sorted(history["valid"])
+    ['abroca', 'equalized_odds', 'logloss']
+    """
+    cut = None if threshold is None else as_threshold(threshold)
+    return Watch(_named(metric), _pairs(sensitive_features), cut, from_margin)
+
+
+def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.DMatrix:
+    """Let the groups travel with the rows of a DMatrix, through slices and ``xgboost.cv``, for :func:`watch`.
+
+    The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives
+    use. The booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so attach the groups
+    after the teacher.
+
+    Parameters
+    ----------
+    dmatrix
+        The matrix to write to; nothing but that field is touched.
+    sensitive_features
+        One value per row, or a DataFrame for intersections.
+
+    Returns
+    -------
+    xgboost.DMatrix
+        ``dmatrix`` itself.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost as xgb
+    >>> from pi_xgb import metrics
+    >>> x = np.random.default_rng(0).normal(size=(60, 2))
+    >>> dtrain = metrics.attach_groups(xgb.DMatrix(x, x[:, 0] > 0), np.where(x[:, 1] > 0, "f", "m"))
+    >>> table = xgb.cv({"objective": "binary:logistic", "nthread": 1}, dtrain, 2, nfold=3, seed=1,
+    ...                custom_metric=metrics.watch("statistical_parity"))
+    >>> "test-statistical_parity-mean" in table
+    True
+    """
+    _check_dmatrix(dmatrix)
+    groups = as_groups(sensitive_features, dmatrix.num_row())
+    # Negative, so that nothing else that may be kept in this field is taken for groups.
+    dmatrix.set_float_info(_FIELD, -1.0 - groups.codes.astype(np.float32))
+    return dmatrix
+
+
+class Watch:
+    """A ``custom_metric`` for XGBoost; made by :func:`watch`, which describes it.
+
+    It can be pickled if its metrics can. A DMatrix cannot, so an unpickled copy knows no pairs of matrix and
+    groups any more: it reads what :func:`attach_groups` left in the matrices.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from pi_xgb import metrics
+    >>> pickle.loads(pickle.dumps(metrics.watch("abroca")))
+    Watch('abroca')
+    """
+
+    def __init__(
+        self,
+        metrics: dict[str, Metric],
+        pairs: list[tuple[xgboost.DMatrix, Any]],
+        threshold: float | None,
+        from_margin: bool,
+    ) -> None:
+        self._metrics = metrics
+        self._threshold = threshold
+        self._from_margin = from_margin
+        # Weakly: the metric must not keep data alive, and a matrix that is gone cannot be mistaken for a new one.
+        self._groups: weakref.WeakKeyDictionary[xgboost.DMatrix, Any] = weakref.WeakKeyDictionary()
+        for dmatrix, features in pairs:
+            self._groups[dmatrix] = None if features is None else _encoded(features, dmatrix.num_row())
+
+    def __call__(self, predt: NDArray[Any], dmatrix: xgboost.DMatrix) -> tuple[str, float] | list[tuple[str, float]]:
+        """Name and value of the metric on one evaluation set, or a list of them."""
+        if predt.ndim != 1:
+            raise ValueError(
+                f"watch needs one prediction per row, got shape {predt.shape}: group metrics are for binary labels"
+            )
+        groups = self._groups[dmatrix] if dmatrix in self._groups else _attached(dmatrix)
+        found = [(name, self._value(metric, predt, dmatrix, groups)) for name, metric in self._metrics.items()]
+        return found[0] if len(found) == 1 else found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_groups"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._groups = weakref.WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"Watch({', '.join(map(repr, self._metrics))})"
+
+    def _value(self, metric: Metric, predt: NDArray[Any], dmatrix: xgboost.DMatrix, groups: Any) -> float:
+        if groups is None:
+            return float("nan")
+        weight = dmatrix.get_weight()
+        weights = {"sample_weight": weight} if weight.size else {}
+        prediction = self._prediction(metric, predt)
+        return float(metric(dmatrix.get_label(), prediction, sensitive_features=groups, **weights))
+
+    def _prediction(self, metric: Metric, predt: NDArray[Any]) -> NDArray[Any]:
+        if _unwrapped(metric) is abroca:
+            return predt
+        score = _sigmoid(predt) if self._from_margin else predt
+        if self._threshold is None:
+            return score
+        low, high = float(score.min()), float(score.max())
+        if low < 0 or high > 1:
+            raise ValueError(
+                f"watch needs probabilities to compare with the threshold, the predictions range from {low:g} to "
+                f"{high:g}: XGBoost hands margins to a custom metric when obj is a function, so pass "
+                "from_margin=True"
+            )
+        return (score > self._threshold).astype(np.int8)
+
+
+def _named(metric: Any) -> dict[str, Metric]:
+    if isinstance(metric, Mapping):
+        named = [(name, _known(one)) for name, one in metric.items()]
+    else:
+        listed = metric if isinstance(metric, (list, tuple)) else [metric]
+        named = [(_name_of(one), _known(one)) for one in listed]
+    if not named:
+        raise ValueError("watch needs at least one metric")
+    names = [name for name, _ in named]
+    for name in names:
+        if not isinstance(name, str) or not name or any(mark.isspace() or mark == ":" for mark in name):
+            raise ValueError(f"{name!r} cannot be the name of a metric in XGBoost: no spaces and no colons")
+        if names.count(name) > 1:
+            raise ValueError(f"two metrics are called {name!r}: give a dict from names to metrics")
+    return dict(named)
+
+
+def _known(metric: Any) -> Metric:
+    if isinstance(metric, str) and metric in WATCHABLE:
+        return WATCHABLE[metric]
+    if callable(metric):
+        return metric  # type: ignore[no-any-return]
+    raise ValueError(f"metric must be a function or one of {', '.join(map(repr, WATCHABLE))}, got {metric!r}")
+
+
+def _name_of(metric: Any) -> str:
+    return metric if isinstance(metric, str) else str(getattr(_unwrapped(metric), "__name__", type(metric).__name__))
+
+
+def _unwrapped(metric: Any) -> Any:
+    while isinstance(metric, partial):
+        metric = metric.func
+    return metric
+
+
+def _pairs(sensitive_features: Any) -> list[tuple[xgboost.DMatrix, Any]]:
+    if sensitive_features is None:
+        return []
+    if isinstance(sensitive_features, Mapping):
+        pairs = list(sensitive_features.items())
+    elif isinstance(sensitive_features, (list, tuple)):
+        pairs = list(sensitive_features)
+    else:
+        pairs = [sensitive_features]
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                "watch takes sensitive_features as a list of pairs (dmatrix, features), one for each evaluation "
+                f"set, got an entry of type {type(pair).__name__}"
+            )
+        _check_dmatrix(pair[0])
+    return pairs
+
+
+def _check_dmatrix(dmatrix: Any) -> None:
+    if not isinstance(dmatrix, xgboost.DMatrix):
+        raise TypeError(f"expected an xgboost.DMatrix, got {type(dmatrix).__name__}: pass the one that is in evals")
+
+
+def _encoded(features: Any, n_rows: int) -> Any:
+    """Encoded once, so that no round pays for it; names are kept for messages."""
+    groups = as_groups(features, n_rows)
+    names = pd.Index([str(plain(name)) for name in groups.names])
+    if not names.is_unique:
+        return groups.codes
+    return pd.Series(pd.Categorical.from_codes(groups.codes, names))
+
+
+def _attached(dmatrix: xgboost.DMatrix) -> NDArray[np.int64]:
+    field = dmatrix.get_float_info(_FIELD)
+    if field.size != dmatrix.num_row() or not (field <= -1).all():
+        raise ValueError(
+            f"an evaluation set of {dmatrix.num_row()} rows has no groups: list it as (dmatrix, features) in "
+            "watch(metric, [...]), with the object itself that is in evals and None for features where the metric "
+            "is not wanted; or call attach_groups(dmatrix, features)"
+        )
+    return (-1 - field).astype(np.int64)
+
+
+def _sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(0.5 + 0.5 * np.tanh(margin / 2))

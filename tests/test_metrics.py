@@ -1,0 +1,512 @@
+"""Group metrics on decisions: against loops over rows, against Fairlearn, and their bad input."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_xgb import metrics
+from pi_xgb.metrics import UndefinedRateWarning
+
+RATES = {
+    "selection_rate": metrics.selection_rate,
+    "true_positive_rate": metrics.true_positive_rate,
+    "false_positive_rate": metrics.false_positive_rate,
+    "precision": metrics.precision,
+}
+GAPS = {
+    "statistical_parity": metrics.statistical_parity,
+    "equalized_odds": metrics.equalized_odds,
+    "equalized_odds_max": partial(metrics.equalized_odds, agg="max"),
+    "equal_opportunity": metrics.equal_opportunity,
+}
+METHODS = ["between_groups", "to_rest"]
+
+
+def rate_by_hand(name, y, d, w):
+    """One rate over rows, read off its definition; NaN where it does not exist."""
+    among = {
+        "selection_rate": [True] * len(y),
+        "true_positive_rate": y == 1,
+        "false_positive_rate": y == 0,
+        "precision": d == 1,
+    }[name]
+    hit = (y == 1) if name == "precision" else (d == 1)
+    whole = sum(w[i] for i in range(len(y)) if among[i])
+    part = sum(w[i] for i in range(len(y)) if among[i] and hit[i])
+    return part / whole if whole > 0 else float("nan")
+
+
+def gap_by_hand(name, y, d, g, w, method):
+    """A difference between groups: every pair, or every group and the rest."""
+    groups = sorted(set(g))
+    if method == "between_groups":
+        sides = [(g == a, g == b) for a, b in itertools.combinations(groups, 2)]
+    else:
+        sides = [(g == a, g != a) for a in groups]
+    found = []
+    for one, other in sides:
+        difference = {
+            rate: abs(rate_by_hand(rate, y[one], d[one], w[one]) - rate_by_hand(rate, y[other], d[other], w[other]))
+            for rate in ("selection_rate", "true_positive_rate", "false_positive_rate")
+        }
+        odds = difference["true_positive_rate"], difference["false_positive_rate"]
+        found.append(
+            {
+                "statistical_parity": difference["selection_rate"],
+                "equal_opportunity": difference["true_positive_rate"],
+                "equalized_odds": sum(odds),
+                "equalized_odds_max": max(odds),
+            }[name]
+        )
+    return max(found)
+
+
+def draw_rows(rng, n_groups, n_rows, complete):
+    """Random rows; ``complete`` puts both labels and both decisions in every group."""
+    y, d, g = rng.integers(0, 2, n_rows), rng.integers(0, 2, n_rows), rng.integers(0, n_groups, n_rows)
+    if complete:
+        corners = np.array(list(itertools.product(range(n_groups), (0, 1), (0, 1))))
+        g, y, d = np.r_[g, corners[:, 0]], np.r_[y, corners[:, 1]], np.r_[d, corners[:, 2]]
+    return y, d, g
+
+
+rows = st.builds(
+    lambda seed, n_groups, n_rows: draw_rows(np.random.default_rng(seed), n_groups, n_rows, complete=True),
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 4),
+    st.integers(0, 30),
+)
+few = settings(max_examples=40, deadline=None)
+
+
+class TestAgainstDefinitions:
+    @pytest.mark.parametrize("name", RATES)
+    @few
+    @given(rows, st.booleans())
+    def test_rates(self, name, drawn, weighted):
+        y, d, g = drawn
+        w = np.random.default_rng(len(y)).random(len(y)) + 0.1 if weighted else None
+        unit = np.ones(len(y)) if w is None else w
+        got = RATES[name](y, d, sensitive_features=g, sample_weight=w)
+        expected = [rate_by_hand(name, y[g == a], d[g == a], unit[g == a]) for a in sorted(set(g))]
+        # A rate per group is the share that its definition counts.
+        np.testing.assert_allclose(got.to_numpy(), expected, rtol=1e-12)
+        assert list(got.index) == sorted(set(g))
+        # Without groups it is one number over all rows.
+        np.testing.assert_allclose(RATES[name](y, d, sample_weight=w), rate_by_hand(name, y, d, unit), rtol=1e-12)
+
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("name", GAPS)
+    @few
+    @given(rows, st.booleans())
+    def test_gaps(self, name, method, drawn, weighted):
+        y, d, g = drawn
+        w = np.random.default_rng(len(y)).random(len(y)) + 0.1 if weighted else None
+        got = GAPS[name](y, d, sensitive_features=g, sample_weight=w, method=method)
+        # The metric is the largest difference over all pairs, or over all groups against the rest.
+        expected = gap_by_hand(name, y, d, g, np.ones(len(y)) if w is None else w, method)
+        assert got == pytest.approx(expected, abs=1e-12)
+
+    def test_equalized_odds_is_a_sum_within_one_pair(self):
+        # Three groups: the true positive rates differ most between a and b, the false positive rates between
+        # b and c, and no pair has both.
+        y = [1, 1, 0, 0] * 3
+        d = [1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 1, 1]
+        g = ["a"] * 4 + ["b"] * 4 + ["c"] * 4
+        # a: tpr 1, fpr 1/2; b: 0, 1/2; c: 1/2, 1. Pairs: ab 1 + 0, ac 1/2 + 1/2, bc 1/2 + 1/2; never 1 + 1/2.
+        assert metrics.equalized_odds(y, d, sensitive_features=g) == 1.0
+        assert metrics.equalized_odds(y, d, sensitive_features=g, agg="max") == 1.0
+
+    @pytest.mark.parametrize("name", GAPS)
+    @few
+    @given(rows)
+    def test_each_against_the_rest(self, name, drawn):
+        y, d, g = drawn
+        each = metrics.each_against_rest(GAPS[name], y, d, sensitive_features=g)
+        by_hand = [
+            gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y)), "between_groups") for a in sorted(set(g))
+        ]
+        np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
+        # The largest of them is what method="to_rest" returns.
+        assert each.max() == pytest.approx(GAPS[name](y, d, sensitive_features=g, method="to_rest"), abs=1e-12)
+
+
+class TestProperties:
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("name", GAPS)
+    @few
+    @given(rows, st.randoms(use_true_random=False))
+    def test_invariances(self, name, method, drawn, random):
+        y, d, g = drawn
+        metric = partial(GAPS[name], method=method)
+        value = metric(y, d, sensitive_features=g)
+        # Shares are between 0 and 1, and so are differences; two of them sum to 2 at most.
+        assert 0 <= value <= (2 if name == "equalized_odds" else 1)
+        # The order of the rows does not matter.
+        order = random.sample(range(len(y)), len(y))
+        assert metric(y[order], d[order], sensitive_features=g[order]) == pytest.approx(value, abs=1e-12)
+        # What the groups are called, and in which order they sort, does not matter.
+        renamed = np.array(["z", "y", "x", "w"])[g]
+        assert metric(y, d, sensitive_features=renamed) == pytest.approx(value, abs=1e-12)
+        # A whole-number weight is the same as repeating the row, and the scale of weights does not matter.
+        weight = np.array([random.randint(1, 3) for _ in y])
+        repeated = metric(np.repeat(y, weight), np.repeat(d, weight), sensitive_features=np.repeat(g, weight))
+        for scale in (1, 0.25):
+            weighted = metric(y, d, sensitive_features=g, sample_weight=scale * weight)
+            assert weighted == pytest.approx(repeated, abs=1e-12)
+        # Groups of the same rows have no difference.
+        twice = np.repeat(["a", "b"], len(y))
+        assert metric(np.r_[y, y], np.r_[d, d], sensitive_features=twice) == 0
+
+    def test_rows_of_weight_zero_do_not_count(self):
+        y, d, g = draw_rows(np.random.default_rng(0), 2, 20, complete=True)
+        w = np.ones(len(y))
+        w[:15] = 0
+        for metric in GAPS.values():
+            assert metric(y, d, sensitive_features=g, sample_weight=w) == metric(
+                y[15:], d[15:], sensitive_features=g[15:]
+            )
+
+    def test_arguments_are_not_changed(self):
+        y, d, g = draw_rows(np.random.default_rng(0), 3, 20, complete=True)
+        given_rows = pd.DataFrame({"y": y, "d": d, "g": g.astype(str), "p": np.linspace(0, 1, len(y)), "w": 1.0})
+        before = given_rows.copy()
+        metrics.group_report(given_rows.y, given_rows.p, sensitive_features=given_rows[["g"]], n_boot=3)
+        for metric in GAPS.values():
+            metric(given_rows.y, given_rows.d, sensitive_features=given_rows.g, sample_weight=given_rows.w)
+        pd.testing.assert_frame_equal(given_rows, before)
+
+
+class TestFormsOfInput:
+    y = np.array([1, 0, 1, 0, 1, 0])
+    d = np.array([1, 1, 0, 0, 1, 0])
+    g = np.array(["a", "a", "a", "b", "b", "b"])
+
+    @pytest.mark.parametrize("name", GAPS)
+    @pytest.mark.parametrize(
+        ("label", "group"),
+        [
+            (list, list),
+            (lambda v: v.astype(bool), lambda g: pd.Series(g, index=range(10, 16))),
+            (lambda v: v.astype(np.float32)[:, None], lambda g: g[:, None]),
+            (lambda v: pd.Series(v, dtype="Int64"), lambda g: pd.Categorical(g, categories=["z", "b", "a"])),
+            (lambda v: pd.Series(v[::1], index=[5, 4, 3, 2, 1, 0]), lambda g: pd.DataFrame({"sex": g})),
+            (lambda v: v.astype(object), lambda g: {"sex": g}),
+            (lambda v: v, lambda g: [[v] for v in g]),
+            (lambda v: v, lambda g: pd.Index(g)),
+            (lambda v: v, lambda g: g == "a"),
+        ],
+    )
+    def test_any_container_gives_the_same(self, name, label, group):
+        expected = GAPS[name](self.y, self.d, sensitive_features=self.g)
+        got = GAPS[name](label(self.y), label(self.d), sensitive_features=group(self.g))
+        # Rows are matched by position, whatever holds them.
+        assert got == expected
+
+    def test_groups_keep_their_kind_and_order(self):
+        by_number = metrics.selection_rate(None, self.d, sensitive_features=[2, 2, 10, 10, 1, 1])
+        assert list(by_number.index) == [1, 2, 10]
+        ordered = pd.Categorical(self.g, categories=["unused", "b", "a"], ordered=True)
+        # A categorical keeps the order of its categories; one without rows is not a group.
+        assert list(metrics.selection_rate(None, self.d, sensitive_features=ordered).index) == ["b", "a"]
+        mixed = [1, 1, "a", "a", (2,), (2,)]
+        assert len(metrics.selection_rate(None, self.d, sensitive_features=pd.Series(mixed, dtype=object))) == 3
+
+    def test_several_columns_are_intersections(self):
+        rng = np.random.default_rng(1)
+        y, d, _ = draw_rows(rng, 2, 60, complete=False)
+        table = pd.DataFrame({"sex": rng.choice(["f", "m"], 60), "band": rng.choice([1, 2, 3], 60)})
+        pasted = table["sex"] + table["band"].astype(str)
+        for metric in (*GAPS.values(), metrics.selection_rate):
+            several = metric(y, d, sensitive_features=table)
+            # Intersections are the groups of the pasted columns, in the same order.
+            np.testing.assert_array_equal(several, metric(y, d, sensitive_features=pasted))
+        rates = metrics.selection_rate(y, d, sensitive_features=table)
+        assert rates.index.names == ["sex", "band"]
+        assert rates[("m", 2)] == d[(table["sex"] == "m") & (table["band"] == 2)].mean()
+
+    @pytest.mark.parametrize(
+        "features",
+        [
+            pd.Series(["a", None, "a", "b", np.nan, "b"]),
+            np.array(["a", None, "a", "b", np.nan, "b"], dtype=object),
+            ["a", float("nan"), "a", "b", float("nan"), "b"],
+            pd.Categorical(["a", None, "a", "b", None, "b"]),
+            pd.Series([1, None, 1, 2, None, 2], dtype="Int64"),
+            np.array([1, np.nan, 1, 2, np.nan, 2]),
+        ],
+    )
+    def test_missing_is_a_group_of_its_own(self, features):
+        rates = metrics.selection_rate(self.y, self.d, sensitive_features=features)
+        # No row disappears: those without a value are the group "missing", after the others.
+        assert list(rates.to_numpy()) == [0.5, 0.0, 1.0]
+        assert rates.index[-1] == "missing"
+
+    def test_missing_must_not_meet_a_group_of_that_name(self):
+        with pytest.raises(ValueError, match=r"a group called 'missing'.*rename"):
+            metrics.selection_rate(self.y, self.d, sensitive_features=["missing", None, "a", "a", "a", "a"])
+
+
+class TestUndefined:
+    # Group b has no positives, group c no negatives.
+    y = np.array([1, 1, 0, 0, 0, 0, 1, 1, 1, 0])
+    d = np.array([1, 0, 1, 0, 1, 0, 1, 0, 1, 1])
+    g = np.array(["a", "a", "a", "a", "b", "b", "c", "c", "d", "d"])
+
+    def test_rate_is_nan_and_the_group_is_named(self):
+        with pytest.warns(UndefinedRateWarning, match=r"true_positive_rate.*group 'b'.*no positives"):
+            rates = metrics.recall(self.y, self.d, sensitive_features=self.g)
+        assert np.isnan(rates["b"])
+        assert rates.notna().sum() == 3
+        with pytest.warns(UndefinedRateWarning, match="false_positive_rate.*'c'.*no negatives"):
+            assert np.isnan(metrics.false_positive_rate(self.y, self.d, sensitive_features=self.g)["c"])
+        with pytest.warns(UndefinedRateWarning, match=r"precision is undefined \(NaN\): there are no selected"):
+            assert np.isnan(metrics.precision([1, 0], [0, 0]))
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_gap_with_an_unknown_side_is_unknown(self, method):
+        with pytest.warns(UndefinedRateWarning, match="'b'"):
+            assert np.isnan(metrics.equal_opportunity(self.y, self.d, sensitive_features=self.g, method=method))
+        with pytest.warns(UndefinedRateWarning) as caught:
+            assert np.isnan(metrics.equalized_odds(self.y, self.d, sensitive_features=self.g, method=method))
+        assert [("'b'" in str(w.message), "'c'" in str(w.message)) for w in caught] == [(True, False), (False, True)]
+        # The warning points at the line of the user.
+        assert {w.filename for w in caught} == {__file__}
+        # Parity needs no labels, so nothing is undefined there.
+        assert metrics.statistical_parity(self.y, self.d, sensitive_features=self.g, method=method) > 0
+
+    def test_skip_compares_the_others(self):
+        skip = partial(metrics.equalized_odds, sensitive_features=self.g, undefined="skip")
+        known = np.isin(self.g, ["a", "d"])
+        with pytest.warns(UndefinedRateWarning):
+            got = skip(self.y, self.d)
+        # Only a and d have both rates: a 1/2 and 1/2, d 1 and 1.
+        assert got == metrics.equalized_odds(self.y[known], self.d[known], sensitive_features=self.g[known]) == 1
+        with pytest.warns(UndefinedRateWarning):
+            # Against the rest: b and c drop out; a has 1/2, 1/2 against 2/3, 2/3; d has 1, 1 against 1/2, 1/2.
+            assert skip(self.y, self.d, method="to_rest") == pytest.approx(1.0)
+        with pytest.warns(UndefinedRateWarning):
+            # The larger of the two needs one rate only: the true positive rate of c counts.
+            assert skip(self.y, self.d, agg="max") == 0.5
+        y, d, g = [1, 1, 1, 0, 1] * 2, [1, 0, 1, 1, 0] * 2, list("aabbc") * 2
+        for method, expected in [("between_groups", 1.0), ("to_rest", 2 / 3)]:
+            with pytest.warns(UndefinedRateWarning):
+                # Only b has negatives: the true positive rates 1/2, 1, 0 alone can be compared.
+                value = metrics.equalized_odds(y, d, sensitive_features=g, agg="max", undefined="skip", method=method)
+            assert value == pytest.approx(expected)
+
+    @pytest.mark.parametrize("undefined", ["nan", "skip"])
+    @pytest.mark.parametrize("method", METHODS)
+    def test_one_known_group_is_no_difference(self, method, undefined):
+        # Never 0: a single group with the rate has nothing to be compared with.
+        with pytest.warns(UndefinedRateWarning, match="'b'"):
+            value = metrics.equal_opportunity(
+                [1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), method=method, undefined=undefined
+            )
+        assert np.isnan(value)
+
+    def test_many_groups_are_counted_not_listed(self):
+        g = np.repeat(np.arange(20), 2)
+        with pytest.warns(UndefinedRateWarning, match=r"group 0, 1, 2, 3, 4 and 15 more"):
+            metrics.recall(np.zeros(40), np.ones(40), sensitive_features=g)
+
+    def test_a_group_of_weight_zero_has_no_rate(self):
+        with pytest.warns(UndefinedRateWarning, match="selection_rate.*'b'"):
+            rates = metrics.selection_rate(
+                None, [1, 0, 1, 1], sensitive_features=list("aabb"), sample_weight=[1, 1, 0, 0]
+            )
+        assert np.isnan(rates["b"])
+        assert rates["a"] == 0.5
+
+
+def call_decision_metric(metric, y=(1, 0, 1, 0), pred=(1, 0, 0, 1), g=("a", "a", "b", "b"), **options):
+    return metric(y, pred, sensitive_features=g, **options)
+
+
+DECISION_METRICS = {**RATES, **GAPS}
+SCORE_METRICS = {
+    "abroca": metrics.abroca,
+    "group_report": partial(metrics.group_report, n_boot=0),
+    "disparity_report": partial(metrics.disparity_report, n_boot=0),
+}
+ALL_METRICS = {**DECISION_METRICS, **SCORE_METRICS}
+NEED_TWO_GROUPS = {**GAPS, **SCORE_METRICS}
+
+
+class TestBadInput:
+    def test_every_public_metric_is_covered(self):
+        covered = set(DECISION_METRICS) | set(SCORE_METRICS) | {"recall", "each_against_rest"}
+        others = {"UndefinedRateWarning", "Watch", "attach_groups", "choose_threshold", "watch"}
+        assert covered - {"equalized_odds_max"} | others == set(metrics.__all__)
+
+    @pytest.mark.parametrize("metric", ALL_METRICS.values(), ids=ALL_METRICS)
+    @pytest.mark.parametrize(
+        ("changed", "error", "message"),
+        [
+            ({"y": (1, 0, 1)}, ValueError, "y_true has 3"),
+            ({"pred": (1, 0, 1)}, ValueError, "has 3"),
+            ({"g": ("a", "b", "b")}, ValueError, "sensitive_features.* has 3"),
+            ({"g": pd.DataFrame({"s": ["a", "b"]})}, ValueError, "sensitive_features.* has 2"),
+            ({"sample_weight": [1, 1]}, ValueError, "sample_weight has 2, y_true has 4"),
+            ({"y": (1, 0, 2, 0)}, ValueError, "y_true must hold 0 and 1 only, got 2.*recode"),
+            ({"y": (1, -1, 1, -1)}, ValueError, "y_true must hold 0 and 1 only, got -1"),
+            ({"y": ("yes", "no", "yes", "no")}, ValueError, "y_true must hold numbers, got 'yes', 'no'.*recode"),
+            ({"y": (1, 0, np.nan, 0)}, ValueError, "y_true has 1 NaN in 4 rows"),
+            ({"y": pd.Series([1, 0, None, 0], dtype="Int64")}, ValueError, "y_true has 1 NaN"),
+            ({"pred": (1, 0, np.nan, None)}, ValueError, "has 2 NaN in 4 rows"),
+            ({"y": (), "pred": (), "g": ()}, ValueError, "is empty"),
+            ({"y": 1}, TypeError, "y_true must hold one value per row, got 1"),
+            ({"pred": "1010"}, TypeError, "must hold one value per row"),
+            ({"y": np.ones((4, 2))}, ValueError, r"y_true must have one dimension, got shape \(4, 2\)"),
+            ({"sample_weight": [1, -1, 1, 1]}, ValueError, "1 negative values, the smallest is -1"),
+            ({"sample_weight": [1, np.nan, 1, 1]}, ValueError, "sample_weight has 1 NaN"),
+            ({"sample_weight": [1, np.inf, 1, 1]}, ValueError, "infinite"),
+            ({"sample_weight": [0, 0, 0, 0]}, ValueError, "0 in every row"),
+            ({"g": ("a", "b", "c", "d")}, ValueError, "makes 4 groups of 4 rows.*pandas.cut"),
+            ({"g": "aabb"}, TypeError, "sensitive_features must hold one value per row"),
+            ({"g": np.zeros((4, 2, 2))}, ValueError, "one or two dimensions"),
+            ({"g": pd.DataFrame(index=range(4))}, ValueError, "no columns"),
+            (
+                {"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])},
+                ValueError,
+                "several columns called s",
+            ),
+        ],
+    )
+    def test_clear_errors(self, metric, changed, error, message):
+        with pytest.raises(error, match=message):
+            call_decision_metric(metric, **changed)
+
+    @pytest.mark.parametrize("metric", NEED_TWO_GROUPS.values(), ids=NEED_TWO_GROUPS)
+    def test_one_group_only(self, metric):
+        with pytest.raises(ValueError, match=r"one group only, 'a'.*at least two"):
+            call_decision_metric(metric, g=("a",) * 4)
+        with pytest.raises(TypeError, match="sensitive_features must hold one value per row, got None"):
+            call_decision_metric(metric, g=None)
+        with pytest.raises(ValueError, match="one group only"):
+            metrics.each_against_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
+
+    @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
+    def test_scores_are_no_decisions(self, metric):
+        with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1 only, got 0.2, 0.7.*y_score > threshold"):
+            call_decision_metric(metric, pred=(0.2, 0.7, 0.0, 1.0))
+
+    @pytest.mark.parametrize("name", ["group_report", "disparity_report"])
+    def test_margins_are_no_probabilities(self, name):
+        with pytest.raises(ValueError, match=r"in \[0, 1\], it ranges from -2 to 0.5: margins become"):
+            call_decision_metric(SCORE_METRICS[name], pred=(-2, 0.5, 0.1, 0.2))
+
+    @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
+    def test_options(self, name):
+        metric = NEED_TWO_GROUPS[name]
+        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_rest', got 'to_overall'"):
+            call_decision_metric(metric, method="to_overall")
+        with pytest.raises(ValueError, match="undefined must be one of"):
+            call_decision_metric(metric, undefined="zero")
+
+    def test_agg(self):
+        with pytest.raises(ValueError, match="agg must be one of 'sum', 'max', got 'worst_case'"):
+            call_decision_metric(metrics.equalized_odds, agg="worst_case")
+
+    def test_a_number_is_no_group(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 5000)
+        with pytest.raises(ValueError, match="makes 1250 groups of 5000 rows: at most 1000"):
+            metrics.statistical_parity(y, y, sensitive_features=np.arange(5000) // 4)
+        # Two groups of two rows are still two groups.
+        assert metrics.statistical_parity([1, 0], [1, 0], sensitive_features=["a", "b"]) == 1
+
+    def test_labels_are_only_optional_where_they_do_not_enter(self):
+        assert metrics.statistical_parity(None, [1, 0, 1, 1], sensitive_features=list("aabb")) == 0.5
+        for metric in (metrics.equalized_odds, metrics.equal_opportunity, metrics.recall, metrics.precision):
+            with pytest.raises(TypeError, match="y_true must hold one value per row, got None"):
+                metric(None, [1, 0, 1, 1], sensitive_features=list("aabb"))
+
+
+class TestFairlearn:
+    @pytest.fixture
+    def fair(self):
+        return pytest.importorskip("fairlearn.metrics")
+
+    @pytest.mark.parametrize("n_groups", [2, 5])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_same_values(self, fair, n_groups, weighted):
+        rng = np.random.default_rng(n_groups)
+        for _ in range(5):
+            y, d, g = draw_rows(rng, n_groups, 60, complete=True)
+            w = rng.random(len(y)) if weighted else None
+            # Parity and opportunity are Fairlearn's; odds are, with agg="max".
+            for ours, theirs in [
+                (metrics.statistical_parity, fair.demographic_parity_difference),
+                (metrics.equal_opportunity, fair.equal_opportunity_difference),
+                (GAPS["equalized_odds_max"], fair.equalized_odds_difference),
+            ]:
+                assert ours(y, d, sensitive_features=g, sample_weight=w) == pytest.approx(
+                    theirs(y, d, sensitive_features=g, sample_weight=w), abs=1e-12
+                )
+            if n_groups == 2:
+                # For two groups our sum is twice Fairlearn's mean.
+                mean = fair.equalized_odds_difference(y, d, sensitive_features=g, sample_weight=w, agg="mean")
+                ours = metrics.equalized_odds(y, d, sensitive_features=g, sample_weight=w)
+                assert ours == pytest.approx(2 * mean, abs=1e-12)
+
+    def test_rates_in_a_metric_frame(self, fair):
+        rng = np.random.default_rng(0)
+        y, d, _ = draw_rows(rng, 2, 80, complete=False)
+        table = pd.DataFrame({"sex": rng.choice(["f", "m"], 80), "band": rng.choice(["x", "y"], 80)})
+        w = rng.random(80)
+        frame = fair.MetricFrame(
+            metrics=RATES,
+            y_true=y,
+            y_pred=d,
+            sensitive_features=table,
+            sample_params={name: {"sample_weight": w} for name in RATES},
+        )
+        for name, rate in RATES.items():
+            ours = rate(y, d, sensitive_features=table, sample_weight=w)
+            # The frame finds by calling group by group what one call with groups finds.
+            np.testing.assert_allclose(frame.by_group[name].astype(float), ours, rtol=1e-12)
+            assert frame.overall[name] == pytest.approx(rate(y, d, sample_weight=w))
+
+    def test_gaps_in_a_metric_frame(self, fair):
+        rng = np.random.default_rng(0)
+        y, d, g = draw_rows(rng, 2, 80, complete=True)
+        site = np.arange(len(y)) % 2
+        d[:8], y[:8], g[:8] = [1, 1, 0, 0] * 2, [0, 0, 1, 1, 1, 1, 0, 0], [0] * 4 + [1] * 4
+        frame = fair.MetricFrame(
+            metrics={"eo": metrics.equalized_odds, "abroca": metrics.abroca},
+            y_true=y,
+            y_pred=d,
+            sensitive_features=pd.Series(site, name="site"),
+            sample_params={name: {"sensitive_features": np.array(["f", "m"])[g]} for name in ("eo", "abroca")},
+        )
+        for value in (0, 1):
+            here = site == value
+            # A gap between groups can itself be broken down, by site for instance.
+            expected = metrics.equalized_odds(y[here], d[here], sensitive_features=g[here])
+            assert frame.by_group["eo"][value] == pytest.approx(expected)
+
+    def test_a_group_without_positives(self, fair):
+        y, d, g = [1, 1, 0, 0], [1, 1, 1, 0], list("aabb")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = fair.equal_opportunity_difference(y, d, sensitive_features=g)
+        with pytest.warns(UndefinedRateWarning, match="'b'"):
+            ours = metrics.equal_opportunity(y, d, sensitive_features=g)
+        # The one place where we differ on purpose: Fairlearn takes the missing rate for 0.
+        assert theirs == 1
+        assert np.isnan(ours)
+
+    def test_their_metrics_against_the_rest(self, fair):
+        y, d, g = draw_rows(np.random.default_rng(3), 3, 30, complete=True)
+        theirs = metrics.each_against_rest(fair.demographic_parity_difference, y, d, sensitive_features=g)
+        ours = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=g)
+        np.testing.assert_allclose(theirs, ours, atol=1e-12)
