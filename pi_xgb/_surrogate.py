@@ -1,0 +1,128 @@
+"""A small booster that imitates another model's predictions, and how well it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xgboost
+
+Array = npt.NDArray[Any]
+
+DEFAULTS: dict[str, Any] = {
+    "objective": "reg:squarederror",
+    "max_depth": 6,
+    "learning_rate": 1.0,
+    "reg_lambda": 0.0,
+}
+"""An ordinary regression tree: no shrinkage, no penalty."""
+
+ALIASES = {"learning_rate": "eta", "reg_lambda": "lambda"}
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says: ``(n,)`` numbers or probabilities of the second class, or ``(n, K)``."""
+
+    mean: Array
+    classes: Array | None
+    of_classes: bool
+
+
+def predictions_of(model: Any, X: Any) -> Predictions:
+    """The predictions of an object with ``predict_proba`` or ``predict``, or the predictions themselves."""
+    classes = getattr(model, "classes_", None)
+    classes = None if classes is None else np.asarray(classes)
+    if hasattr(model, "predict_proba"):
+        return _checked(_numbers(model.predict_proba(X), "predict_proba"), classes, of_classes=True)
+    if hasattr(model, "predict"):
+        answer = model.predict(X)
+        if classes is not None:
+            return _checked(_one_hot(np.asarray(answer), classes), classes, of_classes=True)
+        return _checked(_numbers(answer, "predict"), None, of_classes=False)
+    return _checked(_numbers(model, "the model"), None, of_classes=False)
+
+
+def _numbers(values: Any, source: str) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{source} must give numbers, got {type(values).__name__}: pass an XGBoost booster, an object "
+            "with predict_proba or predict, or an array with one prediction per row"
+        ) from error
+
+
+def _one_hot(answer: Array, classes: Array) -> Array:
+    return np.asarray(answer.reshape(-1, 1) == classes.reshape(1, -1), dtype=np.float64)
+
+
+def _checked(mean: Array, classes: Array | None, *, of_classes: bool) -> Predictions:
+    if mean.ndim not in (1, 2) or mean.size == 0:
+        raise ValueError(
+            "a model's predictions must have shape (rows,), or (rows, classes) with the probability of each "
+            f"class, got {mean.shape}"
+        )
+    if not np.isfinite(mean).all():
+        raise ValueError(
+            f"a model's predictions must be finite, {int((~np.isfinite(mean)).sum())} are NaN or infinite: "
+            "drop those rows, or repair the model"
+        )
+    if mean.ndim == 1:
+        return Predictions(mean, classes, of_classes)
+    if mean.shape[1] == 1:
+        return Predictions(mean[:, 0], classes, of_classes)
+    if mean.shape[1] == 2:
+        return Predictions(np.ascontiguousarray(mean[:, 1]), classes, True)
+    return Predictions(mean, classes, True)
+
+
+def fit_surrogate(
+    X: Any, mean: Array, weight: Array | None, params: Mapping[str, Any] | None, rounds: int
+) -> tuple[xgboost.Booster, xgboost.DMatrix]:
+    """Fit ``rounds`` trees (for each output) to the predictions; the data comes back for further use."""
+    data = xgboost.DMatrix(_with_categories(X), label=mean, weight=weight, enable_categorical=True)
+    return xgboost.train(merged_params(params), data, rounds, verbose_eval=False), data
+
+
+def merged_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The user's parameters over the defaults, whichever name of a parameter they use."""
+    given = dict(params or {})
+    return {name: value for name, value in DEFAULTS.items() if ALIASES.get(name) not in given} | given
+
+
+def _with_categories(X: Any) -> Any:
+    """A DataFrame whose text columns, which XGBoost refuses, are categories; anything else as it is."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    text = [
+        column for column in X.columns if X[column].dtype == object or pd.api.types.is_string_dtype(X[column])
+    ]
+    return X.astype(dict.fromkeys(text, "category")) if text else X
+
+
+def fidelity(booster: xgboost.Booster, data: xgboost.DMatrix, predictions: Predictions) -> dict[str, float]:
+    """How well the surrogate imitates the model on these rows: ``r2``, and the share of equal decisions.
+
+    ``agreement`` compares the likeliest classes (``>= 0.5`` for two) and is NaN for a model of numbers.
+    """
+    mean = predictions.mean.reshape(data.num_row(), -1)
+    imitated = booster.predict(data).astype(np.float64).reshape(mean.shape)
+    weight = data.get_weight() if data.get_weight().size else np.ones(data.num_row())
+    centre = np.average(mean, axis=0, weights=weight)
+    spread = float(weight @ ((mean - centre) ** 2).sum(axis=1))
+    missed = float(weight @ ((mean - imitated) ** 2).sum(axis=1))
+    # A constant model leaves nothing to explain, and the surrogate's constant is right up to float32.
+    explained = 1.0 - missed / spread if spread > 1e-12 * float(weight @ (mean**2).sum(axis=1)) else 1.0
+    agreement = np.nan
+    if predictions.of_classes:
+        agreement = float(np.average(_decisions(mean) == _decisions(imitated), weights=weight))
+    return {"r2": explained, "agreement": agreement}
+
+
+def _decisions(mean: Array) -> Array:
+    return np.asarray(mean[:, 0] >= 0.5 if mean.shape[1] == 1 else mean.argmax(axis=1))

@@ -1,0 +1,240 @@
+"""The trees of a booster as flat arrays, and sums of row quantities at their nodes.
+
+Shapes, once for the file: ``n`` rows, ``T`` trees, ``N`` nodes of all trees together. A node of a forest is
+one number: where its tree begins plus XGBoost's own id, the one that ``predict(pred_leaf=True)`` gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xgboost
+
+Array = npt.NDArray[Any]
+
+ALL_OUTPUTS = -1
+"""The output of a tree whose leaves hold a vector: it belongs to every output."""
+
+MAX_LEAF_IDS = 2**26
+"""At most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One tree: children (-1 at a leaf) and split feature by node, its output, its weight in the sum."""
+
+    left: Array
+    right: Array
+    feature: Array
+    output: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class TreeModel:
+    """The trees of a booster in the order of ``pred_leaf``; ``rounds[i]`` is the first one of round i.
+
+    ``categories`` is what the booster knows of the categories that it was trained on, if it does.
+    """
+
+    trees: list[Tree]
+    rounds: list[int]
+    n_outputs: int
+    is_multiclass: bool
+    objective: str
+    categories: dict[str, Any] | None
+
+    @property
+    def n_rounds(self) -> int:
+        """Boosting rounds in the model."""
+        return len(self.rounds) - 1
+
+
+def read_trees(booster: xgboost.Booster) -> TreeModel:
+    """Read a booster's trees from its JSON model; ``ValueError`` for a booster that has none by nature."""
+    whole = json.loads(booster.save_raw("json"))
+    learner = whole["learner"]
+    gradient_booster = learner["gradient_booster"]
+    if gradient_booster["name"] == "gblinear":
+        raise ValueError(
+            "the booster must consist of trees (gbtree or dart), got booster='gblinear', which has no "
+            "splits: pass its predictions instead of the booster, and a surrogate tree is used"
+        )
+    model = _model_of(whole)
+    weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
+    params = learner["learner_model_param"]
+    n_classes, n_targets = int(params["num_class"]), int(params.get("num_target", 1))
+    trees = [
+        _tree(tree, output, weight)
+        for tree, output, weight in zip(model["trees"], model["tree_info"], weights, strict=True)
+    ]
+    return TreeModel(
+        trees=trees,
+        rounds=[int(first) for first in model["iteration_indptr"]],
+        n_outputs=max(n_classes, n_targets, 1),
+        is_multiclass=n_classes > 1,
+        objective=learner["objective"]["name"],
+        categories=categories if (categories := model.get("cats", {})).get("enc") else None,
+    )
+
+
+def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
+    """The part of a JSON model that holds the trees."""
+    gradient_booster = whole["learner"]["gradient_booster"]
+    # DART keeps it one level deeper before XGBoost 3.4.
+    model: dict[str, Any] = gradient_booster.get("model") or gradient_booster["gbtree"]["model"]
+    return model
+
+
+def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
+    return Tree(
+        left=np.asarray(tree["left_children"], dtype=np.intp),
+        right=np.asarray(tree["right_children"], dtype=np.intp),
+        feature=np.asarray(tree["split_indices"], dtype=np.intp),
+        output=ALL_OUTPUTS if int(tree["tree_param"]["size_leaf_vector"]) > 1 else int(output),
+        weight=float(weight),
+    )
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Several trees end to end; a tree of all outputs stands there once for each of them.
+
+    ``left``, ``right`` (-1 at a leaf) and ``feature`` are by node, ``(N,)``. ``first`` is where each tree
+    begins, with N as its last entry; ``column`` (of the leaf ids), ``output`` and ``weight`` are by tree.
+    ``levels`` holds the split nodes of depth 0, 1, 2, ... that can be reached from a root.
+    """
+
+    left: Array
+    right: Array
+    feature: Array
+    first: Array
+    column: Array
+    output: Array
+    weight: Array
+    levels: list[Array]
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees."""
+        return int(self.first[-1])
+
+    @property
+    def tree_of_node(self) -> Array:
+        """For each node, which tree it is in."""
+        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+
+    def add_up(self, at_leaves: Array) -> Array:
+        """Sums at every node from sums at the leaves (any shape that starts with N), in place."""
+        for split in reversed(self.levels):
+            at_leaves[split] = at_leaves[self.left[split]] + at_leaves[self.right[split]]
+        return at_leaves
+
+
+def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
+    """Lay trees end to end."""
+    entries = [
+        (column, output, tree)
+        for column, tree in enumerate(trees)
+        for output in (range(n_outputs) if tree.output == ALL_OUTPUTS else (tree.output,))
+    ]
+    first = np.cumsum([0, *(tree.left.size for _, _, tree in entries)])
+    starts = [int(start) for start in first[:-1]]
+    left = np.concatenate(
+        [_shifted(tree.left, start) for (_, _, tree), start in zip(entries, starts, strict=True)]
+    )
+    right = np.concatenate(
+        [_shifted(tree.right, start) for (_, _, tree), start in zip(entries, starts, strict=True)]
+    )
+    return Forest(
+        left=left,
+        right=right,
+        feature=np.concatenate([tree.feature for _, _, tree in entries]),
+        first=first,
+        column=np.array([column for column, _, _ in entries], dtype=np.intp),
+        output=np.array([output for _, output, _ in entries], dtype=np.intp),
+        weight=np.array([tree.weight for _, _, tree in entries]),
+        levels=_levels(left, right, first[:-1]),
+    )
+
+
+def _shifted(children: Array, start: int) -> Array:
+    return np.where(children < 0, -1, children + start)
+
+
+def _levels(left: Array, right: Array, roots: Array) -> list[Array]:
+    levels = []
+    nodes = roots
+    while (split := nodes[left[nodes] >= 0]).size:
+        levels.append(split)
+        nodes = np.concatenate([left[split], right[split]])
+    return levels
+
+
+def forests_with_leaves(
+    booster: xgboost.Booster, model: TreeModel, data: xgboost.DMatrix, begin: int, end: int
+) -> Iterator[tuple[Forest, Array]]:
+    """The trees of some rounds with the leaf ids ``(n, T)``, in as few passes as memory allows."""
+    for start, stop in pairwise(_cuts(model.rounds, begin, end, max(1, MAX_LEAF_IDS // data.num_row()))):
+        # XGBoost predicts leaves from the first round on only, so later rounds are cut out first.
+        piece = booster if start == 0 else _cut_out(booster, model, start, stop)
+        leaves = piece.predict(data, pred_leaf=True, iteration_range=(0, stop - start))
+        trees = model.trees[model.rounds[start] : model.rounds[stop]]
+        yield forest_of(trees, model.n_outputs), leaves.reshape(data.num_row(), len(trees))
+
+
+def _cut_out(booster: xgboost.Booster, model: TreeModel, start: int, stop: int) -> xgboost.Booster:
+    """Some rounds of a booster, which still know the categories."""
+    piece = booster[start:stop]
+    if model.categories is None:
+        return piece
+    # XGBoost 3.2 loses them when it slices, and then mistakes one category for another.
+    whole = json.loads(piece.save_raw("json"))
+    _model_of(whole)["cats"] = model.categories
+    piece.load_model(bytearray(json.dumps(whole), "utf-8"))
+    return piece
+
+
+def _cuts(rounds: Sequence[int], begin: int, end: int, max_trees: int) -> list[int]:
+    """Rounds at which to cut so that no piece has more trees than allowed, unless one round alone has."""
+    cuts = [begin]
+    for i in range(begin + 1, end):
+        if rounds[i + 1] - rounds[cuts[-1]] > max_trees:
+            cuts.append(i)
+    return [*cuts, end] if end > begin else []
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """What to add up over rows: weights by code, and a quantity of its own (``value``, already weighted)."""
+
+    code: Array
+    weight: Array | None
+    value: Array | None
+
+
+def sum_rows(
+    forest: Forest, leaves: Array, rows_of_output: Callable[[int], RowSums], n_codes: int
+) -> tuple[Array, Array]:
+    """Weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node."""
+    weight = np.zeros((forest.n_nodes, n_codes))
+    value = np.zeros(forest.n_nodes)
+    for output in np.unique(forest.output):
+        rows = rows_of_output(int(output))
+        for tree in np.flatnonzero(forest.output == output):
+            nodes = slice(forest.first[tree], forest.first[tree + 1])
+            size = nodes.stop - nodes.start
+            leaf = leaves[:, forest.column[tree]].astype(np.intp)
+            if rows.value is not None:
+                value[nodes] = np.bincount(leaf, rows.value, minlength=size)
+            leaf *= n_codes
+            leaf += rows.code
+            sums = np.bincount(leaf, rows.weight, minlength=size * n_codes)
+            weight[nodes] = sums.reshape(size, n_codes)
+    return forest.add_up(weight), forest.add_up(value)
