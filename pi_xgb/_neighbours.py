@@ -1,0 +1,94 @@
+"""Which rows are similar to which, found once, and averages over them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._losses import Array
+
+MAX_NEIGHBOURS = 50_000_000
+"""How many (row, similar row) pairs are kept in memory, at 4 bytes each; averages take 8 bytes for each."""
+
+
+class Neighbours(NamedTuple):
+    """Rows with the same features are one point; the points similar to point i, itself included, are
+    ``similar[start[i] : start[i + 1]]``."""
+
+    point: Array
+    """The point of each row."""
+    start: Array
+    similar: Array
+
+    def average(self, value: Array, weight: Array | None) -> Array:
+        """The weighted mean of value over the rows similar to each row, in float64."""
+        n_points = len(self.start) - 1
+        value = value.astype(np.float64)
+        mass = np.bincount(self.point, weight, minlength=n_points).astype(np.float64)
+        total = np.bincount(self.point, value if weight is None else value * weight, minlength=n_points)
+        mass, total = self._sum(mass), self._sum(total)
+        # A neighbourhood without weight has no mean: those rows stay as they are.
+        mean = np.where(mass > 0, total, 0.0) / np.where(mass > 0, mass, 1.0)
+        return np.where(mass[self.point] > 0, mean[self.point], value)
+
+    def _sum(self, per_point: Array) -> Array:
+        if len(self.similar) == len(per_point):  # every point is similar to itself alone
+            return per_point
+        return np.add.reduceat(per_point[self.similar], self.start[:-1])
+
+
+def same_key(code: Array) -> Neighbours:
+    """Rows with the same code are similar."""
+    _, point = np.unique(code, return_inverse=True)
+    n_points = int(point.max()) + 1
+    return Neighbours(point, np.arange(n_points + 1), np.arange(n_points))
+
+
+def within_radius(features: Array, radius: float) -> Neighbours:
+    """Rows at a Euclidean distance of at most radius are similar."""
+    from scipy.spatial import cKDTree  # scipy comes with xgboost
+
+    points, point = _distinct(features)
+    tree = cKDTree(points)
+    n_pairs = int(tree.count_neighbors(tree, radius))
+    if n_pairs > MAX_NEIGHBOURS:
+        raise ValueError(
+            f"radius={radius} makes {n_pairs} pairs of similar rows, {n_pairs / len(points):.0f} for each row on "
+            f"average, and at most {MAX_NEIGHBOURS} are kept: give a smaller radius, k=, or a key= for such wide groups"
+        )
+    pairs = tree.query_pairs(radius, output_type="ndarray").astype(np.int32)
+    itself = np.arange(len(points), dtype=np.int32)
+    one = np.concatenate([pairs[:, 0], pairs[:, 1], itself])
+    other = np.concatenate([pairs[:, 1], pairs[:, 0], itself])
+    order = np.argsort(one, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=len(points)))])
+    return Neighbours(point, start, other[order])
+
+
+def k_nearest(features: Array, k: int) -> Neighbours:
+    """Each row is similar to its k nearest others.
+
+    Rows with the same features come in together, so that they have the same neighbours; a row then has more
+    than k of them.
+    """
+    from scipy.spatial import cKDTree  # scipy comes with xgboost
+
+    points, point = _distinct(features)
+    count = np.bincount(point)
+    _, nearest = cKDTree(points).query(points, k=np.arange(1, min(k + 1, len(points)) + 1))
+    rows = count[nearest]
+    # A point is taken as long as the nearer ones make less than the row itself and k others.
+    taken = np.cumsum(rows, axis=1) - rows <= k
+    start = np.concatenate([[0], np.cumsum(taken.sum(axis=1))])
+    return Neighbours(point, start, nearest[taken].astype(np.int32))
+
+
+def _distinct(features: Array) -> tuple[Array, Array]:
+    """The distinct rows, and for each row which of them it is. Sorted, hence the same for any order of rows."""
+    order = np.lexsort(features.T[::-1])
+    ordered = features[order]
+    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    point = np.empty(len(features), np.intp)
+    point[order] = np.cumsum(new) - 1
+    return ordered[new], point
