@@ -1,0 +1,165 @@
+"""What the pictures of groups show, as numbers: ROC curves, calibration, distributions of scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
+from .metrics._groups import Groups, as_groups, check_several
+from .metrics._inputs import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights, check_lengths
+
+Values = NDArray[np.float64]
+
+MOST_POINTS = 1000
+"""A curve of more points is drawn through this many: finer than a picture can show."""
+
+MIN_ROWS = 10
+"""No bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise."""
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Checked rows of a picture."""
+
+    labels: Bools | None
+    scores: Floats
+    weights: Values
+    groups: Groups
+
+    def sizes(self) -> NDArray[np.intp]:
+        """Rows in each group."""
+        return np.bincount(self.groups.codes, minlength=self.groups.count)
+
+    def of_group(self, code: int) -> Bools:
+        """Which rows belong to a group."""
+        return np.asarray(self.groups.codes == code)
+
+
+def scored_rows(
+    y_true: Any,
+    y_score: Any,
+    sensitive_features: Any,
+    sample_weight: Any,
+    *,
+    labels_needed: bool = True,
+    probabilities: bool = False,
+) -> ScoredRows:
+    """Check what a picture of groups is handed."""
+    scores = as_probabilities(y_score) if probabilities else as_scores(y_score)
+    labels = as_labels(y_true) if labels_needed else None
+    if labels is not None:
+        check_lengths(y_true=labels.size, y_score=scores.size)
+    if not probabilities and not np.isfinite(scores).all():
+        raise ValueError("y_score holds infinite values: a picture needs finite scores")
+    groups = as_groups(sensitive_features, scores.size)
+    weights = as_weights(sample_weight, scores.size)
+    return ScoredRows(labels, scores, np.ones(scores.size) if weights is None else weights, groups)
+
+
+@dataclass(frozen=True)
+class RocPicture:
+    """ROC curves by group, None where there is none; ``pair`` are the two groups with the largest area between."""
+
+    curves: list[Curve | None]
+    pair: tuple[int, int] | None
+    area: float
+
+    def auc(self, code: int) -> float:
+        """The area under the curve of a group, NaN without a curve."""
+        curve = self.curves[code]
+        if curve is None:
+            return float("nan")
+        return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
+
+    def band(self) -> tuple[Values, Values, Values] | None:
+        """False positive rates, and the heights of the two curves of ``pair`` there."""
+        if self.pair is None:
+            return None
+        one, other = (self.curves[code] for code in self.pair)
+        if one is None or other is None:
+            return None
+        fpr = _thinned(merge(one.fpr, other.fpr))
+        return np.repeat(fpr, 2), _both_ends(one, fpr), _both_ends(other, fpr)
+
+
+def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
+    """The curves, and the pair that decides ABROCA; warns of groups without a curve."""
+    check_several(rows.groups)
+    if rows.labels is None:
+        raise ValueError("a ROC curve needs labels")
+    ranked = RankedGroups(rows.labels, rows.scores, rows.groups)
+    curves = ranked.curves(rows.weights)
+    warn_no_curve(curves, rows.groups, stacklevel=stacklevel + 1)
+    areas = {
+        (i, j): area_between(one, other)
+        for (i, one), (j, other) in combinations(enumerate(curves), 2)
+        if one is not None and other is not None
+    }
+    if not areas:
+        return RocPicture(curves, None, float("nan"))
+    pair = max(areas, key=lambda key: areas[key])
+    return RocPicture(curves, pair, areas[pair])
+
+
+def path(curve: Curve) -> tuple[Values, Values]:
+    """A curve as points to draw through, vertical steps included."""
+    fpr = _thinned(curve.fpr)
+    return np.repeat(fpr, 2), _both_ends(curve, fpr)
+
+
+def _both_ends(curve: Curve, fpr: Values) -> Values:
+    return np.stack(curve.at(fpr), axis=1).ravel()
+
+
+def _thinned(fpr: Values) -> Values:
+    return fpr if fpr.size <= MOST_POINTS else np.linspace(0.0, 1.0, MOST_POINTS)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Per bin: the mean score, the share of positives, and an interval for that share."""
+
+    score: Values
+    share: Values
+    low: Values
+    high: Values
+
+
+def calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) -> Calibration:
+    """Bins of about equally many rows of one group; rows of equal score stay together."""
+    n_bins = int(np.clip(scores.size // MIN_ROWS, 1, n_bins))
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    # Each cut moves to the start of its run of equal scores.
+    cuts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * scores.size // n_bins]))
+    weight = weights[order]
+    total = np.add.reduceat(weight, cuts)
+    kept = total > 0
+    total = np.where(kept, total, 1.0)
+    score = np.add.reduceat(weight * ordered, cuts) / total
+    share = np.add.reduceat(weight * labels[order], cuts) / total
+    squares = np.where(kept, np.add.reduceat(weight * weight, cuts), 1.0)
+    low, high = wilson(share, total * total / squares)
+    return Calibration(score[kept], share[kept], low[kept], high[kept])
+
+
+def wilson(share: Values, n: Values, z: float = 1.959964) -> tuple[Values, Values]:
+    """Wilson's 95 % interval of a share among n rows (with weights: as many rows as they are worth)."""
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return np.clip(middle - half, 0.0, share), np.clip(middle + half, share, 1.0)
+
+
+def bin_edges(scores: Floats, bins: int) -> Values:
+    """Equal bins over [0, 1] for what can be a probability, else over the range of the scores."""
+    low, high = float(scores.min()), float(scores.max())
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, bins + 1)

@@ -1,0 +1,265 @@
+"""``report``: one page about one model or several, with what they do to groups."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from . import _report_numbers
+from . import _report_pictures as pictures_of
+from . import _report_settings as settings_of
+from ._plot_style import pyplot
+from ._plot_tables import as_table, weight_path
+from ._report_models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
+from ._report_numbers import Numbers, Resampling, compute
+from ._report_page import Page, page
+from ._validation import check_choice
+from .metrics._bootstrap import check_bootstrap
+
+FEW_ROWS = 10
+"""Of a smaller group the page says that its numbers mean little, and may tell on people."""
+
+
+def report(
+    path: str | os.PathLike[str],
+    models: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    threshold: float | Mapping[str, float] = 0.5,
+    sample_weight: Any = None,
+    title: str = "Model report",
+    importance_metric: Literal["dp", "eo"] = "dp",
+    cv_table: pd.DataFrame | None = None,
+    pictures: bool = True,
+    max_features: int = 15,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    overwrite: bool = False,
+) -> Path:
+    """Write one HTML page about one model, or about several side by side.
+
+    Use it to show colleagues what a model can do and what it does to groups, without a notebook: the page needs no
+    network, no script and no other file, can be read on a phone, in the dark and on paper, and holds performance,
+    differences between groups, the rates of each group, feature importances, pictures and settings, nearly all with
+    intervals. With several models the first is the one to compare with: put plain XGBoost there.
+
+    Parameters
+    ----------
+    path
+        The file to write. It appears when it is complete, or not at all.
+    models
+        A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
+        scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
+        tree). Binary labels only. A model that was stopped early is judged up to its best round.
+    X
+        Rows that the models were not trained on: a DataFrame, an array or a DMatrix. Of a DataFrame each model
+        gets the columns that it was trained on, so models with different features can stand side by side.
+    y
+        The label of each row, 0 or 1. May be left out if X is a DMatrix with labels.
+    sensitive_features
+        The group of each row, or a DataFrame of several columns for their intersections. It need not be in X.
+    threshold
+        Rows with a probability above it are selected. One for all models, or a dict from names to thresholds.
+        Choose them on validation rows (:func:`pi_xgb.metrics.choose_threshold`).
+    sample_weight
+        The weight of each row. None: those of X if it is a DMatrix with weights.
+    title
+        The heading of the page.
+    importance_metric
+        The ``metric`` of :func:`pi_xgb.importance.fair_importance`.
+    cv_table
+        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the
+        model.
+    pictures
+        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``.
+    max_features
+        How many features to show.
+    n_boot, confidence, random_state
+        Of the bootstrap intervals, as for :func:`pi_xgb.metrics.group_report`; ``n_boot=0`` for none.
+    overwrite
+        Whether a file of that name may be replaced.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    FileExistsError
+        If there is such a file and ``overwrite`` is False. It stays as it is.
+    ValueError, TypeError
+        For models, rows or options that do not fit each other, before anything is computed.
+
+    Warns
+    -----
+    pi_xgb.metrics.UndefinedRateWarning
+        If a rate does not exist in some group. The page says so, too.
+
+    Notes
+    -----
+    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features,
+    and all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the
+    page warns of groups below ten rows.
+
+    The numbers are those of :mod:`pi_xgb.metrics`. The time goes to the resampling, most of it for ABROCA, and
+    grows with the number of rows, models and resamples: use a smaller ``n_boot`` for a first look at many rows.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pi_xgb, xgboost as xgb
+    >>> from pi_xgb._report import report
+    >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> dtrain = xgb.DMatrix(data.x[:150], data.y[:150])
+    >>> privileged = xgb.DMatrix(data.z[:150], data.y[:150])
+    >>> models = {
+    ...     "plain": pi_xgb.train(params, dtrain, 10),
+    ...     "guided": pi_xgb.train(params, dtrain, 10, privileged=privileged, kl_weight=1.0)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(
+    ...         os.path.join(folder, "report.html"), models, data.x[150:], data.y[150:],
+    ...         sensitive_features=data.group[150:], n_boot=20)
+    ...     path.read_text(encoding="utf-8")[:15]
+    '<!DOCTYPE html>'
+    """
+    target = _target(path, overwrite=overwrite)
+    _check_options(title, importance_metric, max_features, cv_table, pictures=pictures)
+    check_bootstrap(n_boot, confidence)
+    how = Resampling(int(n_boot), confidence, _seed(random_state))
+    named = as_models(models)
+    thresholds = as_thresholds(threshold, list(named))
+    rows = read_rows(X, y, sensitive_features, sample_weight)
+    n_rows = rows.labels.size
+    judged = [read_model(name, model, X, n_rows, thresholds[name]) for name, model in named.items()]
+
+    numbers, notes = _with_notes(lambda: compute(judged, rows, how, importance_metric), rows)
+    content = Page(
+        title=title,
+        models=judged,
+        numbers=numbers,
+        notes=notes,
+        rows=settings_of.of_rows(rows, how),
+        software=settings_of.of_software(),
+        settings={model.name: settings_of.of_model(model) for model in judged},
+        params={model.name: settings_of.params_of(model) for model in judged},
+        max_features=max_features,
+        **(_pictures(judged, rows, numbers, cv_table, max_features) if pictures else {}),
+    )
+    _write(target, page(content), overwrite=overwrite)
+    return target
+
+
+def _target(path: Any, *, overwrite: bool) -> Path:
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"path must name a file, {str(target)!r} is a folder: add a name such as report.html")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"the folder of {str(target)!r} does not exist: create it first")
+    if target.exists() and not overwrite:
+        raise _exists(target)
+    return target
+
+
+def _exists(target: Path) -> FileExistsError:
+    return FileExistsError(f"{str(target)!r} exists and is left as it is: choose another name, or pass overwrite=True")
+
+
+def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool) -> None:
+    if not isinstance(title, str):
+        raise TypeError(f"title must be text, got {title!r}")
+    check_choice(importance_metric, ("dp", "eo"), "importance_metric")
+    if isinstance(max_features, bool) or not isinstance(max_features, (int, np.integer)) or max_features < 1:
+        raise ValueError(f"max_features must be a whole number of at least 1, got {max_features!r}")
+    if pictures:
+        pyplot()
+    if cv_table is not None:
+        if not pictures:
+            raise ValueError("cv_table is shown as a picture: leave it out, or pass pictures=True")
+        weight_path(as_table(cv_table, "cv_table"), None, None, None, 0.95)
+
+
+def _seed(random_state: Any) -> Any:
+    """Something that gives the same resamples to every table and every model."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return random_state
+
+
+def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers, list[str]]:
+    """The numbers, and what a reader must know about them; the user is warned once of each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        numbers = work()
+    told = {str(warning.message): warning for warning in caught}
+    for warning in told.values():
+        warnings.warn(warning.message, stacklevel=3)
+    # Those of the metrics and importances concern the reader; others, of libraries, concern the user alone.
+    ours = [text for text, warning in told.items() if warning.filename == _report_numbers.__file__]
+    return numbers, [*_small_groups(rows), *ours]
+
+
+def _small_groups(rows: JudgedRows) -> list[str]:
+    counts = np.bincount(rows.groups.codes, minlength=rows.groups.count)
+    small = [name for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
+    if not small:
+        return []
+    names = "; ".join(", ".join(name) if isinstance(name, tuple) else str(name) for name in small)
+    return [f"Groups of fewer than {FEW_ROWS} rows: {names}. Their rates mean little, and may tell on people."]
+
+
+def _pictures(
+    models: Sequence[JudgedModel], rows: JudgedRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
+) -> dict[str, Any]:
+    """The pictures as fields of the page. What they warn of was told with the numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)
+        return {
+            "comparison": pictures_of.of_comparison(numbers) if len(models) > 1 else None,
+            "kl_weights": None if cv_table is None else pictures_of.of_kl_weights(cv_table, {}),
+            "group_pictures": {
+                model.name: pictures_of.of_groups(model, rows, numbers.groups[model.name], f"model{i}")
+                for i, model in enumerate(models)
+            },
+            "importance_pictures": {
+                model.name: pictures_of.of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
+                for i, model in enumerate(models)
+            },
+        }
+
+
+def _write(target: Path, text: str, *, overwrite: bool) -> None:
+    """All of the file or nothing: it is written under another name in the same folder, and renamed."""
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if overwrite:
+            os.replace(draft, target)
+        else:
+            _rename_to_new(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _rename_to_new(draft: Path, target: Path) -> None:
+    """Rename unless the name has been taken in the meantime."""
+    try:
+        os.link(draft, target)
+    except FileExistsError as error:
+        raise _exists(target) from error
+    except OSError:  # a file system without links
+        if target.exists():
+            raise _exists(target) from None
+        os.rename(draft, target)

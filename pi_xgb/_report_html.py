@@ -1,0 +1,80 @@
+"""HTML in small pieces: text is escaped unless it is already HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+UNDEFINED = "–"
+"""Stands where a number does not exist."""
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def tag(name: str, *children: str, **attributes: str) -> Html:
+    """An element. ``class_`` and the like lose their underscore at the end, others become hyphens."""
+    told = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+
+
+def joined(children: Iterable[str]) -> Html:
+    """Pieces one after the other."""
+    return Html("".join(child if isinstance(child, Html) else escape(child) for child in children))
+
+
+def number(value: float, digits: int = 3, *, signed: bool = False) -> Html:
+    """A number rounded for reading, with its full value beside it for machines."""
+    if math.isnan(value):
+        return tag("span", UNDEFINED, title="not defined on these rows")
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    # A difference of -0.00004 is not negative to a reader.
+    text = text.replace("-", "") if float(text) == 0 else text.replace("-", "−")
+    return tag("data", text, value=repr(float(value)))
+
+
+def count(value: Any) -> Html:
+    """A whole number, or a sum of weights."""
+    value = float(value)
+    text = f"{value:,.0f}" if value.is_integer() else f"{value:,.1f}"
+    return tag("data", text.replace(",", "\u202f"), value=repr(value))
+
+
+def estimate(row: pd.Series[Any], name: str, digits: int = 3, *, signed: bool = False) -> Html:
+    """A number with its interval, if it has one, on a line of its own."""
+    value = float(row[name])
+    text = number(value, digits, signed=signed)
+    if f"{name}_low" not in row or math.isnan(float(row[f"{name}_low"])):
+        return text
+    ends = [number(float(row[f"{name}{end}"]), digits, signed=signed) for end in ("_low", "_high")]
+    return joined([text, tag("small", ends[0], " to " if signed else "–", ends[1])])
+
+
+def table(
+    caption: str, names: Sequence[str], columns: Sequence[str], rows: Iterable[tuple[Sequence[str], Sequence[str]]]
+) -> Html:
+    """A table of (row names, cells) under the ``names`` and ``columns``. It scrolls in its own box if it must."""
+    header = [tag("th", name, scope="col", class_="name") for name in names]
+    header += [tag("th", column, scope="col") for column in columns]
+    head = tag("thead", tag("tr", *header))
+    body = tag(
+        "tbody",
+        *(
+            tag("tr", *(tag("th", name, scope="row") for name in names), *(tag("td", cell) for cell in cells))
+            for names, cells in rows
+        ),
+    )
+    inner = tag("table", tag("caption", tag("span", caption)), head, body)
+    return tag("div", inner, class_="scroll", role="region", tabindex="0", aria_label=caption)
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> Html:
+    """Terms and what they mean."""
+    return tag("dl", *(joined([tag("dt", term), tag("dd", meaning)]) for term, meaning in pairs))

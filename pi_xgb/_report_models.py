@@ -1,0 +1,166 @@
+"""What a report is about: the models with their scores, and the rows they are judged on; all of it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+from numpy.typing import NDArray
+
+from ._fairfis_subject import booster_subject, is_booster
+from .metrics._groups import Groups, as_groups, check_several, encoded_columns
+from .metrics._inputs import Bools, Floats, as_binary, as_scores, as_threshold, as_weights, check_lengths
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """The rows of a report. ``sensitive`` has the sensitive columns in words, which is what the page shows."""
+
+    labels: Bools
+    weights: Values | None
+    groups: Groups
+    sensitive: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class JudgedModel:
+    """A model with its probabilities of label 1.
+
+    ``features`` is X as this model takes it. The ``booster`` and its rounds (begin, end, all) are there for models
+    of XGBoost.
+    """
+
+    name: str
+    model: Any
+    features: Any
+    scores: Floats
+    threshold: float
+    booster: xgboost.Booster | None = None
+    rounds: tuple[int, int, int] | None = None
+
+
+def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> JudgedRows:
+    """Labels, weights and groups; a DMatrix may bring its own labels and weights."""
+    if isinstance(X, xgboost.DMatrix):
+        y = _labels_of(X) if y is None else y
+        if sample_weight is None and X.get_weight().size:
+            sample_weight = X.get_weight()
+    elif y is None:
+        raise TypeError("y is missing: give the label of each row of X (only a DMatrix can bring its own)")
+    labels = as_binary("y", y, "recode it, as in (y == positive_class).astype(int)")
+    check_lengths(X=_n_rows(X), y=labels.size)
+    columns = encoded_columns(sensitive_features, labels.size)
+    sensitive = pd.DataFrame({str(column.names.name): _in_words(column) for column in columns})
+    if sensitive.shape[1] < len(columns):
+        raise ValueError("two columns of sensitive_features have the same name in words: rename one of them")
+    groups = as_groups(sensitive, labels.size)
+    check_several(groups)
+    return JudgedRows(labels, as_weights(sample_weight, labels.size), groups, sensitive)
+
+
+def _in_words(column: Groups) -> pd.Categorical[Any]:
+    """A sensitive column as text, with its groups in their own order."""
+    words = pd.Index([str(name) for name in column.names])
+    if len(set(words)) < len(words):
+        raise ValueError(f"two groups of {column.names.name!r} read the same in words: rename one of them")
+    return pd.Categorical.from_codes(column.codes.tolist(), words)
+
+
+def _labels_of(data: xgboost.DMatrix) -> Any:
+    labels = data.get_label()
+    if labels.size != data.num_row():
+        raise ValueError("y is missing, and the DMatrix X has no labels: give the label of each row")
+    return labels
+
+
+def _n_rows(X: Any) -> int:
+    if isinstance(X, xgboost.DMatrix):
+        return X.num_row()
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
+    return int(X.shape[0])
+
+
+def as_models(models: Any) -> dict[str, Any]:
+    """Models by name; a single one is called "model"."""
+    if isinstance(models, (list, tuple)):
+        raise TypeError("models must be one model or a dict from names to models, got a sequence: names are needed")
+    if not isinstance(models, Mapping):
+        return {"model": models}
+    if not models:
+        raise ValueError("models is empty: give at least one model to report on")
+    named = {str(name): model for name, model in models.items()}
+    if len(named) < len(models):
+        raise ValueError(f"two models have the same name in words: {[str(name) for name in models]}")
+    return named
+
+
+def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
+    """One threshold for all models, or one for each of them."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(names, as_threshold(threshold))
+    given = {str(name): as_threshold(value) for name, value in threshold.items()}
+    if set(given) != set(names):
+        raise ValueError(f"threshold must have one value for each of the models {names}, it has {list(given)}")
+    return given
+
+
+def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
+    """A model's scores, with a message that names it where something does not fit."""
+    if not is_booster(model) and not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"model {name!r} must be an xgboost.Booster, an estimator of XGBoost's scikit-learn interface, or "
+            f"another model with predict_proba, got {type(model).__name__}"
+        )
+    try:
+        found = _booster(name, model, X, n_rows, threshold) if is_booster(model) else _other(name, model, X, threshold)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"model {name!r}: {error}") from error
+    return found
+
+
+def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
+    booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
+    subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows, None, None, 1)
+    if subject.model.n_outputs > 1:
+        raise ValueError(f"it has {subject.model.n_outputs} outputs, and a report is about one probability per row")
+    scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
+    if subject.model.objective == "binary:logitraw":
+        scores = 0.5 + 0.5 * np.tanh(scores / 2)
+    rounds = (subject.begin, subject.end, subject.model.n_rounds)
+    checked = _probabilities(scores, subject.model.objective)
+    return JudgedModel(name, model, subject.data, checked, threshold, booster, rounds)
+
+
+def _other(name: str, model: Any, X: Any, threshold: float) -> JudgedModel:
+    if isinstance(X, xgboost.DMatrix):
+        raise TypeError("it is not a booster and cannot read a DMatrix: pass X as a DataFrame or an array")
+    features = _own_columns(X, getattr(model, "feature_names_in_", None))
+    answer = np.asarray(model.predict_proba(features))
+    if answer.ndim != 2 or answer.shape[1] != 2:
+        raise ValueError(f"predict_proba must give two columns, of label 0 and label 1, got shape {answer.shape}")
+    return JudgedModel(name, model, features, _probabilities(answer[:, 1], type(model).__name__), threshold)
+
+
+def _own_columns(X: Any, names: Any) -> Any:
+    """Of a table with more columns those that the model was trained on, in its order."""
+    if isinstance(X, pd.DataFrame) and names is not None and set(names) <= set(X.columns):
+        return X[list(names)]
+    return X
+
+
+def _probabilities(scores: Any, source: str) -> Floats:
+    checked = as_scores(scores)
+    low, high = float(checked.min()), float(checked.max())
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"its predictions must be probabilities, those of {source} range from {low:g} to {high:g}: name "
+            "binary:logistic as the objective in the params it is trained with"
+        )
+    return checked

@@ -1,0 +1,315 @@
+"""The page of a report: from numbers and pictures to one HTML text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._report_css import CSS
+from ._report_html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
+from ._report_models import JudgedModel
+from ._report_numbers import COMPARED, PERFORMANCE, Numbers
+from ._report_pictures import Picture
+from .metrics._disparity_report import DISPARITIES
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What the page may load: nothing. Its own style sheet is allowed."""
+
+TITLES = {
+    "auc": "AUC",
+    "log_loss": "log loss",
+    "accuracy": "accuracy",
+    "brier": "Brier score",
+    "statistical_parity": "statistical parity",
+    "equalized_odds": "equalized odds",
+    "equal_opportunity": "equal opportunity",
+    "abroca": "ABROCA",
+}
+
+PERFORMANCE_WORDS = (
+    ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
+    ("log loss", "The mean of −log(probability given to what happened). Less is better."),
+    ("accuracy", "The share of rows on the right side of the model's threshold. More is better."),
+    ("Brier score", "The mean squared error of the probabilities. Less is better."),
+)
+
+DISPARITY_WORDS = (
+    ("statistical parity", "Largest difference between groups in the share of rows selected."),
+    (
+        "equalized odds",
+        "Largest sum of the differences in true positive rate and in false positive rate, between two groups.",
+    ),
+    ("equal opportunity", "Largest difference in true positive rate."),
+    ("ABROCA", "Largest area between the ROC curves of two groups, whatever the threshold."),
+)
+
+RATES = {
+    "base_rate": "base rate",
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+    "precision": "precision",
+    "accuracy": "accuracy",
+    "auc": "AUC",
+}
+
+COUNTS = ("rows", "weight", "positives", "selected")
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a page says."""
+
+    title: str
+    models: Sequence[JudgedModel]
+    numbers: Numbers
+    notes: Sequence[str]
+    rows: Mapping[str, str]
+    software: Mapping[str, str]
+    settings: Mapping[str, Mapping[str, str]]
+    params: Mapping[str, Mapping[str, str]]
+    max_features: int
+    comparison: Picture | None = None
+    kl_weights: Picture | None = None
+    group_pictures: Mapping[str, Sequence[Picture]] | None = None
+    importance_pictures: Mapping[str, Picture] | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one model only, which needs no name in headings."""
+        return len(self.models) == 1
+
+
+def page(content: Page) -> str:
+    """The whole document."""
+    sections = [_performance(content), _fairness(content), _groups(content), _features(content), _settings(content)]
+    head = tag(
+        "head",
+        Html('<meta charset="utf-8">'),
+        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
+        Html('<meta name="color-scheme" content="light dark">'),
+        tag("title", content.title),
+        tag("style", Html(CSS)),
+    )
+    body = tag("body", tag("header", *_header(content)), tag("main", *_notes(content), *sections))
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _header(content: Page) -> list[Html]:
+    names = ", ".join(model.name for model in content.models)
+    told = "" if content.is_single else f"{len(content.models)} models: {names}. "
+    told += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
+    told += f"{_thresholds(content)}. pi_xgb {content.software['pi_xgb']}, {content.software['written on']}."
+    links = (
+        ("performance", "Performance"),
+        ("fairness", "Fairness"),
+        ("groups", "Groups"),
+        ("features", "Features"),
+        ("settings", "Settings"),
+    )
+    items = [tag("li", tag("a", text, href=f"#{anchor}")) for anchor, text in links]
+    return [
+        tag("h1", content.title),
+        tag("p", told, class_="lead"),
+        tag("nav", tag("ul", *items), aria_label="Contents"),
+    ]
+
+
+def _thresholds(content: Page) -> str:
+    thresholds = {model.threshold for model in content.models}
+    if len(thresholds) == 1:
+        return f"Rows with a probability above {thresholds.pop():g} are selected"
+    each = ", ".join(f"{model.name} {model.threshold:g}" for model in content.models)
+    return f"Rows with a probability above the model's threshold are selected ({each})"
+
+
+def _notes(content: Page) -> list[Html]:
+    if not content.notes:
+        return []
+    items = tag("ul", *(tag("li", note) for note in content.notes))
+    return [tag("section", tag("h2", "To be read with care"), items, class_="note")]
+
+
+def _section(anchor: str, heading: str, *children: str) -> Html:
+    return tag("section", tag("h2", heading), *children, id=anchor)
+
+
+def _performance(content: Page) -> Html:
+    children = [
+        _models_table("Performance on all rows", content.numbers.performance, PERFORMANCE, 4, content),
+        definitions(PERFORMANCE_WORDS),
+    ]
+    return _section("performance", "Performance", *children, *_differences(content), *_kl_weights(content))
+
+
+def _differences(content: Page) -> list[Html]:
+    differences = content.numbers.differences
+    if differences is None:
+        return []
+    first = content.models[0].name
+    rows = [([str(name)], [_difference(row, column) for column in COMPARED]) for name, row in differences.iterrows()]
+    header = [TITLES[column] for column in COMPARED]
+    words = (
+        "Both models are measured on the same resampled rows, so this is surer than a comparison of two intervals. "
+        "A difference is bold if its interval leaves out 0."
+    )
+    told = table(f"Difference from {first} (the model less {first})", ["model"], header, rows)
+    return [tag("h3", f"Compared with {first}"), told, tag("p", words)]
+
+
+def _difference(row: pd.Series[Any], column: str) -> Html:
+    text = estimate(row, column, 4, signed=True)
+    low, high = (float(row.get(f"{column}{end}", np.nan)) for end in ("_low", "_high"))
+    return tag("span", text, class_="sure") if low > 0 or high < 0 else text
+
+
+def _kl_weights(content: Page) -> list[Html]:
+    if content.kl_weights is None:
+        return []
+    return [tag("h3", "The choice of kl_weight"), _figures([content.kl_weights])]
+
+
+def _fairness(content: Page) -> Html:
+    words = [
+        definitions(DISPARITY_WORDS),
+        tag(
+            "p",
+            "These are absolute differences, which chance alone keeps above 0: an interval that starts near 0 is no "
+            "proof of unfairness, one that stays well above it is hard to put down to chance.",
+        ),
+    ]
+    caption = "Differences between groups (0 = treated alike)"
+    told = _models_table(caption, content.numbers.disparities, DISPARITIES, 3, content)
+    if content.comparison is None:
+        return _section("fairness", "Fairness between groups", told, *words)
+    return _section("fairness", "Fairness between groups", told, _beside(_figure(content.comparison), joined(words)))
+
+
+def _models_table(caption: str, numbers: pd.DataFrame, columns: Sequence[str], digits: int, content: Page) -> Html:
+    rows = [([str(name)], [estimate(row, column, digits) for column in columns]) for name, row in numbers.iterrows()]
+    return table(f"{caption}{_ends(content)}", ["model"], [TITLES[column] for column in columns], rows)
+
+
+def _ends(content: Page) -> str:
+    intervals = content.rows["intervals"]
+    return "" if intervals == "none" else f". Small figures: {intervals}"
+
+
+def _groups(content: Page) -> Html:
+    children: list[Html] = []
+    for model in content.models:
+        report = content.numbers.groups[model.name]
+        children += [*_heading(content, model), _group_table(content, model, report)]
+        if content.group_pictures is not None:
+            children.append(_figures(content.group_pictures[model.name]))
+    return _section("groups", "Groups", *children)
+
+
+def _heading(content: Page, model: JudgedModel) -> list[Html]:
+    return [] if content.is_single else [tag("h3", model.name)]
+
+
+def _group_table(content: Page, model: JudgedModel, report: pd.DataFrame) -> Html:
+    counts = [name for name in COUNTS if name in report.columns]
+    rows = [
+        (
+            [str(part) for part in (name if isinstance(name, tuple) else (name,))],
+            [*(count(row[column]) for column in counts), *(estimate(row, column) for column in RATES)],
+        )
+        for name, row in report.iterrows()
+    ]
+    caption = f"Groups under {model.name}, threshold {model.threshold:g}{_ends(content)}"
+    return table(caption, [str(name) for name in report.index.names], [*counts, *RATES.values()], rows)
+
+
+def _features(content: Page) -> Html:
+    first = next(iter(content.numbers.importances.values()))
+    compared = "all rows" if first.attrs["metric"] == "dp" else "the rows with label 1"
+    words = (
+        "Fair importance (FairFIS) adds up, over the splits of a model's trees, how they change the difference "
+        f"between groups (compared over {compared}). Below 0: splits on the feature add bias. Above 0: they take it "
+        "out. Each column is a share of the sum of its absolute values."
+    )
+    children = [tag("p", words)]
+    for model in content.models:
+        importance = content.numbers.importances[model.name]
+        children += [*_heading(content, model), *_surrogate(importance)]
+        told = _importance_table(content, model, importance)
+        if content.importance_pictures is not None:
+            told = _beside(_figure(content.importance_pictures[model.name]), told)
+        children.append(told)
+    return _section("features", "Features", *children)
+
+
+def _surrogate(importance: pd.DataFrame) -> list[Html]:
+    fit = importance.attrs["surrogate"]
+    if fit is None:
+        return []
+    words = (
+        f"This model has no trees of XGBoost: a surrogate tree stands for it, which explains {fit['r2']:.1%} of the "
+        f"variance of its predictions and decides alike on {fit['agreement']:.1%} of the rows."
+    )
+    return [tag("p", words)]
+
+
+def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFrame) -> Html:
+    columns = ["fair_importance", "gain", "total_gain"]
+    longest = importance[columns[:2]].abs().max(axis=1)
+    order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
+    shown = importance.iloc[order]
+    rows = [
+        (
+            [str(name)],
+            [number(float(row["fair_importance"]), signed=True), number(row["gain"]), number(row["total_gain"])],
+        )
+        for name, row in shown.iterrows()
+    ]
+    left = len(importance) - len(shown)
+    more = f"; {left} more have shorter bars" if left else ""
+    caption = f"Importances under {model.name}, by the longer of fair importance and gain{more}"
+    return table(caption, ["feature"], ["fair importance", "gain (mean per split)", "total gain"], rows)
+
+
+def _settings(content: Page) -> Html:
+    names = [model.name for model in content.models]
+    rows = [([key], [value]) for key, value in content.rows.items()]
+    rows += [
+        (["threshold" if content.is_single else f"threshold, {model.name}"], [f"{model.threshold:g}"])
+        for model in content.models
+    ]
+    children = [
+        _by_model("How each model was made, as far as it knows", "setting", names, content.settings),
+        _by_model(
+            "Parameters that differ from XGBoost's defaults. A model loaded from a file has forgotten most of them",
+            "parameter",
+            names,
+            content.params,
+        ),
+        table("What the models were judged on", ["setting"], ["value"], rows),
+        table("Software", ["name"], ["version"], [([key], [value]) for key, value in content.software.items()]),
+    ]
+    return _section("settings", "Settings", tag("div", *children, class_="settings"))
+
+
+def _by_model(caption: str, what: str, names: Sequence[str], told: Mapping[str, Mapping[str, str]]) -> Html:
+    keys = list(dict.fromkeys(key for settings in told.values() for key in settings))
+    rows = [([key], [told[name].get(key, UNDEFINED) for name in names]) for key in keys]
+    return table(caption, [what], names, rows) if rows else Html("")
+
+
+def _figures(pictures: Sequence[Picture]) -> Html:
+    return tag("div", *map(_figure, pictures), class_="figures")
+
+
+def _figure(picture: Picture) -> Html:
+    return tag("figure", picture.svg, tag("figcaption", picture.caption))
+
+
+def _beside(one: Html, other: Html) -> Html:
+    """Two things next to each other where there is room."""
+    return tag("div", one, tag("div", other), class_="pair")

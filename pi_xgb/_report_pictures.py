@@ -1,0 +1,127 @@
+"""The pictures of a report, with words for those who cannot see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from . import plotting
+from ._plot_style import MOST, with_room
+from ._report_html import Html
+from ._report_models import JudgedModel, JudgedRows
+from ._report_numbers import Numbers
+from ._report_svg import as_svg, page_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SQUARE = (4.2, 3.4)
+"""Inches; some 400 pixels on the page, where three stand in a row."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing and what stands beneath it."""
+
+    svg: Html
+    caption: str
+
+
+def picture(draw: Callable[[Axes], Any], caption: str, alt: str, prefix: str, size: tuple[float, float]) -> Picture:
+    """Draw on an Axes of a figure that pyplot never hears of."""
+    from matplotlib.figure import Figure
+
+    with page_colors():
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.subplots())
+        return Picture(as_svg(figure, alt, prefix), caption)
+
+
+def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
+    """ROC curves, calibration and scores of one model."""
+    groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
+    names = [", ".join(name) if isinstance(name, tuple) else str(name) for name in rows.groups.names]
+    size = with_room(SQUARE, rows.groups.count)
+    told = table.iloc[: len(names)]
+
+    def each(column: str) -> str:
+        pairs = zip(names, told[column], strict=True)
+        return "; ".join(f"{name} {'undefined' if np.isnan(value) else f'{value:.3f}'}" for name, value in pairs)
+
+    return [
+        picture(
+            lambda ax: plotting.plot_roc(rows.labels, model.scores, ax=ax, **groups),
+            "ROC curve of each group, with the area between them.",
+            f"ROC curves of {model.name} by group. Area under the curve: {each('auc')}.",
+            f"{prefix}-roc",
+            size,
+        ),
+        picture(
+            lambda ax: plotting.plot_calibration(rows.labels, model.scores, ax=ax, **groups),
+            "Calibration: the share of positives by predicted probability; on the dotted line predictions come true as "
+            "often as they say.",
+            f"Calibration curves of {model.name} by group. Overall share of positives: {each('base_rate')}.",
+            f"{prefix}-calibration",
+            size,
+        ),
+        picture(
+            lambda ax: plotting.plot_scores(model.scores, threshold=model.threshold, ax=ax, **groups),
+            "Predicted probabilities of each group, and the share above the threshold.",
+            f"Distribution of the probabilities of {model.name} by group. Share above the threshold "
+            f"{model.threshold:g}: {each('selection_rate')}.",
+            f"{prefix}-scores",
+            size,
+        ),
+    ]
+
+
+def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, prefix: str) -> Picture:
+    """Fair against plain importance of one model."""
+    fair = table["fair_importance"]
+    told = "It is undefined on these rows."
+    if fair.notna().any():
+        told = (
+            f"Most bias is added by {fair.idxmin()} ({fair.min():.3f})." if fair.min() < 0 else "No feature adds bias."
+        )
+    height = 1.2 + 0.3 * min(len(table), max_features)
+    return picture(
+        lambda ax: plotting.plot_importance(table, max_features=max_features, ax=ax),
+        "Fair importance (to the left: splits on the feature add bias) beside XGBoost's gain.",
+        f"Bars of fair importance and gain by feature for {model.name}. {told}",
+        f"{prefix}-importance",
+        (SQUARE[0], max(height, 2.2)),
+    )
+
+
+def of_comparison(numbers: Numbers) -> Picture | None:
+    """Models as points: accuracy against the difference in selection rate. None if nobody can be placed."""
+    both = pd.concat([numbers.performance, numbers.disparities], axis=1).rename_axis("method").reset_index()
+    placed = both[np.isfinite(both["statistical_parity"])]
+    if placed.empty or len(both) > MOST:
+        return None
+    places = "; ".join(
+        f"{row.method} accuracy {row.accuracy:.3f}, difference {row.statistical_parity:.3f}"
+        for row in placed.itertuples()
+    )
+    return picture(
+        lambda ax: plotting.plot_frontier(placed, ax=ax),
+        "Accuracy against the difference in selection rate, with intervals: up and to the left is better.",
+        f"Models by accuracy and difference in selection rate: {places}.",
+        "comparison",
+        SQUARE,
+    )
+
+
+def of_kl_weights(table: pd.DataFrame, options: dict[str, Any]) -> Picture:
+    """The path over kl_weight."""
+    return picture(
+        lambda ax: plotting.plot_kl_weight_path(table, ax=ax, **options),
+        "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost.",
+        "Cross-validated score over kl_weight, with the spread over the folds.",
+        "kl-weight",
+        SQUARE,
+    )

@@ -1,0 +1,104 @@
+"""From a matplotlib figure to an SVG that lives inside an HTML page and follows its colours."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from ._report_html import Html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, PAPER = "#010203", "#fcfdfe"
+"""Colours that no picture has otherwise: they become the page's own."""
+
+LOOK: dict[str, Any] = {
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.facecolor": PAPER,
+    "legend.edgecolor": "#808080",
+    "grid.color": "#808080",
+    # Text stays text: the reader's browser may have letters that the writer's matplotlib lacks.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pi_xgb",
+}
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_FONT_FAMILY = re.compile(r"font-family:[^;]*;?\s*|font: (\S+) [^;]*")
+
+
+@contextmanager
+def page_colors() -> Iterator[None]:
+    """matplotlib's defaults, whatever the user's style, in colours that :func:`as_svg` can tell apart."""
+    import matplotlib
+
+    settings: Any = matplotlib.rcParams
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        settings.update(LOOK)
+        yield
+
+
+def as_svg(figure: Figure, alt: str, prefix: str) -> Html:
+    """The figure as an element of a page; ``prefix`` keeps its ids apart from those of other pictures."""
+    target = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        figure.savefig(target, format="svg")
+    root = ElementTree.fromstring(target.getvalue())
+    _drop(root, (f"{_SVG}metadata", f"{_SVG}style"))
+    used = set(_references(root))
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(_SVG)
+        _adapt(element, used, prefix)
+    view = root.get("viewBox", "")
+    root.attrib.clear()
+    root.attrib.update({"viewBox": view, "role": "img", "aria-label": alt})
+    return Html(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _drop(root: ElementTree.Element, unwanted: tuple[str, ...]) -> None:
+    for parent in list(root.iter()):
+        for child in [child for child in parent if child.tag in unwanted]:
+            parent.remove(child)
+
+
+def _references(root: ElementTree.Element) -> Iterator[str]:
+    for element in root.iter():
+        for value in element.attrib.values():
+            yield from _REFERENCE.findall(value)
+        if _HREF in element.attrib:
+            yield element.attrib[_HREF].removeprefix("#")
+
+
+def _adapt(element: ElementTree.Element, used: set[str], prefix: str) -> None:
+    name = element.attrib.pop("id", None)
+    if name in used:
+        element.set("id", f"{prefix}-{name}")
+    if _HREF in element.attrib:
+        element.set("href", f"#{prefix}-{element.attrib.pop(_HREF).removeprefix('#')}")
+    for key, value in list(element.attrib.items()):
+        if key == "style":
+            value = _FONT_FAMILY.sub(lambda found: f"font-size: {found[1]}" if found[1] else "", value)
+            value = value.replace(INK, "currentColor").replace(PAPER, "var(--paper)")
+        elif key == "d":
+            value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value).replace("\n", "")
+        element.set(key, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+    # matplotlib writes no colour where it is black, and black would vanish on a dark page.
+    if element.tag == "text" and "fill" not in element.get("style", ""):
+        element.set("style", f"{element.get('style', '')}; fill: currentColor".lstrip("; "))

@@ -1,0 +1,798 @@
+import os
+import re
+import sys
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from matplotlib import pyplot as plt
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
+
+import pi_xgb
+from pi_xgb import _report_numbers, metrics
+from pi_xgb._report import report
+from pi_xgb._report_html import Html, joined, number, tag
+from pi_xgb.importance import fair_importance
+
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+NASTY = '<script>alert("1")</script>'
+ENDS = ("", "_low", "_high")
+
+
+class Page(HTMLParser):
+    """What a browser would find: elements with their attributes, text, tables, and whether all is well nested."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.stack, self.tables, self.ids = [], [], {}, []
+        self.text = ""
+        self._caption, self._table = None, None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, name, attrs):
+        attributes = dict(attrs)
+        self.elements.append((name, attributes))
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        if name not in VOID:
+            self.stack.append(name)
+        if name == "table":
+            self._table, self._caption = [], ""
+        elif name == "tr" and self._table is not None:
+            self._table.append([])
+        elif name in ("td", "th") and self._table is not None:
+            self._table[-1].append({"text": "", "values": [], "kind": name, "scope": attributes.get("scope")})
+        elif name == "data":
+            self._table[-1][-1]["values"].append(float(attributes["value"]))
+
+    def handle_startendtag(self, name, attrs):
+        self.elements.append((name, dict(attrs)))
+        self.ids += [value for key, value in attrs if key == "id"]
+
+    def handle_endtag(self, name):
+        assert self.stack.pop() == name
+        if name == "table":
+            self.tables[self._caption] = self._table
+            self._table = None
+
+    def handle_data(self, data):
+        if self.stack and self.stack[-1] in ("style", "script"):
+            return
+        self.text += data
+        if self._table is not None and "caption" in self.stack:
+            self._caption += data
+        elif self._table and self._table[-1]:
+            self._table[-1][-1]["text"] += data
+
+    def table(self, beginning):
+        """The only table whose caption begins so: its header, and its rows by name."""
+        (found,) = [table for caption, table in self.tables.items() if caption.startswith(beginning)]
+        header = [cell["text"] for cell in found[0]]
+        rows = {}
+        for row in found[1:]:
+            names = tuple(cell["text"] for cell in row if cell["scope"] == "row")
+            rows[names[0] if len(names) == 1 else names] = [cell for cell in row if cell["scope"] != "row"]
+        return header, rows
+
+    def named(self, name):
+        return [attributes for element, attributes in self.elements if element == name]
+
+
+def booster_of(x, y, rounds=5, **params):
+    params = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1, **params}
+    return xgb.train(params, xgb.DMatrix(x, y), rounds)
+
+
+@pytest.fixture(scope="module")
+def data():
+    made = pi_xgb.datasets.make_privileged(360, n_features=4, group_gap=1.0, group_share=0.4, seed=0)
+    sex = pd.Series(np.where(made.group == 1, "women", "men"), name="sex")
+    train, test = slice(0, 160), slice(160, None)
+    params = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
+    dtrain = xgb.DMatrix(made.x[train], made.y[train])
+    models = {
+        "plain": pi_xgb.train(params, dtrain, 5),
+        "guided": pi_xgb.train(params, dtrain, 5, privileged=xgb.DMatrix(made.z[train], made.y[train]), kl_weight=1.0),
+    }
+    return {"models": models, "x": made.x[test], "y": made.y[test], "sex": sex[test]}
+
+
+@pytest.fixture
+def write(data, tmp_path):
+    """Write a report with quick settings, and parse it."""
+
+    def written(models=None, x=None, y=None, sex=None, **options):
+        path = report(
+            tmp_path / "report.html",
+            data["models"] if models is None else models,
+            data["x"] if x is None else x,
+            data["y"] if y is None else y,
+            sensitive_features=data["sex"] if sex is None else sex,
+            **{"n_boot": 20, "pictures": False, "overwrite": True, **options},
+        )
+        return Page(path.read_text(encoding="utf-8"))
+
+    return written
+
+
+@pytest.fixture(scope="module")
+def full(data, tmp_path_factory):
+    """A report of two models with all pictures, as text."""
+    index = pd.MultiIndex.from_product([[0.0, 1.0], range(3)], names=["kl_weight", "round"])
+    table = pd.DataFrame({"test-auc-mean": np.linspace(0.7, 0.8, 6), "test-auc-std": 0.01}, index=index)
+    path = tmp_path_factory.mktemp("page") / "full.html"
+    weight = np.linspace(0.5, 1.5, len(data["y"]))
+    report(
+        path, data["models"], data["x"], data["y"], sensitive_features=data["sex"],
+        sample_weight=weight, threshold={"plain": 0.5, "guided": 0.4}, cv_table=table, n_boot=30, title="A & B",
+    )  # fmt: skip
+    return {"text": path.read_text(encoding="utf-8"), "weight": weight, "thresholds": {"plain": 0.5, "guided": 0.4}}
+
+
+# --- the page ---------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_sound(full):
+    text = full["text"]
+    page = Page(text)
+    # Every element is closed where it should be, and no id is there twice.
+    assert text.startswith("<!DOCTYPE html>")
+    assert page.stack == []
+    assert len(set(page.ids)) == len(page.ids)
+    # Every link within the page, and every reference within a picture, has its target.
+    targets = {attributes["href"][1:] for attributes in page.named("a") + page.named("use")}
+    targets |= set(re.findall(r"url\(#([^)]+)\)", text))
+    assert targets <= set(page.ids)
+    assert {"performance", "fairness", "groups", "features", "settings"} <= targets
+
+
+def test_the_page_loads_nothing(full):
+    text = full["text"]
+    page = Page(text)
+    # No address of any kind, so nothing to fetch; and a policy that would forbid it.
+    assert not re.search(r"https?:|//[a-z]|data:|@import", text)
+    assert all(attributes["href"].startswith("#") for _, attributes in page.elements if "href" in attributes)
+    assert not [attributes for _, attributes in page.elements if {"src", "srcset", "xlink:href"} & set(attributes)]
+    assert not {name for name, _ in page.elements} & {"script", "link", "img", "iframe", "object", "embed", "base"}
+    assert not [key for _, attributes in page.elements for key in attributes if key.startswith("on")]
+    assert any(meta.get("content", "").startswith("default-src 'none'") for meta in page.named("meta"))
+
+
+def test_the_page_is_for_phones_paper_and_the_dark(full):
+    page = Page(full["text"])
+    # The width is that of the device, and style sheets for the dark and for paper are there.
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.named("meta")
+    assert "prefers-color-scheme: dark" in full["text"]
+    assert "@media print" in full["text"]
+    # A wide table scrolls in a box of its own that the keyboard reaches.
+    boxes = [attributes for attributes in page.named("div") if attributes.get("class") == "scroll"]
+    assert len(boxes) == len(page.named("table"))
+    assert all(box["tabindex"] == "0" and box["aria-label"] for box in boxes)
+
+
+def test_the_page_can_be_heard(full):
+    page = Page(full["text"])
+    # Headings go down one step at a time from a single first one.
+    levels = [int(name[1]) for name, _ in page.elements if re.fullmatch("h[1-6]", name)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert max(np.diff(levels)) <= 1
+    # Each table has a caption, and its header cells say what they head.
+    assert len(page.named("caption")) == len(page.named("table"))
+    assert all(attributes.get("scope") in ("col", "row") for attributes in page.named("th"))
+    # Each picture has words in its place, with the numbers that it shows.
+    pictures = page.named("svg")
+    assert len(pictures) == 2 * 4 + 2
+    assert all(attributes["role"] == "img" and len(attributes["aria-label"]) > 40 for attributes in pictures)
+    assert page.named("html")[0]["lang"] == "en"
+
+
+def test_pictures_follow_the_colours_of_the_page(full):
+    svg = "".join(re.findall(r"<svg.*?</svg>", full["text"], flags=re.S))
+    # Text and axes are drawn in the page's own colour, none in black, white or a placeholder.
+    assert svg.count("currentColor") > 100
+    assert not re.search(r"#000000|#010203|#ffffff|#fcfdfe|: black|: white", svg)
+    assert all("fill: currentColor" in text for text in re.findall(r"<text[^>]*>", svg))
+
+
+def test_two_reports_of_the_same_are_the_same(write, data, tmp_path):
+    paths = [
+        report(tmp_path / f"{i}.html", data["models"]["plain"], data["x"], data["y"],
+               sensitive_features=data["sex"], n_boot=5)
+        for i in range(2)
+    ]  # fmt: skip
+    # Nothing on the page is left to chance.
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_drawing_leaves_matplotlib_as_it_was(data, tmp_path):
+    with plt.style.context("dark_background"):
+        before = dict(plt.rcParams)
+        path = report(tmp_path / "dark.html", data["models"]["plain"], data["x"], data["y"],
+                      sensitive_features=data["sex"], n_boot=0)  # fmt: skip
+        # The user's style neither changes nor shows, and pyplot hears of no figure.
+        assert dict(plt.rcParams) == before
+    assert not plt.get_fignums()
+    assert "#000000" not in path.read_text(encoding="utf-8")
+
+
+# --- the numbers ------------------------------------------------------------------------------------------------
+
+
+def test_performance_is_that_of_scikit_learn(full, data):
+    header, rows = Page(full["text"]).table("Performance on all rows")
+    assert header == ["model", "AUC", "log loss", "accuracy", "Brier score"]
+    for name, booster in data["models"].items():
+        p = booster.predict(xgb.DMatrix(data["x"])).astype(float)
+        y, w = data["y"], full["weight"]
+        expected = [
+            roc_auc_score(y, p, sample_weight=w),
+            log_loss(y, p, sample_weight=w),
+            accuracy_score(y, p > full["thresholds"][name], sample_weight=w),
+            brier_score_loss(y, p, sample_weight=w),
+        ]
+        # Weighted, at the model's own threshold.
+        np.testing.assert_allclose([cell["values"][0] for cell in rows[name]], expected, rtol=1e-7)
+        # What is read is the number rounded, with its interval beneath.
+        for cell in rows[name]:
+            low, high = cell["values"][1:]
+            assert cell["text"] == f"{cell['values'][0]:.4f}{low:.4f}–{high:.4f}"
+            assert low <= high
+
+
+def test_groups_are_those_of_group_report(full, data):
+    page = Page(full["text"])
+    for name, booster in data["models"].items():
+        expected = metrics.group_report(
+            data["y"], booster.predict(xgb.DMatrix(data["x"])), sensitive_features=data["sex"],
+            threshold=full["thresholds"][name], sample_weight=full["weight"], n_boot=30,
+        )  # fmt: skip
+        header, rows = page.table(f"Groups under {name}")
+        assert header[:5] == ["sex", "rows", "weight", "positives", "selected"]
+        assert list(rows) == list(expected.index)
+        for group, cells in rows.items():
+            row = expected.loc[group]
+            told = [row[column] for column in ("rows", "weight", "positives", "selected")]
+            told += [row[column + end] for column in _report_page_rates() for end in ENDS]
+            # To the last digit: value, low and high.
+            assert [value for cell in cells for value in cell["values"]] == told
+
+
+def _report_page_rates():
+    from pi_xgb._report_page import RATES
+
+    return RATES
+
+
+def test_disparities_are_those_of_disparity_report(full, data):
+    header, rows = Page(full["text"]).table("Differences between groups")
+    assert header == ["model", "statistical parity", "equalized odds", "equal opportunity", "ABROCA"]
+    for name, booster in data["models"].items():
+        expected = metrics.disparity_report(
+            data["y"], booster.predict(xgb.DMatrix(data["x"])), sensitive_features=data["sex"],
+            threshold=full["thresholds"][name], sample_weight=full["weight"], n_boot=30,
+        )  # fmt: skip
+        # To the last digit: value, low and high.
+        assert [cell["values"] for cell in rows[name]] == expected.to_numpy().tolist()
+
+
+def test_importances_are_those_of_fair_importance(full, data):
+    page = Page(full["text"])
+    for name, booster in data["models"].items():
+        expected = fair_importance(
+            booster, data["x"], data["y"], sensitive_features=data["sex"], sample_weight=full["weight"]
+        )
+        _, rows = page.table(f"Importances under {name}")
+        # All features, the one with the longest bar first.
+        assert sorted(rows) == sorted(expected.index)
+        longest = expected[["fair_importance", "gain"]].abs().max(axis=1)
+        assert list(longest[list(rows)]) == sorted(longest, reverse=True)
+        for feature, cells in rows.items():
+            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]]
+            assert [cell["values"][0] for cell in cells] == told.tolist()
+
+
+def test_differences_are_paired(full, data):
+    page = Page(full["text"])
+    header, rows = page.table("Difference from plain")
+    assert list(rows) == ["guided"]
+    _, performance = page.table("Performance on all rows")
+    _, disparities = page.table("Differences between groups")
+    both = {name: [c["values"][0] for c in performance[name] + disparities[name][:3]] for name in performance}
+    # The estimate is the second model's number less the first one's.
+    np.testing.assert_allclose(
+        [cell["values"][0] for cell in rows["guided"]], np.subtract(both["guided"], both["plain"]), atol=1e-12
+    )
+    assert header[-1] == "equal opportunity"
+
+
+def test_a_model_does_not_differ_from_itself(write, data):
+    plain = data["models"]["plain"]
+    page = write({"one": plain, "other": plain.copy()})
+    _, rows = page.table("Difference from one")
+    # On the same resamples the difference is 0 each time: the interval has no width, and no sign.
+    for cell in rows["other"]:
+        assert cell["values"] == [0, 0, 0]
+        assert "−" not in cell["text"]
+
+
+def test_intervals_of_differences_are_those_of_a_loop(data):
+    rng = np.random.default_rng(3)
+    y = data["y"].to_numpy()
+    scores = [booster.predict(xgb.DMatrix(data["x"])) for booster in data["models"].values()]
+    drawn = [rng.integers(y.size, size=y.size) for _ in range(25)]
+    loops = [
+        [
+            log_loss(y[rows], scores[1][rows].astype(float)) - log_loss(y[rows], scores[0][rows].astype(float)),
+            roc_auc_score(y[rows], scores[1][rows]) - roc_auc_score(y[rows], scores[0][rows]),
+            np.subtract(
+                *(
+                    metrics.statistical_parity(None, s[rows] > 0.5, sensitive_features=data["sex"].to_numpy()[rows])
+                    for s in reversed(scores)
+                )
+            ),
+        ]
+        for rows in drawn
+    ]
+    from pi_xgb._report_models import read_model, read_rows
+
+    judged = read_rows(data["x"], data["y"], data["sex"], None)
+    models = [read_model(n, m, data["x"], y.size, 0.5) for n, m in data["models"].items()]
+    how = _report_numbers.Resampling(25, 0.8, 3)
+    found = _report_numbers.compute(models, judged, how, "dp").differences.loc["guided"]
+    # Percentiles over resamples, each of which both models see.
+    for name, values in zip(("log_loss", "auc", "statistical_parity"), np.transpose(loops), strict=True):
+        np.testing.assert_allclose(
+            [found[f"{name}_low"], found[f"{name}_high"]], np.quantile(values, [0.1, 0.9]), atol=1e-7
+        )
+
+
+def test_without_resampling_there_are_no_intervals(write):
+    page = write(n_boot=0)
+    _, rows = page.table("Performance on all rows")
+    # One number per cell, and the settings say so.
+    assert all(len(cell["values"]) == 1 for cells in rows.values() for cell in cells)
+    assert page.table("What the models were judged on")[1]["intervals"][0]["text"] == "none"
+    assert "Small figures" not in page.text
+
+
+def test_intersections_have_their_margins(write, data):
+    sensitive = pd.DataFrame({"sex": data["sex"], "old": np.arange(len(data["sex"])) % 2 == 0})
+    page = write(data["models"]["plain"], sex=sensitive)
+    _, rows = page.table("Groups under model")
+    expected = metrics.group_report(
+        data["y"], data["models"]["plain"].predict(xgb.DMatrix(data["x"])), sensitive_features=sensitive, n_boot=0
+    )
+    # The rows of the table are those of group_report, in words.
+    assert list(rows) == [tuple(map(str, name)) for name in expected.index]
+    assert [cells[0]["values"][0] for cells in rows.values()] == expected["rows"].tolist()
+
+
+def test_groups_keep_their_order(write, data):
+    page = write(data["models"]["plain"], sex=np.arange(len(data["y"])) % 11)
+    _, rows = page.table("Groups under model")
+    # Numbers come as numbers, 10 after 9 and not after 1.
+    assert list(rows)[:-1] == [str(i) for i in range(11)]
+
+
+# --- models -----------------------------------------------------------------------------------------------------
+
+
+def test_one_model_needs_no_name(write, data):
+    page = write(data["models"]["plain"])
+    # It is called "model", and there is nobody to compare it with.
+    assert list(page.table("Performance on all rows")[1]) == ["model"]
+    assert not any(caption.startswith("Difference from") for caption in page.tables)
+
+
+def test_the_single_model_has_no_comparison_picture(data, tmp_path):
+    path = report(tmp_path / "one.html", data["models"]["plain"], data["x"], data["y"],
+                  sensitive_features=data["sex"], n_boot=0)  # fmt: skip
+    # ROC, calibration, scores and importance.
+    assert len(Page(path.read_text(encoding="utf-8")).named("svg")) == 4
+
+
+def test_estimators_boosters_and_matrices_agree(write, data):
+    x, y = data["x"], data["y"]
+    model = xgb.XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1).fit(x, y)
+    pages = [
+        write(model, n_boot=0),
+        write(model.get_booster(), n_boot=0),
+        write(model.get_booster(), x=xgb.DMatrix(x, y), n_boot=0),
+        write(model.get_booster(), x=x.to_numpy(), n_boot=0),
+    ]
+    for page in pages[1:]:
+        # The same trees on the same rows give the same numbers, however they come.
+        for beginning in ("Performance", "Differences between", "Groups", "Importances"):
+            first, other = (p.table(beginning)[1] for p in (pages[0], page))
+            assert {k: [c["values"] for c in v] for k, v in first.items()} == {
+                k: [c["values"] for c in v] for k, v in other.items()
+            }
+
+
+def test_a_matrix_brings_labels_and_weights(data, tmp_path):
+    weight = np.linspace(0.5, 2, len(data["y"]), dtype=np.float32)
+    matrix = xgb.DMatrix(data["x"], data["y"], weight=weight)
+    options = {"sensitive_features": data["sex"], "n_boot": 0, "pictures": False}
+    own = report(tmp_path / "own.html", data["models"], matrix, **options)
+    given = report(tmp_path / "given.html", data["models"], data["x"], data["y"], sample_weight=weight, **options)
+    # Left out, they are those of the DMatrix.
+    assert own.read_bytes() == given.read_bytes()
+
+
+def test_models_with_different_features_stand_side_by_side(write, data):
+    x = data["x"].assign(extra=np.arange(len(data["y"])) % 7)
+    more = booster_of(x[["extra", "x2"]], data["y"])
+    page = write({"plain": data["models"]["plain"], "other": more}, x=x)
+    # Each takes its own columns, in its own order, from the one table.
+    assert sorted(page.table("Importances under other")[1]) == ["extra", "x2"]
+    _, rows = page.table("Performance on all rows")
+    expected = roc_auc_score(data["y"], more.predict(xgb.DMatrix(x[["extra", "x2"]])))
+    assert rows["other"][0]["values"][0] == pytest.approx(expected)
+
+
+def test_another_model_is_read_through_a_surrogate(write, data):
+    x, y = data["x"], data["y"]
+    model = LogisticRegression().fit(x, y)
+    page = write({"boosted": data["models"]["plain"], "linear": model})
+    _, rows = page.table("Performance on all rows")
+    # Its scores are its own, and its importances are said to be those of another.
+    assert rows["linear"][0]["values"][0] == pytest.approx(roc_auc_score(y, model.predict_proba(x)[:, 1]))
+    fit = fair_importance(model, x, y, sensitive_features=data["sex"]).attrs["surrogate"]
+    assert f"{fit['r2']:.1%} of the variance" in page.text
+    assert page.text.count("surrogate") == 1
+
+
+def test_models_stopped_early_are_judged_at_their_best(write, data):
+    x, y = data["x"], data["y"]
+    matrix = xgb.DMatrix(x, y)
+    booster = xgb.train(
+        {"objective": "binary:logistic", "eta": 1.0, "nthread": 1}, matrix, 30,
+        evals=[(xgb.DMatrix(x[::-1].to_numpy(), y, feature_names=list(x)), "valid")],
+        early_stopping_rounds=3, verbose_eval=False,
+    )  # fmt: skip
+    n = booster.best_iteration + 1
+    assert n < booster.num_boosted_rounds()
+    page = write(booster)
+    expected = roc_auc_score(y, booster.predict(matrix, iteration_range=(0, n)))
+    # As XGBoost's own estimators predict, and the page says how many rounds that is.
+    assert page.table("Performance on all rows")[1]["model"][0]["values"][0] == pytest.approx(expected)
+    told = page.table("How each model was made")[1]["rounds in use"][0]["text"]
+    assert told.startswith(f"{n} of {booster.num_boosted_rounds()} (stopped early")
+
+
+def test_logitraw_is_turned_into_probabilities(write, data):
+    matrix = xgb.DMatrix(data["x"], data["y"])
+    raw = booster_of(data["x"], data["y"], objective="binary:logitraw", base_score=0.0)
+    page = write(raw)
+    p = 1 / (1 + np.exp(-raw.predict(matrix).astype(float)))
+    # The log loss is that of the sigmoid of the margin.
+    assert page.table("Performance")[1]["model"][1]["values"][0] == pytest.approx(log_loss(data["y"], p), rel=1e-6)
+
+
+# --- settings ---------------------------------------------------------------------------------------------------
+
+
+def test_settings_say_how_models_were_made(full):
+    page = Page(full["text"])
+    header, rows = page.table("How each model was made")
+    assert header == ["setting", "plain", "guided"]
+    # What pi_xgb wrote into the booster, and a dash where it wrote nothing.
+    assert [cell["text"] for cell in rows["pi_xgb_kl_weight"]] == ["–", "1"]
+    assert [cell["text"] for cell in rows["pi_xgb_method"]] == ["–", "kbpib"]
+    assert [cell["text"] for cell in rows["rounds in use"]] == ["5 of 5", "5 of 5"]
+    _, params = page.table("Parameters that differ")
+    # As the user wrote them, and nothing that is a default (eta was 0.3) or that does not make the model.
+    assert params["max_depth"][0]["text"] == "2"
+    assert params["objective"][0]["text"] == "binary:logistic"
+    assert set(params) == {"base_score", "booster", "max_depth", "objective"}
+    _, judged = page.table("What the models were judged on")
+    assert judged["rows"][0]["text"] == "200"
+    assert judged["threshold, guided"][0]["text"] == "0.4"
+    assert judged["intervals"][0]["text"] == "95 % percentile bootstrap, 30 resamples"
+    _, software = page.table("Software")
+    assert software["xgboost"][0]["text"] == xgb.__version__
+    assert software["pi_xgb"][0]["text"] == pi_xgb.__version__
+
+
+def test_parameters_are_told_as_they_were_given(write, data):
+    given = {"eta": 0.1, "subsample": 0.7, "scale_pos_weight": 2.5, "booster": "dart", "rate_drop": 0.25, "gamma": 0.3}
+    page = write(booster_of(data["x"], data["y"], **given))
+    _, params = page.table("Parameters that differ")
+    # Each of them is there, with the digits that were typed, and under one name only.
+    assert not {"learning_rate", "min_split_loss"} & set(params)
+    assert {name: params[name][0]["text"] for name in given} == {name: str(value) for name, value in given.items()}
+
+
+def test_no_value_of_a_row_is_on_the_page(data, tmp_path):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"age": rng.normal(size=60), "id": 1e6 + np.arange(60) * 1009.0})
+    y = rng.integers(0, 2, 60)
+    path = report(tmp_path / "p.html", booster_of(x, y), x, y, sensitive_features=rng.integers(0, 2, 60), n_boot=5)
+    text = path.read_text(encoding="utf-8")
+    # Neither a feature's value nor the folder where the page lies.
+    assert not any(f"{value:.6g}" in text for value in x["id"])
+    assert str(tmp_path) not in text
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_shown_and_never_obeyed(data, tmp_path):
+    # XGBoost itself refuses names with "<".
+    x = data["x"].rename(columns={"x0": "&lt;b&gt; 'income' \" > x", "x1": "日本", "x2": "$x$", "x3": "_hidden"})
+    booster = booster_of(x, data["y"])
+    booster.set_attr(note=NASTY + "'\"><img src=x onerror=alert(1)>", long="y" * 1000)
+    model = LogisticRegression().fit(x, data["y"])
+    groups = data["sex"].map({"men": "<i>men</i>", "women": "women' onload='x"}).rename("</table><b>sex")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = report(
+            tmp_path / "nasty.html", {NASTY: booster, "</title>&amp;": model}, x, data["y"],
+            sensitive_features=groups, title=f"{NASTY}</title>", n_boot=5,
+        )  # fmt: skip
+    text = path.read_text(encoding="utf-8")
+    page = Page(text)
+    # The page stays well nested, and no name has become an element or an attribute.
+    assert page.stack == []
+    assert not {name for name, _ in page.elements} & {"script", "img", "b", "i"}
+    assert not [key for _, attributes in page.elements for key in attributes if key.startswith("on")]
+    # Each name can be read as it is.
+    for name in (
+        NASTY,
+        "</title>&amp;",
+        "<i>men</i>",
+        "women' onload='x",
+        "</table><b>sex",
+        "&lt;b&gt; 'income' \" > x",
+    ):
+        assert name in page.text
+    assert "日本" in page.text
+    # What would fill the page is cut.
+    assert "y" * 199 + "…" in page.text
+    assert "y" * 200 not in page.text
+
+
+def test_html_is_escaped_unless_it_says_that_it_is_html():
+    # Plain text never becomes an element, attributes never end early, and what is put together stays HTML.
+    assert tag("p", "<b>", class_='x" y="') == '<p class="x&quot; y=&quot;">&lt;b&gt;</p>'
+    assert tag("p", tag("b", "x")) == "<p><b>x</b></p>"
+    assert isinstance(joined(["<", tag("b", "x")]), Html)
+    assert number(float("nan")).startswith("<span")
+    assert ">−0.500<" in number(-0.5)
+    assert ">0.000<" in number(-0.0001)
+
+
+# --- notes and warnings -----------------------------------------------------------------------------------------
+
+
+def test_what_is_undefined_is_said_on_the_page_and_to_the_user(data, tmp_path):
+    y = data["y"].where(data["sex"] == "men", 0)
+    with pytest.warns(metrics.UndefinedRateWarning, match="women") as caught:
+        path = report(tmp_path / "gaps.html", data["models"], data["x"], y, sensitive_features=data["sex"], n_boot=5)
+    page = Page(path.read_text(encoding="utf-8"))
+    header, rows = page.table("Groups under plain")
+    # A rate that does not exist is a dash, never 0.
+    assert rows["women"][header.index("true positive rate") - 1]["text"] == "–"
+    assert "To be read with care" in page.text
+    assert "true_positive_rate is undefined (NaN) in group 'women'" in page.text
+    # The user hears of each once, though there are two models, and from the line that called.
+    texts = [str(warning.message) for warning in caught]
+    assert len(set(texts)) == len(texts)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert "undefined" in " ".join(attributes["aria-label"] for attributes in page.named("svg"))
+
+
+def test_small_groups_are_named(write, data):
+    groups = data["sex"].to_numpy().astype(object)
+    groups[:6] = ["rare"] * 6
+    page = write(data["models"]["plain"], sex=groups)
+    # A reader is told that six rows are few.
+    assert "Groups of fewer than 10 rows: rare." in page.text
+    assert "Groups of fewer" not in write(data["models"]["plain"]).text
+
+
+def test_missing_groups_are_a_group(write, data):
+    groups = data["sex"].copy()
+    groups.iloc[::4] = None
+    _, rows = write(data["models"]["plain"], sex=groups).table("Groups under model")
+    # No row disappears from view.
+    assert set(rows) == {"men", "women", "missing", "(all)"}
+
+
+# --- the file ---------------------------------------------------------------------------------------------------
+
+
+def test_an_existing_file_is_left_alone(data, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    options = {"sensitive_features": data["sex"], "n_boot": 0, "pictures": False}
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        report(path, data["models"], data["x"], data["y"], **options)
+    assert path.read_text() == "mine"
+    # It is replaced on request, as a whole.
+    assert report(str(path), data["models"], data["x"], data["y"], overwrite=True, **options) == path
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_appears_meanwhile_is_left_alone(data, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+
+    def slow(*args):
+        path.write_text("somebody else's")
+        return "page"
+
+    monkeypatch.setattr("pi_xgb._report.page", slow)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        report(path, data["models"], data["x"], data["y"], sensitive_features=data["sex"], n_boot=0, pictures=False)
+    # Also when it was not there at the start; and no draft is left.
+    assert path.read_text() == "somebody else's"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("linking", [True, False])
+def test_an_error_leaves_no_file(data, tmp_path, monkeypatch, overwrite, linking):
+    path = tmp_path / "report.html"
+    options = {"sensitive_features": data["sex"], "n_boot": 0, "pictures": False, "overwrite": overwrite}
+
+    def broken(*args, **kwargs):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", broken)
+        patched.setattr(os, "rename", broken)
+        patched.setattr(os, "link", broken)
+        with pytest.raises(OSError, match="no space left"):
+            report(path, data["models"], data["x"], data["y"], **options)
+    # Neither half a page nor a draft of it.
+    assert list(tmp_path.iterdir()) == []
+    if not linking:
+        monkeypatch.setattr(os, "link", broken)
+    # A file system without links does as well.
+    report(path, data["models"], data["x"], data["y"], **options)
+    assert list(tmp_path.iterdir()) == [path]
+    # Others may read the page, as far as the user's own settings allow.
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_warnings_as_errors_leave_no_file(data, tmp_path):
+    y = data["y"].where(data["sex"] == "men", 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(metrics.UndefinedRateWarning):
+            report(tmp_path / "r.html", data["models"], data["x"], y, sensitive_features=data["sex"], n_boot=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- bad input --------------------------------------------------------------------------------------------------
+
+
+def bad(**changes):
+    return changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (bad(models={}), ValueError, "models is empty"),
+        (bad(models=["a"]), TypeError, "dict from names to models"),
+        (bad(models="booster"), TypeError, "model 'model' must be an xgboost.Booster"),
+        (bad(models=lambda m: {1: m["plain"], "1": m["plain"]}), ValueError, "same name"),
+        (bad(x=lambda x: x.drop(columns="x1")), ValueError, "model 'plain'.*lacking 'x1'"),
+        (bad(x=lambda x: x.rename(columns={"x1": "u"})), ValueError, "model 'plain'.*unknown 'u'"),
+        (bad(x=lambda x: x.to_numpy()[:, :2]), ValueError, "model 'plain'.*4 features of the booster, it has 2"),
+        (bad(x=lambda x: x.iloc[:-1]), ValueError, "one value per row, but X has 199, y has 200"),
+        (bad(x=lambda x: x["x1"]), TypeError, "two dimensions"),
+        (bad(y=lambda y: y + 1), ValueError, "y must hold 0 and 1 only"),
+        (bad(y=lambda y: y.where(y == 0)), ValueError, "y has .* NaN"),
+        (bad(y=None), TypeError, "y is missing"),
+        (bad(y=None, x=lambda x: xgb.DMatrix(x)), ValueError, "no labels"),
+        (bad(sex=lambda s: s[:-2]), ValueError, "one value per row"),
+        (bad(sex=lambda s: s.map({"men": "all", "women": "all"})), ValueError, "one group only"),
+        (bad(sex=lambda s: pd.Series([1, "1"] * 100, dtype=object)), ValueError, "the same in words"),
+        (bad(sex=lambda s: pd.DataFrame({1: s, "1": s})), ValueError, "same name in words"),
+        (bad(sample_weight=-np.ones(200)), ValueError, "negative"),
+        (bad(threshold={"plain": 0.5}), ValueError, "one value for each of the models"),
+        (bad(threshold="high"), TypeError, "threshold must be one number"),
+        (bad(title=None), TypeError, "title must be text"),
+        (bad(importance_metric="sp"), ValueError, "importance_metric must be one of 'dp', 'eo'"),
+        (bad(max_features=0), ValueError, "max_features"),
+        (bad(n_boot=-1), ValueError, "n_boot must be at least 0"),
+        (bad(confidence=95), ValueError, "confidence"),
+        (bad(cv_table=pd.DataFrame({"a": [1]})), ValueError, "cv_table is shown as a picture"),
+        (bad(cv_table=pd.DataFrame({"a": [1]}), pictures=True), ValueError, "kl_weight in its index"),
+    ],
+)
+def test_bad_input_is_told_and_leaves_no_file(data, tmp_path, monkeypatch, changes, error, message):
+    def never(*args):
+        raise AssertionError("computed before everything was checked")
+
+    monkeypatch.setattr("pi_xgb._report.compute", never)
+    options = {
+        "models": data["models"], "x": data["x"], "y": data["y"], "sex": data["sex"],
+        "n_boot": 0, "pictures": False,
+    }  # fmt: skip
+    for name, change in changes.items():
+        options[name] = change(options[name]) if callable(change) else change
+    with pytest.raises(error, match=f"(?s){message}"):
+        report(
+            tmp_path / "r.html", options.pop("models"), options.pop("x"), options.pop("y"),
+            sensitive_features=options.pop("sex"), **options,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"objective": "reg:squarederror", "base_score": 5.0}, "predictions must be probabilities.*reg:squarederror"),
+        ({"objective": "multi:softprob", "num_class": 2}, "has 2 outputs"),
+        ({"booster": "gblinear"}, "must consist of trees"),
+    ],
+)
+def test_models_of_another_kind_are_refused_by_name(write, data, params, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # XGBoost says that gblinear will go
+        strange = booster_of(data["x"], data["y"], **{"max_depth": 2} | params)
+    with pytest.raises(ValueError, match=f"model 'strange'.*{message}"):
+        write({"plain": data["models"]["plain"], "strange": strange})
+
+
+def test_other_models_are_checked_as_well(write, data):
+    class Three:
+        def predict_proba(self, x):
+            return np.full((len(x), 3), 1 / 3)
+
+    with pytest.raises(ValueError, match=r"model 'three'.*two columns.*\(200, 3\)"):
+        write({"three": Three()})
+    with pytest.raises(TypeError, match=r"model 'linear'.*cannot read a DMatrix"):
+        write({"linear": LogisticRegression().fit(data["x"], data["y"])}, x=xgb.DMatrix(data["x"]))
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [(".", IsADirectoryError, "is a folder"), ("nowhere/report.html", FileNotFoundError, "create it first")],
+)
+def test_bad_paths_are_told_first(data, tmp_path, path, error, message):
+    with pytest.raises(error, match=message):
+        report(tmp_path / path, {}, None, sensitive_features=None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib_pages_have_no_pictures(data, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    options = {"sensitive_features": data["sex"], "n_boot": 0}
+    with pytest.raises(ImportError, match=r'pip install "pi-xgb\[plot\]"'):
+        report(tmp_path / "r.html", data["models"], data["x"], data["y"], **options)
+    assert list(tmp_path.iterdir()) == []
+    # Numbers need no matplotlib.
+    path = report(tmp_path / "r.html", data["models"], data["x"], data["y"], pictures=False, **options)
+    assert isinstance(path, Path)
+    assert "<svg" not in path.read_text(encoding="utf-8")
+
+
+def test_what_the_user_gave_stays_as_it_was(data, tmp_path):
+    x, y, sex = data["x"].copy(), data["y"].copy(), data["sex"].copy()
+    matrix = xgb.DMatrix(x, y)
+    raw = {name: bytes(booster.save_raw()) for name, booster in data["models"].items()}
+    for i, rows in enumerate((x, matrix)):
+        report(tmp_path / f"{i}.html", data["models"], rows, y, sensitive_features=sex, n_boot=0, pictures=False)
+    # Tables, matrices and models are only read.
+    pd.testing.assert_frame_equal(x, data["x"])
+    pd.testing.assert_series_equal(y, data["y"])
+    pd.testing.assert_series_equal(sex, data["sex"])
+    assert matrix.feature_names == list(x)
+    assert {name: bytes(booster.save_raw()) for name, booster in data["models"].items()} == raw
