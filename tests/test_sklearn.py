@@ -1,0 +1,1045 @@
+"""The scikit-learn estimators: XGBoost's own to the bit where nobody teaches, pi_xgb.train's where somebody does."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+import subprocess
+import sys
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+import xgboost as xgb
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import get_scorer, log_loss
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
+
+import pi_xgb
+from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
+from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor, by_column
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Setting labels ignores n_jobs, and threads that wait for each other make small data slow on a busy machine."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
+
+
+def rows(n=240, classes=2, seed=0):
+    """X, privileged and y: 0/1, several classes or, with ``classes=0``, numbers."""
+    data = pi_xgb.datasets.make_privileged(n, n_features=4, n_privileged=2, seed=seed)
+    if classes == 0:
+        return data.x, data.z, data.q
+    if classes == 2:
+        return data.x, data.z, data.y
+    return data.x, data.z, pd.qcut(data.q, classes, labels=False)
+
+
+def estimator(classes=2, **parameters):
+    made = PrivilegedXGBRegressor if classes == 0 else PrivilegedXGBClassifier
+    return made(**{**SMALL, **parameters})
+
+
+def plain(classes=2, **parameters):
+    made = xgb.XGBRegressor if classes == 0 else xgb.XGBClassifier
+    return made(**{**SMALL, **parameters})
+
+
+def params_of(model, classes):
+    params = {key: value for key, value in model.get_xgb_params().items() if value is not None}
+    return params if classes in (0, 2) else {**params, "objective": "multi:softprob", "num_class": classes}
+
+
+def same_model(first, second):
+    return first.get_booster().save_raw() == second.get_booster().save_raw()
+
+
+# --- the model of pi_xgb.train ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+@pytest.mark.parametrize(
+    "guiding",
+    [
+        {},
+        {"kl_weight": 2.0, "crossfit": 3},
+        {"method": "jpib", "kl_weight": 1.0},
+        {"teacher_params": {"max_depth": 1, "nthread": 1}},
+        {"teacher": "all", "crossfit": 2},
+    ],
+)
+def test_a_fitted_estimator_is_the_model_of_train(classes, guiding):
+    x, z, y = rows(classes=classes)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y)).astype(np.float32)
+    model = estimator(classes, subsample=0.8, random_state=3, **guiding)
+    params = params_of(model, classes)
+    model.fit(x, y, privileged=z, sample_weight=weight)
+
+    keywords = {key: value for key, value in guiding.items() if key != "teacher"}
+    sees_all = guiding.get("teacher") == "all"
+    expected = pi_xgb.train(
+        params,
+        xgb.QuantileDMatrix(x, y, weight=weight),
+        SMALL["n_estimators"],
+        privileged=xgb.DMatrix(x.join(z) if sees_all else z, y),
+        allow_overlap=sees_all,
+        **keywords,
+    )
+
+    # The estimator is pi_xgb.train on the same data: the same booster to the last byte, attributes included.
+    assert model.get_booster().save_raw() == expected.save_raw()
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_early_stopping_of_student_and_teacher_is_that_of_train(classes):
+    x, z, y = rows(360, classes)
+    fit, held_out, weight = slice(0, 240), slice(240, None), np.geomspace(0.01, 10, 120)
+    model = estimator(classes, n_estimators=60, learning_rate=0.5, early_stopping_rounds=3, kl_weight=1.0)
+    params = params_of(model, classes)
+    model.fit(
+        x[fit],
+        y[fit],
+        privileged=z[fit],
+        eval_set=[(x[fit], y[fit]), (x[held_out], y[held_out])],
+        eval_privileged=[None, z[held_out]],
+        sample_weight_eval_set=[None, weight],
+        verbose=False,
+    )
+
+    dtrain = xgb.QuantileDMatrix(x[fit], y[fit])
+    history = {}
+    expected = pi_xgb.train(
+        params,
+        dtrain,
+        60,
+        kl_weight=1.0,
+        privileged=xgb.DMatrix(z[fit], y[fit]),
+        privileged_evals=[(xgb.DMatrix(z[held_out], y[held_out], weight=weight), "validation_1")],
+        evals=[
+            (dtrain, "validation_0"),
+            (xgb.QuantileDMatrix(x[held_out], y[held_out], weight=weight, ref=dtrain), "validation_1"),
+        ],
+        early_stopping_rounds=3,
+        evals_result=history,
+        verbose_eval=False,
+    )
+
+    # The teacher stops on eval_privileged, the student on eval_set, both where train stops them.
+    assert model.get_booster().save_raw() == expected.save_raw()
+    assert model.best_iteration == expected.best_iteration < 59
+    assert model.evals_result() == history
+
+
+def test_evaluation_columns_are_found_by_name():
+    x, z, y = rows()
+    group = pd.Series((z["z0"] > 0).astype(int), name="group")
+    stopping = {"early_stopping_rounds": 2, "n_estimators": 40, "learning_rate": 0.8}
+
+    def fitted(table, **keywords):
+        model = estimator(constraints=[(by_column(GroupParity, "group"), 0.1)], **stopping, **keywords)
+        apart = {"eval_set": [(x[:80], y[:80])], "eval_privileged": [table], "verbose": False}
+        return model.fit(x, y, privileged=z.join(group), **apart)
+
+    expected = fitted(z.join(group)[:80])
+    # Their order does not matter, and a group column is no concern of an evaluation.
+    assert same_model(fitted(z[["z1", "z0"]][:80]), expected)
+    assert same_model(fitted(as_polars(z[["z1", "z0"]][:80])), expected)
+    with pytest.raises(ValueError, match=r"privileged columns of eval_set\[0\] lack 'z1'"):
+        fitted(z[["z0"]][:80])
+    with pytest.raises(ValueError, match=r"privileged columns of eval_set\[0\] lack some"):
+        fitted(z.to_numpy()[:80])
+
+
+def test_engine_is_passed_on():
+    x, z, y = rows()
+    with pytest.raises(ValueError, match="engine must be one of"):
+        estimator(engine="fast").fit(x, y, privileged=z)
+
+
+# --- XGBoost's own model where nobody teaches ---------------------------------------------------------------
+
+
+def error_rate(y_true, y_score, sample_weight=None):
+    error = np.abs(np.asarray(y_true) - (y_score.argmax(1) if y_score.ndim > 1 else y_score))
+    return float(np.average(error, weights=sample_weight))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"early_stopping_rounds": 2, "n_estimators": 40, "learning_rate": 0.7},
+        {"eval_metric": error_rate},
+        {"tree_method": "exact", "missing": 0.0},
+        {"scale_pos_weight": 3.0, "gamma": 0.1, "feature_weights": [1.0, 2.0, 3.0, 4.0], "colsample_bytree": 0.5},
+        {"num_parallel_tree": 2, "subsample": 0.6, "grow_policy": "lossguide", "max_leaves": 5},
+    ],
+)
+def test_at_kl_weight_0_it_is_the_estimator_of_xgboost(classes, parameters):
+    x, z, y = rows(300, classes)
+    fit, held_out = slice(0, 200), slice(200, None)
+    weight = np.linspace(0.5, 2, 200)
+    sets = [(x[fit], y[fit]), (x[held_out], y[held_out])]
+    keywords = {"sample_weight": weight, "sample_weight_eval_set": [weight, np.ones(100)], "verbose": False}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*scale_pos_weight", UserWarning)
+        guided = estimator(classes, kl_weight=0, random_state=1, **parameters)
+        guided.fit(x[fit], y[fit], privileged=z[fit], eval_set=sets, eval_privileged=[None, None], **keywords)
+        own = plain(classes, random_state=1, **parameters).fit(x[fit], y[fit], eval_set=sets, **keywords)
+
+    # Predictions, history and best round are XGBoost's to the bit, for all of its parameters.
+    assert np.array_equal(guided.predict(x), own.predict(x))
+    if classes:
+        assert np.array_equal(guided.predict_proba(x), own.predict_proba(x))
+    assert guided.evals_result_ == own.evals_result_
+    assert same_model(guided, own)
+    if "early_stopping_rounds" in parameters:
+        assert guided.best_iteration == own.best_iteration
+        assert guided.best_score == own.best_score
+
+
+def test_without_privileged_data_it_is_xgboosts_and_says_so():
+    x, _, y = rows()
+    with pytest.warns(UserWarning, match="nobody teaches here"):
+        guided = estimator().fit(x, y)
+    # A teacher that got lost on the way to fit is reported, and leaves the plain model.
+    assert same_model(guided, plain().fit(x, y))
+    # kl_weight=0 says that this is meant.
+    assert same_model(estimator(kl_weight=0).fit(x, y), guided)
+
+
+def test_base_margin_and_continuation_are_those_of_xgboost():
+    x, z, y = rows()
+    margin = np.linspace(-1, 1, len(y))
+    first = estimator(n_estimators=3, kl_weight=0).fit(x, y, base_margin=margin, privileged=z)
+    more = estimator(n_estimators=3, kl_weight=0).fit(x, y, base_margin=margin, xgb_model=first, privileged=z)
+    own_first = plain(n_estimators=3).fit(x, y, base_margin=margin)
+    own_more = plain(n_estimators=3).fit(x, y, base_margin=margin, xgb_model=own_first)
+    assert same_model(more, own_more)
+    assert np.array_equal(more.predict_proba(x, base_margin=margin), own_more.predict_proba(x, base_margin=margin))
+
+
+def test_several_targets_and_labels_stay_possible_without_a_teacher():
+    x, z, y = rows()
+    several = np.column_stack([y, 1 - y, y])
+    for classes in (2, 0):
+        guided = estimator(classes, kl_weight=0).fit(x, several)
+        assert np.array_equal(guided.predict(x), plain(classes).fit(x, several).predict(x))
+        with pytest.raises(ValueError, match="a teacher guides one target, y has 3 columns"):
+            estimator(classes).fit(x, several, privileged=z)
+
+
+def test_the_training_rows_among_the_evaluation_sets_are_recognised(monkeypatch):
+    x, z, y = rows()
+    both = x.join(z)
+    built = []
+    original = xgb.QuantileDMatrix.__init__
+
+    def counting(self, *args, **kwargs):
+        built.append(kwargs.get("ref"))
+        original(self, *args, **kwargs)
+
+    monkeypatch.setattr(xgb.QuantileDMatrix, "__init__", counting)
+    names = np.where(y == 1, "yes", "no")
+    estimator(privileged_features=list(z)).fit(both, names, eval_set=[(both, names)], verbose=False)
+    # Splitting X and encoding y must not make XGBoost quantise the same rows twice.
+    assert built == [None]
+
+
+# --- every kind of table ------------------------------------------------------------------------------------
+
+
+def as_polars(frame):
+    return pytest.importorskip("polars").DataFrame({name: frame[name].to_numpy() for name in frame})
+
+
+def as_arrow(frame):
+    return pytest.importorskip("pyarrow").table({name: frame[name].to_numpy() for name in frame})
+
+
+def as_lazy(frame):
+    return as_polars(frame).lazy()
+
+
+KINDS = {
+    "pandas": lambda frame: frame,
+    "numpy": lambda frame: frame.to_numpy(),
+    "csr": lambda frame: sparse.csr_matrix(frame.to_numpy()),
+    "csc": lambda frame: sparse.csc_matrix(frame.to_numpy()),
+    "coo": lambda frame: sparse.coo_matrix(frame.to_numpy()),
+    "polars": as_polars,
+    "lazy": as_lazy,
+    "arrow": as_arrow,
+    "list": lambda frame: frame.to_numpy().tolist(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("teacher", ["privileged", "all"])
+def test_privileged_columns_of_every_kind_teach_the_same(kind, teacher):
+    x, z, y = rows()
+    expected = estimator(teacher=teacher, kl_weight=2.0).fit(x, y, privileged=z).predict_proba(x)
+    model = estimator(teacher=teacher, kl_weight=2.0).fit(x, y, privileged=KINDS[kind](z))
+    assert np.array_equal(model.predict_proba(x), expected)
+
+
+@pytest.mark.filterwarnings("ignore:Using the default parameters for the polars")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "list"])
+def test_X_of_every_kind_that_xgboost_takes(kind):
+    x, z, y = rows()
+    table = KINDS[kind](x)
+    for teacher in ("privileged", "all"):
+        expected = estimator(teacher=teacher).fit(x, y, privileged=z).predict_proba(x)
+        model = estimator(teacher=teacher).fit(table, y, privileged=z)
+        assert np.array_equal(model.predict_proba(table), expected)
+
+
+@pytest.mark.filterwarnings("ignore:Using the default parameters for the polars")
+@pytest.mark.parametrize("kind", KINDS)
+def test_privileged_features_of_every_kind(kind):
+    x, z, y = rows()
+    both = pd.concat([x.iloc[:, :2], z, x.iloc[:, 2:]], axis=1)
+    named = kind in ("pandas", "polars", "lazy", "arrow")
+    model = estimator(privileged_features=["z0", "z1"] if named else [2, 3])
+    model.fit(KINDS[kind](both), y, eval_set=[(KINDS[kind](both), y)], verbose=False)
+
+    # Privileged columns inside X teach what they teach as a table apart.
+    expected = estimator().fit(x, y, privileged=z)
+    assert np.array_equal(model.predict_proba(KINDS[kind](both)), expected.predict_proba(x))
+    # At predict they may be missing.
+    assert np.array_equal(model.predict(KINDS[kind](x)), expected.predict(x))
+    assert model.n_features_in_ == 4
+    if named:
+        assert model.feature_names_in_.tolist() == list(x)
+
+
+def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
+    x, z, y = rows()
+    zeros = z.copy()
+    zeros["z0"] = (zeros["z0"] > 0).astype(float)
+    apart = estimator(teacher="all").fit(x, y, privileged=zeros)
+    beside = estimator(teacher="all").fit(sparse.csr_matrix(x), y, privileged=zeros)
+    assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
+
+
+def test_one_privileged_column_may_be_a_series_or_flat():
+    x, z, y = rows()
+    expected = estimator().fit(x, y, privileged=z[["z0"]]).predict_proba(x)
+    polars_series = as_polars(z)["z0"]
+    for column in (z["z0"], z["z0"].to_numpy(), z["z0"].tolist(), polars_series):
+        assert np.array_equal(estimator().fit(x, y, privileged=column).predict_proba(x), expected)
+
+
+def test_categories_of_both_parties():
+    x, z, y = rows()
+    x, z = x.copy(), z.copy()
+    x["x0"] = pd.cut(x["x0"], 4, labels=list("abcd")).astype("category")
+    z["z0"] = pd.cut(z["z0"], 5, labels=list("pqrst")).astype("category")
+    half = len(y) // 2
+    held_out = z[half:].copy()
+    held_out["z0"] = held_out["z0"].cat.reorder_categories(list("tsrqp"))
+    keywords = {"enable_categorical": True, "early_stopping_rounds": 3, "n_estimators": 30, "learning_rate": 0.5}
+
+    def fitted(z_eval):
+        model = estimator(kl_weight=2.0, **keywords)
+        sets = [(x[half:], y[half:])]
+        return model.fit(
+            x[:half], y[:half], privileged=z[:half], eval_set=sets, eval_privileged=[z_eval], verbose=False
+        )
+
+    # Categories are matched by name and not by their number, in the teacher's evaluation rows too.
+    assert same_model(fitted(held_out), fitted(z[half:]))
+    model = estimator(teacher="all", enable_categorical=True).fit(x, y, privileged=z)
+    params = params_of(model, 2)
+    dtrain = xgb.QuantileDMatrix(x, y, enable_categorical=True)
+    dpriv = xgb.DMatrix(x.join(z), y, enable_categorical=True)
+    expected = pi_xgb.train(params, dtrain, 8, privileged=dpriv, allow_overlap=True)
+    assert model.get_booster().save_raw() == expected.save_raw()
+
+
+# --- classes ------------------------------------------------------------------------------------------------
+
+NAMES = {
+    "strings": np.array(["ill", "healthy", "well"]),
+    "objects": np.array(["ill", "healthy", "well"], dtype=object),
+    "numbers": np.array([7, -1, 30]),
+    "floats": np.array([2.0, 1.0, 4.0]),
+    "dates": np.array(["2020-01-02", "2021-01-01", "1999-01-01"], dtype="datetime64[D]"),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_of_any_type_come_back(kind, classes):
+    x, z, y = rows(classes=classes)
+    labels = NAMES[kind][:classes][y]
+    model = estimator(classes, kl_weight=1.0).fit(x, labels, privileged=z)
+    in_order = np.sort(NAMES[kind][:classes])
+    codes = np.searchsorted(in_order, labels)
+    numbered = estimator(classes, kl_weight=1.0).fit(x, codes, privileged=z)
+
+    # The model is that of the numbered classes, and its answers carry the names.
+    assert same_model(model, numbered)
+    assert model.classes_.tolist() == in_order.tolist()
+    assert np.array_equal(model.predict(x), in_order[numbered.predict(x)])
+    assert np.array_equal(model.predict_proba(x), numbered.predict_proba(x))
+    assert model.score(x, labels) == numbered.score(x, codes)
+
+
+def test_labels_of_every_kind_of_column():
+    x, z, y = rows()
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    names = np.where(y == 1, "yes", "no")
+    expected = estimator().fit(x, names, privileged=z).predict(x)
+    for labels in (
+        names.tolist(),
+        pd.Series(names),
+        pd.Series(names, dtype="category"),
+        pd.Series(names, dtype="string"),
+        pd.Categorical(names, categories=["yes", "no", "unused"]),
+        polars.Series(names),
+        arrow.array(names),
+        arrow.chunked_array([names]),
+    ):
+        assert np.array_equal(estimator().fit(x, labels, privileged=z).predict(x), expected)
+    truth = estimator().fit(x, y == 1, privileged=z)
+    assert truth.classes_.tolist() == [False, True]
+    assert np.array_equal(truth.predict(x), expected == "yes")
+
+
+def test_evaluation_labels_are_encoded_along():
+    x, z, y = rows()
+    names = np.where(y == 1, "yes", "no")
+    sets = {"eval_set": [(x, names), (x[:50], names[:50])], "eval_privileged": [z, z[:50]], "verbose": False}
+    model = estimator(early_stopping_rounds=2).fit(x, names, privileged=z, **sets)
+    sets = {"eval_set": [(x, y), (x[:50], y[:50])], "eval_privileged": [z, z[:50]], "verbose": False}
+    numbered = estimator(early_stopping_rounds=2).fit(x, y, privileged=z, **sets)
+    assert model.evals_result() == numbered.evals_result()
+    assert same_model(model, numbered)
+
+
+def test_multi_softmax_predicts_the_names_of_its_classes():
+    x, z, y = rows(classes=3)
+    names = NAMES["strings"][y]
+    model = estimator(objective="multi:softmax").fit(x, names, privileged=z)
+    assert np.array_equal(model.predict(x), model.classes_[model.predict_proba(x).argmax(axis=1)])
+    assert model.predict(x, output_margin=True).shape == (len(y), 3)
+
+
+def test_two_classes_as_multi_class_predict_as_xgboosts_estimator_does():
+    x, z, y = rows()
+    two = {"objective": "multi:softprob", "num_class": 2}
+    model = estimator(kl_weight=0, **two).fit(x, y, privileged=z)
+    assert np.array_equal(model.predict(x), plain(**two).fit(x, y).predict(x))
+
+
+# --- no leak ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guiding", [{"crossfit": 2}, {"method": "jpib"}, {"teacher": "all"}])
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_privileged_columns_change_nothing_at_predict(guiding, classes):
+    x, z, y = rows(classes=classes)
+    both = x.join(z)
+    model = estimator(classes, privileged_features=list(z), kl_weight=2.0, **guiding).fit(both, y)
+    shuffled = x.join(z.sample(frac=1, random_state=0).set_axis(z.index))
+    answers = ["predict", "apply"] + ["predict_proba"] * (classes > 0)
+    for answer in answers:
+        there = getattr(model, answer)(both)
+        # Permuted, left out or partly there: no prediction moves.
+        assert np.array_equal(getattr(model, answer)(shuffled), there)
+        assert np.array_equal(getattr(model, answer)(x), there)
+        assert np.array_equal(getattr(model, answer)(both.drop(columns="z1")), there)
+    # Nor do privileged columns beside a student that was given them as a table apart: it refuses them.
+    apart = estimator(classes, **guiding).fit(x, y, privileged=z)
+    with pytest.raises(ValueError, match="feature"):
+        apart.predict(both)
+
+
+def patterns(values):
+    """The ways in which a number can stand in a file."""
+    for value in np.asarray(values, dtype=float).ravel():
+        yield struct.pack("<d", value)
+        yield struct.pack("<f", np.float32(value))
+        yield struct.pack(">d", value)
+        yield repr(float(value)).encode()
+        yield repr(np.float32(value).item()).encode()
+
+
+@pytest.mark.parametrize(
+    "guiding",
+    [
+        {},
+        {"crossfit": 2},
+        {"method": "jpib"},
+        {"teacher": "all"},
+        {"teacher": LogisticRegression(), "crossfit": 2},
+        {"constraints": [(by_column(GroupParity, "secret_group"), 3.0)]},
+    ],
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_fitted_estimator_holds_no_privileged_value(guiding, inside):
+    x, z, y = rows()
+    z = z.add_prefix("secret_").assign(secret_group=np.where(z["z0"] > 0, "Northerner", "Southerner"))
+    numbers = z[["secret_z0", "secret_z1"]]
+    if "constraints" not in guiding:
+        z = numbers
+    model = estimator(kl_weight=1.0, privileged_features=list(z) if inside else None, **guiding)
+    if inside:
+        model.fit(x.join(z), y, eval_set=[(x.join(z)[:60], y[:60])], verbose=False)
+    else:
+        model.fit(x, y, privileged=z, eval_set=[(x[:60], y[:60])], eval_privileged=[z[:60]], verbose=False)
+
+    written = io.BytesIO()
+    joblib.dump(model, written)
+    attributes = {key: value for key, value in vars(model).items() if key not in model.get_params()}
+    fitted = pickle.dumps(attributes)
+    # Searched byte by byte: no value of z, as a double, as a float or as text, and no group.
+    for blob in (pickle.dumps(model), written.getvalue(), model.get_booster().save_raw("json")):
+        assert not any(pattern in blob for pattern in patterns(numbers))
+        assert b"Northerner" not in blob
+    # What training added to the estimator does not even name the columns.
+    assert b"secret" not in fitted
+    assert b"secret" not in model.get_booster().save_raw("json")
+    # The search can find something: a feature of the student is in its own pickle by name.
+    assert b"x0" in fitted
+
+
+# --- parameters, copies, files ------------------------------------------------------------------------------
+
+
+def test_clone_and_parameters():
+    model = estimator(
+        kl_weight=3.0,
+        method="jpib",
+        privileged_features=["z0"],
+        constraints=[(by_column(GroupParity, "sex"), 1.0)],
+        teacher=LogisticRegression(C=3.0),
+        gamma=0.5,
+        some_new_parameter=1,
+    )
+    parameters = model.get_params()
+    # Own parameters, XGBoost's, unknown ones and those of the teacher are all there.
+    assert {"kl_weight", "gamma", "objective", "some_new_parameter", "teacher__C"} <= set(parameters)
+    copied = clone(model)
+    ours = {key: value for key, value in parameters.items() if key not in ("teacher", "constraints", "missing")}
+    assert {key: copied.get_params()[key] for key in ours} == ours
+    assert repr(copied.constraints) == "[(by_column(GroupParity, sensitive_features='sex'), 1.0)]"
+    # The booster gets XGBoost's parameters and no other.
+    assert set(plain().get_xgb_params()) | {"some_new_parameter"} == set(model.get_xgb_params())
+
+    model.set_params(kl_weight=0.25, teacher__C=7.0, max_depth=2)
+    assert (model.kl_weight, model.teacher.C, model.max_depth) == (0.25, 7.0, 2)
+    assert copied.teacher.C == 3.0
+    with pytest.raises(ValueError, match="teacher__C was set, but the teacher is 'all'"):
+        model.set_params(teacher="all", teacher__C=1.0)
+
+
+def test_set_params_of_a_fitted_estimator_reaches_the_booster_only_with_what_it_knows(recwarn):
+    x, z, y = rows()
+    model = estimator(verbosity=1).fit(x, y, privileged=z)
+    before = model.predict_proba(x)
+    model.set_params(kl_weight=9.0, crossfit=2, n_jobs=2)
+    assert np.array_equal(model.predict_proba(x), before)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_pickle_joblib_and_clone_of_a_fitted_estimator(classes, tmp_path):
+    x, z, y = rows(classes=classes)
+    labels = NAMES["strings"][y] if classes else y
+    model = estimator(classes, method="jpib", kl_weight=2.0).fit(x, labels, privileged=z)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for copied in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        assert np.array_equal(copied.predict(x), model.predict(x))
+    again = clone(model)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        again.predict(x)
+    assert same_model(again.fit(x, labels, privileged=z), model)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+@pytest.mark.parametrize("ending", ["ubj", "json"])
+def test_save_and_load(classes, ending, tmp_path):
+    x, z, y = rows(classes=classes)
+    labels = NAMES["objects"][y] if classes else y
+    model = estimator(classes).fit(x, labels, privileged=z)
+    before = model.get_booster().save_raw()
+    model.save_model(tmp_path / f"model.{ending}")
+    loaded = estimator(classes)
+    loaded.load_model(tmp_path / f"model.{ending}")
+    # The file gives back an estimator that predicts, by the names of the classes.
+    assert np.array_equal(loaded.predict(x), model.predict(x))
+    if classes:
+        assert loaded.classes_.tolist() == model.classes_.tolist()
+        assert np.array_equal(loaded.predict_proba(x), model.predict_proba(x))
+    # Neither saving nor loading leaves a trace in the booster.
+    assert model.get_booster().save_raw() == loaded.get_booster().save_raw() == before
+    # XGBoost's own estimator reads the same file.
+    own = plain(classes)
+    own.load_model(tmp_path / f"model.{ending}")
+    expected = own.predict(x) if classes == 0 else model.classes_[own.predict(x)]
+    assert np.array_equal(model.predict(x), expected)
+
+
+def test_a_loaded_estimator_forgets_the_classes_it_had(tmp_path):
+    x, z, y = rows()
+    estimator().fit(x, y, privileged=z).save_model(tmp_path / "numbers.ubj")
+    model = estimator().fit(x, np.where(y == 1, "yes", "no"), privileged=z)
+    model.load_model(tmp_path / "numbers.ubj")
+    assert model.classes_.tolist() == [0, 1]
+    dated = estimator().fit(x, NAMES["dates"][y], privileged=z)
+    with pytest.raises(TypeError, match="a model file can name classes that are strings"):
+        dated.save_model(tmp_path / "dates.ubj")
+
+
+def test_fit_leaves_the_users_objects_alone_and_can_be_repeated():
+    x, z, y = rows()
+    both = x.join(z)
+    params, constraints = {"max_depth": 2}, [(by_column(GroupParity, "z1"), 0.5)]
+    both["z1"] = (both["z1"] > 0).astype(int)
+    kept = both.copy(), y.copy()
+    model = estimator(privileged_features=["z0", "z1"], teacher_params=params, constraints=constraints)
+    first = model.fit(both, y, eval_set=[(both, y)], verbose=False).get_booster().save_raw()
+    second = model.fit(both, y, eval_set=[(both, y)], verbose=False).get_booster().save_raw()
+    assert first == second
+    pd.testing.assert_frame_equal(both, kept[0])
+    pd.testing.assert_series_equal(y, kept[1])
+    assert params == {"max_depth": 2}
+    assert len(constraints) == 1
+
+
+# --- scikit-learn's tools -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("classes", [2, 0])
+def test_a_grid_search_scores_as_a_hand_written_loop(classes):
+    x, z, y = rows(classes=classes)
+    grid = {"kl_weight": [0.0, 0.5, 4.0], "crossfit": [0, 2]}
+    folds = StratifiedKFold(3) if classes else KFold(3)
+    scoring = "neg_log_loss" if classes else "neg_mean_squared_error"
+    search = GridSearchCV(
+        estimator(classes).set_fit_request(privileged=True), grid, cv=folds, scoring=scoring, refit=True
+    ).fit(x, y, privileged=z)
+
+    for k, (fit, out) in enumerate(folds.split(x, y)):
+        for cell, parameters in enumerate(search.cv_results_["params"]):
+            model = estimator(classes, **parameters)
+            model.fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
+            score = get_scorer(scoring)(model, x.iloc[out], y.iloc[out])
+            # Cell by cell the score of the loop that cuts privileged by hand.
+            assert search.cv_results_[f"split{k}_test_score"][cell] == score
+    refitted = estimator(classes, **search.best_params_).fit(x, y, privileged=z)
+    assert same_model(search.best_estimator_, refitted)
+
+
+@pytest.mark.usefixtures("routing")
+def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
+    x, z, y = rows()
+    names = np.where(y == 1, "yes", "no")
+    model = estimator(kl_weight=2.0).set_fit_request(privileged=True)
+    scaled = Pipeline([("scale", StandardScaler().set_output(transform="pandas")), ("model", model)])
+    by_hand = estimator(kl_weight=2.0).fit(
+        StandardScaler().set_output(transform="pandas").fit_transform(x), names, privileged=z
+    )
+    assert same_model(scaled.fit(x, names, privileged=z)[-1], by_hand)
+
+    folds = StratifiedKFold(3)
+    scores = cross_validate(model, x, names, cv=folds, params={"privileged": z}, scoring="neg_log_loss")["test_score"]
+    for (fit, out), score in zip(folds.split(x, names), scores, strict=True):
+        one = estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit])
+        assert score == -log_loss(names[out], one.predict_proba(x.iloc[out]), labels=one.classes_)
+
+    calibrated = CalibratedClassifierCV(model, cv=folds).fit(x, names, privileged=z)
+    for (fit, _), one in zip(folds.split(x, names), calibrated.calibrated_classifiers_, strict=True):
+        assert same_model(one.estimator, estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit]))
+    # scikit-learn hands the metadata of a stack to its last estimator as well, routed or not, so that must take it.
+    stack = StackingClassifier([("guided", model), ("plain", LogisticRegression())], final_estimator=model, cv=folds)
+    stack.fit(x, names, privileged=z)
+    assert same_model(stack.estimators_[0], estimator(kl_weight=2.0).fit(x, names, privileged=z))
+    assert set(stack.predict(x)) <= {"yes", "no"}
+
+
+def test_without_routing_privileged_features_serve_every_tool():
+    x, z, y = rows()
+    both = x.join(z)
+    folds = StratifiedKFold(3)
+    model = estimator(privileged_features=["z0", "z1"], kl_weight=2.0)
+
+    search = GridSearchCV(model, {"kl_weight": [0.0, 2.0]}, cv=folds, scoring="neg_log_loss").fit(both, y)
+    for k, (fit, out) in enumerate(folds.split(x, y)):
+        one = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
+        score = -log_loss(y.iloc[out], one.predict_proba(x.iloc[out]))
+        assert search.cv_results_[f"split{k}_test_score"][1] == score
+    # A search, a calibration and a stack that were fitted with the columns predict without them.
+    for tool in (
+        search,
+        CalibratedClassifierCV(model, cv=folds).fit(both, y),
+        StackingClassifier([("a", model), ("b", clone(model).set_params(method="jpib"))], cv=folds).fit(both, y),
+    ):
+        assert np.array_equal(tool.predict_proba(x), tool.predict_proba(both))
+
+
+def test_columns_prepared_in_a_pipeline_keep_their_names():
+    x, z, y = rows()
+    both = x.join(z)
+    prepare = ColumnTransformer(
+        [("scale", StandardScaler(), ["x0", "x1", "z0"])], remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    pipe = Pipeline([("prepare", prepare), ("model", estimator(privileged_features=["z0", "z1"]))])
+    pipe.fit(both, y)
+    assert pipe[-1].feature_names_in_.tolist() == ["x0", "x1", "x2", "x3"]
+    shuffled = both.assign(z0=both["z0"].sample(frac=1, random_state=0).to_numpy())
+    assert np.array_equal(pipe.predict_proba(shuffled), pipe.predict_proba(both))
+    # Without names the columns are found by position.
+    array = Pipeline([("scale", StandardScaler()), ("model", estimator(privileged_features=[4, 5]))])
+    array.fit(both.to_numpy(), y)
+    assert array[-1].n_features_in_ == 4
+
+
+def first_column(X):
+    """The first column of whatever a check passes as X, as the privileged one; it is the student's, too."""
+    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    return table[:, :1] if table.ndim == 2 and table.shape[1] else None
+
+
+class GuidedClassifier(PrivilegedXGBClassifier):
+    def fit(self, X, y, *, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight, privileged=first_column(X))
+
+
+class GuidedRegressor(PrivilegedXGBRegressor):
+    def fit(self, X, y, *, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight, privileged=first_column(X))
+
+
+# What scikit-learn's checks find, and why it stays.
+INHERITED = {
+    "check_estimators_overwrite_params": "XGBClassifier.fit sets objective to multi:softprob for several classes",
+    "check_dont_overwrite_parameters": "the same",
+    "check_dont_overwrite_attributes": "the same, by its name in older versions",
+    "check_classifiers_multilabel_output_format_predict": "XGBClassifier predicts several labels per row as floats",
+    "check_regressor_multioutput": "XGBRegressor predicts in single precision",
+    "check_classifiers_one_label_sample_weights": "XGBoost 3.1 refuses rows whose weights leave one class only",
+}
+ONE_TARGET = {
+    "check_classifiers_multilabel_representation_invariance": "a teacher guides one target",
+    "check_classifiers_multilabel_output_format_predict": "a teacher guides one target",
+    "check_classifiers_multilabel_output_format_predict_proba": "a teacher guides one target",
+    "check_classifiers_multilabel_output_format_decision_function": "a teacher guides one target",
+    "check_regressor_multioutput": "a teacher guides one target",
+}
+# A weight of 2 and a row given twice differ in the last bit of a sum, which can tip a tie between two splits.
+ROUNDING = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
+
+
+def failures(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        checks = check_estimator(model, on_fail=None, on_skip=None)
+    return {check["check_name"] for check in checks if check["status"] == "failed"}
+
+
+@pytest.mark.parametrize("classes", [2, 0])
+def test_check_estimator_finds_nothing_that_xgboosts_estimator_does_not_have(classes):
+    quick = {"n_estimators": 2, "n_jobs": 1}
+    found = failures(estimator(classes, **quick, kl_weight=0))
+    assert found <= failures(plain(classes, **quick))
+    assert found <= set(INHERITED) | ROUNDING
+
+
+@pytest.mark.parametrize("guided", [GuidedClassifier, GuidedRegressor])
+def test_check_estimator_finds_nothing_more_when_somebody_teaches(guided):
+    assert failures(guided(n_estimators=5, n_jobs=1)) <= set(INHERITED) | set(ONE_TARGET) | ROUNDING
+
+
+# --- teachers of other kinds --------------------------------------------------------------------------------
+
+
+def same_as_train(model, x, y, classes, **guiding):
+    dtrain = xgb.QuantileDMatrix(x, y)
+    expected = pi_xgb.train(params_of(model, classes), dtrain, SMALL["n_estimators"], **guiding)
+    return model.get_booster().save_raw() == expected.save_raw()
+
+
+@pytest.mark.parametrize("crossfit", [0, 3])
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_an_estimator_as_teacher(classes, crossfit):
+    x, z, y = rows(classes=classes)
+    teacher = LogisticRegression() if classes else LinearRegression()
+    model = estimator(classes, teacher=teacher, crossfit=crossfit, kl_weight=2.0).fit(x, y, privileged=z)
+
+    def judged(fit, out):
+        fitted = clone(teacher).fit(z.iloc[fit], np.asarray(y, np.float32)[fit])  # labels as XGBoost keeps them
+        if classes == 0:
+            return fitted.predict(z.iloc[out])
+        proba = fitted.predict_proba(z.iloc[out])
+        return proba[:, 1] if classes == 2 else proba
+
+    if crossfit:
+        # Rows that share a teacher were not among its training rows: recovered from the q of a hand-written loop.
+        from pi_xgb._learned import deal_folds
+
+        q = np.empty((len(y), *([classes] if classes > 2 else [])))
+        for rest, out in deal_folds(np.asarray(y, np.float32), crossfit, 0):
+            q[out] = judged(rest, out)
+    else:
+        everything = np.arange(len(y))
+        q = judged(everything, everything)
+    assert same_as_train(model, x, y, classes, teacher=q, kl_weight=2.0)
+    # The user's estimator was cloned, not fitted.
+    assert not hasattr(teacher, "coef_")
+
+
+def test_a_frozen_teacher_is_taken_as_it_is_and_weights_reach_a_fresh_one():
+    frozen_estimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
+    x, z, y = rows()
+    published = LogisticRegression().fit(z, y)
+    model = estimator(teacher=frozen_estimator(published)).fit(x, np.where(y == 1, "yes", "no"), privileged=z)
+    assert same_as_train(model, x, y, 2, teacher=published.predict_proba(z)[:, 1])
+
+    # Weights mean nothing to a frozen teacher, and reach any other.
+    weight = np.linspace(0.1, 3, len(y))
+    model = estimator(teacher=frozen_estimator(published)).fit(x, y, privileged=z, sample_weight=weight)
+    dtrain = xgb.QuantileDMatrix(x, y, weight=weight)
+    expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=published.predict_proba(z)[:, 1])
+    assert model.get_booster().save_raw() == expected.save_raw()
+    model = estimator(teacher=LogisticRegression()).fit(x, y, privileged=z, sample_weight=weight)
+    q = LogisticRegression().fit(z, y, weight.astype(np.float32)).predict_proba(z)[:, 1]
+    expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=q)
+    assert model.get_booster().save_raw() == expected.save_raw()
+
+
+@pytest.mark.usefixtures("routing")
+def test_weights_reach_a_cross_fitted_estimator_with_routing_switched_on():
+    x, z, y = rows()
+    weight = np.linspace(0.1, 3, len(y))
+    weighted = estimator(teacher=LogisticRegression(), crossfit=2, kl_weight=5.0)
+    weighted.fit(x, y, privileged=z, sample_weight=weight)
+    unweighted = estimator(teacher=LogisticRegression(), crossfit=2, kl_weight=5.0).fit(x, y, privileged=z)
+    assert not np.array_equal(weighted.predict_proba(x), unweighted.predict_proba(x))
+
+
+def test_a_teacher_of_the_library_serves_one_fit():
+    x, z, y = rows()
+    learned = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(z, y), 5, crossfit=2)
+    model = estimator(teacher=learned, kl_weight=1.5).fit(x, y)
+    assert same_as_train(model, x, y, 2, teacher=learned, kl_weight=1.5)
+
+
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+@pytest.mark.parametrize("classes", [2, 0])
+def test_constraints_join_the_privileged_teacher(method, classes):
+    x, z, y = rows(classes=classes)
+    group = pd.Series(np.where(z["z0"] > 0, "a", "b"), name="group")
+    by_name = estimator(
+        classes,
+        method=method,
+        kl_weight=1.0,
+        privileged_features=["group", "z0", "z1"],
+        constraints=[(by_column(GroupParity, "group", match="mean"), 3.0)],
+    ).fit(x.join(group).join(z), y)
+    params, dpriv = params_of(by_name, classes), xgb.DMatrix(z, y)
+    learned = pi_xgb.JointTeacher(dpriv, params) if method == "jpib" else pi_xgb.fit_teacher(params, dpriv, 8)
+
+    # The constraint reads its column, the learned teacher the other privileged columns, the student neither.
+    pairs = [(learned, 1.0), (GroupParity(group, match="mean"), 3.0)]
+    assert same_as_train(by_name, x, y, classes, teacher=pairs)
+    by_value = estimator(classes, method=method, kl_weight=1.0, constraints=[(GroupParity(group, match="mean"), 3.0)])
+    assert same_model(by_value.fit(x, y, privileged=z), by_name)
+    apart = estimator(classes, method=method, kl_weight=1.0, constraints=by_name.constraints)
+    assert same_model(apart.fit(x, y, privileged=z.join(group)), by_name)
+
+
+def test_constraints_alone_and_by_every_kind_of_column():
+    x, z, y = rows()
+    group = pd.Series(np.where(z["z0"] > 0, "a", "b"), name="group")
+    both = x.join(group).join(z["z1"])
+    alone = estimator(privileged_features=["group"], constraints=[(by_column(EqualizedOdds, "group"), 3.0)])
+    # A group column is for its constraint: with nothing else privileged, no teacher is learned.
+    assert same_as_train(alone.fit(x.join(group), y), x, y, 2, teacher=[(EqualizedOdds(group), 3.0)])
+
+    pairs = [
+        (by_column(GroupParity, ["group", "z1"]), GroupParity(pd.DataFrame({"g": group, "z": z["z1"] > 0}))),
+        (by_column(Meritocracy, "x1"), Meritocracy(x["x1"])),
+        (by_column(MetricFairness, features=["x0", "x1"], k=3), MetricFairness(features=x[["x0", "x1"]], k=3)),
+        (by_column(MetricFairness, key="group"), MetricFairness(key=group)),
+    ]
+    both["z1"] = both["z1"] > 0
+    for named, given in pairs:
+        model = estimator(privileged_features=["group", "z1"], kl_weight=0, constraints=[(named, 2.0)])
+        model.fit(both.assign(group=(group == "a").astype(int)), y)
+        assert same_as_train(model, x, y, 2, teacher=[(given, 2.0)])
+
+
+def test_constraints_by_column_are_searched_without_routing():
+    x, z, y = rows()
+    both = x.assign(group=(z["z0"] > 0).astype(int))
+    model = estimator(privileged_features=["group"])
+    grid = {"constraints": [None, [(by_column(GroupParity, "group"), 5.0)]], "kl_weight": [0.0]}
+    search = GridSearchCV(model, grid, cv=StratifiedKFold(2), scoring="neg_log_loss", error_score="raise")
+    scores = search.fit(both, y).cv_results_["mean_test_score"]
+    assert scores[0] != scores[1]
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+def refused(match, *, X=None, y=None, error=ValueError, classes=2, fit=None, **parameters):
+    """Fit on the usual rows, but for what is given, and expect an error; the message must say what to do."""
+    x, z, labels = rows(classes=classes)
+    model = estimator(classes, **parameters)
+    with pytest.raises(error, match=match):
+        model.fit(x if X is None else X(x, z), labels if y is None else y(labels), **(fit(x, z, labels) if fit else {}))
+    # Nothing was trained.
+    assert not hasattr(model, "_Booster")
+
+
+def both(x, z):
+    return x.join(z)
+
+
+def apart(x, z, y):
+    return {"privileged": z}
+
+
+def test_privileged_columns_that_are_not_there():
+    refused(r"privileged_features 'lab' are not among the columns of X", X=both, privileged_features=["lab", "z0"])
+    refused(
+        "all 6 columns of X are in privileged_features",
+        X=both,
+        privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
+    )
+    refused("only mean something with privileged columns", method="jpib")
+    refused("crossfit, teacher only mean something", crossfit=3, teacher="all")
+    refused("both given", X=both, privileged_features=["z0"], fit=apart)
+    sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
+    refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])
+    refused(r"privileged_features 6 are not columns of X, which has 6", X=sparse_x, privileged_features=[0, 6])
+    refused("columns 'x1' are in X and in privileged", fit=lambda x, z, y: {"privileged": z.assign(x1=1.0)})
+
+
+def test_privileged_rows_that_do_not_match():
+    refused("X has 240 rows, privileged has 200", fit=lambda x, z, y: {"privileged": z[:200]})
+    refused("the same index in another order", fit=lambda x, z, y: {"privileged": z.sample(frac=1, random_state=0)})
+    sets = {"eval_set": [(pd.DataFrame(np.zeros((9, 4)), columns=list("abcd")), [0, 1] * 4 + [0])]}
+    refused(
+        r"eval_set\[0\] has 9 rows, eval_privileged\[0\] has 8",
+        fit=lambda x, z, y: {"privileged": z, **sets, "eval_privileged": [z[:8]]},
+    )
+
+
+def test_labels_that_cannot_be_classes():
+    refused(r"y has 1 class, 'ill'", y=lambda y: np.full(len(y), "ill"), fit=apart)
+    refused("Unknown label type: continuous", y=lambda y: y + 0.25, fit=apart)
+    refused("y has 1 missing value", y=lambda y: y.astype(float).where(y.index > 0), fit=apart)
+    unseen = lambda x, z, y: {"privileged": z, "eval_set": [(x, y), (x, y + 1)]}  # noqa: E731
+    refused(r"eval_set\[1\] has the classes \[2\], which y has not", fit=unseen)
+    refused("sample_weight is zero", fit=lambda x, z, y: {"privileged": z, "sample_weight": np.zeros(len(y))})
+
+
+def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs():
+    stopping = {"early_stopping_rounds": 3, "n_estimators": 50}
+    sets = lambda x, z, y: {"privileged": z, "eval_set": [(x, y)], "verbose": False}  # noqa: E731
+    refused("pass eval_privileged", fit=sets, **stopping)
+    inside = lambda x, z, y: {"eval_set": [(x, y)], "verbose": False}  # noqa: E731
+    refused("keep the privileged_features in its X", X=both, fit=inside, privileged_features=["z0", "z1"], **stopping)
+    # Who does not stop with it does not need it.
+    x, z, y = rows()
+    for guiding in ({"crossfit": 2}, {"method": "jpib"}, {"kl_weight": 0}, {"teacher": LogisticRegression()}):
+        model = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y))
+        assert model.best_iteration < 50
+    refused("one table .or None. for each of the 1", fit=lambda x, z, y: {**sets(x, z, y), "eval_privileged": [z, z]})
+    refused("eval_privileged was given without privileged", fit=lambda x, z, y: {"eval_privileged": [z]})
+
+
+def test_constraints_that_cannot_be():
+    parity = by_column(GroupParity, "group")
+    grouped = lambda x, z: x.assign(group=z["z0"] > 0)  # noqa: E731
+    refused("group column 'group' of a constraint is also a feature", X=grouped, constraints=[(parity, 1.0)])
+    refused("reads the column 'group', which is neither in X nor", constraints=[(parity, 1.0)])
+    refused("list of .constraint, weight.", constraints=[parity], error=TypeError)
+    refused("must be one of pi_xgb.constraints", constraints=[(GroupParity, 1.0)], error=TypeError)
+    refused("weight of a constraint must be finite", constraints=[(parity, -1.0)])
+    refused("240 training rows", constraints=[(GroupParity(["a", "b"]), 1.0)])
+    with pytest.raises(ValueError, match="by_column needs the column"):
+        by_column(MetricFairness, k=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        by_column(GroupParity, "group", sofft=True)
+
+
+def test_parameters_that_mean_nothing():
+    q = pi_xgb.fit_teacher({}, xgb.DMatrix(rows()[1], rows(classes=0)[2]), 2)
+    refused("method must be one of", method="both", fit=apart)
+    refused("teacher must be one of 'privileged', 'all'", teacher="everything", fit=apart)
+    refused("an estimator or a pi_xgb.Teacher", teacher=np.zeros(240), fit=apart, error=TypeError)
+    refused("an estimator or a pi_xgb.Teacher", teacher=LogisticRegression, fit=apart, error=TypeError)
+    refused("kl_weight must be a number", kl_weight="much", fit=apart, error=TypeError)
+    refused("n_estimators is none", teacher_params={"n_estimators": 3}, fit=apart)
+    refused("method='jpib' would be ignored", teacher=LogisticRegression(), method="jpib", fit=apart)
+    refused("crossfit would be ignored", teacher=q, crossfit=2)
+    refused("would not look at them", teacher=q, fit=apart)
+    refused("no predict_proba", teacher=LinearRegression(), fit=apart, error=TypeError)
+    piped = Pipeline([("model", LogisticRegression())])
+    weighted = lambda x, z, y: {"privileged": z, "sample_weight": np.ones(len(y))}  # noqa: E731
+    refused("takes no sample_weight", teacher=piped, fit=weighted)
+    refused("a teacher can guide the objectives", classes=0, objective="reg:absoluteerror", fit=apart)
+    refused("obj was given together with a teacher", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
+    words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
+    refused(
+        "needs numbers|numbers only", X=lambda x, z: sparse.csr_matrix(x), teacher="all", fit=words, error=TypeError
+    )
+
+
+def test_an_xgboost_that_trains_in_another_way_is_refused(monkeypatch):
+    x, z, y = rows()
+
+    def fit(self, X, y, *, verbose=True):
+        return self
+
+    monkeypatch.setattr(xgb.XGBClassifier, "fit", fit)
+    with pytest.raises(RuntimeError, match="does not call train"):
+        estimator().fit(x, y, privileged=z)
+
+
+# --- without scikit-learn -----------------------------------------------------------------------------------
+
+
+def test_the_library_is_importable_without_scikit_learn():
+    script = (
+        "import sys\n"
+        "sys.modules['sklearn'] = None\n"
+        "import pi_xgb\n"
+        "try:\n"
+        "    import pi_xgb.sklearn\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == 'the estimators need scikit-learn: pip install "pi-xgb[sklearn]"'
