@@ -4,14 +4,24 @@
 into ``xgboost.train(obj=...)``. See the README for a tour.
 """
 
-from . import datasets
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import constraints, datasets, importance, metrics, plotting
 from ._cv import cv
 from ._joint import JointCheckPoint, JointObjective, JointTeacher
 from ._learned import LearnedTeacher, fit_teacher
 from ._objective import KLObjective
+from ._report import report
 from ._teachers import ModelTeacher, Teacher, attach_teacher
 from ._version import __version__
 from .training import train
+
+if TYPE_CHECKING:
+    from .sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
+
+# scikit-learn is an extra: its estimators are imported when they are asked for.
+_FROM_SKLEARN = ("PrivilegedXGBClassifier", "PrivilegedXGBRegressor")
 
 __all__ = [
     "JointCheckPoint",
@@ -20,11 +30,24 @@ __all__ = [
     "KLObjective",
     "LearnedTeacher",
     "ModelTeacher",
+    "PrivilegedXGBClassifier",
+    "PrivilegedXGBRegressor",
     "Teacher",
     "__version__",
     "attach_teacher",
+    "constraints",
     "cv",
     "datasets",
     "fit_teacher",
+    "importance",
+    "metrics",
+    "plotting",
+    "report",
     "train",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FROM_SKLEARN:
+        return getattr(import_module(".sklearn", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

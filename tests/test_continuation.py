@@ -1,0 +1,361 @@
+"""Continued trainings equal uninterrupted ones to the bit, after a kill -9 too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from helpers_joint import OBJECTIVES, assert_same_model, problem, trees
+
+import pi_xgb
+from pi_xgb import JointCheckPoint, JointObjective, JointTeacher, KLObjective
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+as_booster_or_file = pytest.mark.parametrize("carried", ["booster", "ubj", "json", "bytes"])
+
+
+def carry(booster: xgb.Booster, how: str, folder: Path, name: str) -> Any:
+    """A booster as a later training may be given it."""
+    if how == "booster":
+        return booster
+    if how == "bytes":
+        return booster.save_raw("ubj")
+    booster.save_model(folder / f"{name}.{how}")
+    return folder / f"{name}.{how}"
+
+
+# --- KbPIB -----------------------------------------------------------------------------------------------------
+
+
+@every_objective
+@as_booster_or_file
+def test_kbpib_of_five_and_five_rounds_is_ten(objective, carried, tmp_path):
+    case = problem(objective)
+    params, dtrain = case.params(), case.dtrain(weighted=True)
+    whole = pi_xgb.train(params, dtrain, 10, teacher=case.q, kl_weight=1.5)
+    half = pi_xgb.train(params, dtrain, 5, teacher=case.q, kl_weight=1.5)
+    model = carry(half, carried, tmp_path, "half")
+    # A teacher that is given does not change, so nothing is lost between two trainings.
+    assert_same_model(pi_xgb.train(params, dtrain, 5, teacher=case.q, kl_weight=1.5, xgb_model=model), whole)
+
+
+@every_objective
+@pytest.mark.parametrize("crossfit", [0, 3])
+def test_kbpib_with_a_teacher_that_is_kept(objective, crossfit):
+    case = problem(objective)
+    params, dtrain = case.params(), case.dtrain()
+    whole = pi_xgb.train(params, dtrain, 10, privileged=case.dprivileged(), crossfit=crossfit)
+    teacher = pi_xgb.fit_teacher(params, case.dprivileged(), 10, crossfit=crossfit)
+    half = pi_xgb.train(params, dtrain, 5, teacher=teacher)
+    # fit_teacher makes the teacher that train(privileged=...) makes, and it can be kept for later rounds.
+    assert_same_model(pi_xgb.train(params, dtrain, 5, teacher=teacher, xgb_model=half), whole)
+
+
+def test_kbpib_as_an_objective_continues_as_well():
+    case = problem("binary:logistic")
+    params, dtrain, obj = case.params(base_score=0.4), case.dtrain(), KLObjective(case.q, kl_weight=1.5)
+    whole = xgb.train(params, dtrain, 10, obj=obj)
+    half = xgb.train(params, dtrain, 5, obj=obj)
+    # base_score given again would overwrite the loaded one; here it is the same.
+    assert_same_model(xgb.train(params, dtrain, 5, obj=obj, xgb_model=half), whole)
+
+
+@pytest.mark.parametrize("second", ["callback", "native", "plain"])
+@pytest.mark.parametrize("first", ["callback", "native"])
+@pytest.mark.parametrize("carried", ["booster", "ubj"])
+@pytest.mark.parametrize("scale", [None, 3.0])
+def test_engines_may_change_between_two_parts(first, second, carried, scale, tmp_path):
+    case = problem("binary:logistic")
+    params, dtrain, q = case.params(), case.dtrain(), case.q.copy()
+    q[:50] = 1  # so that a blended target is exactly 1, where XGBoost's own scale_pos_weight would bite
+    if scale is not None:
+        params["scale_pos_weight"] = scale
+
+    def part(engine: str, **more: Any) -> xgb.Booster:
+        if engine == "plain":
+            return xgb.train(params, dtrain, 5, **more)
+        return pi_xgb.train(params, dtrain, 5, teacher=q, kl_weight=2.0, engine=engine, **more)
+
+    ours = part(second, xgb_model=carry(part(first), carried, tmp_path, "first"))
+    expected_second = "plain" if second == "plain" else "callback"
+    expected = part(expected_second, xgb_model=carry(part("callback"), carried, tmp_path, "expected"))
+    # Whichever engine built the first rounds, the model says nothing of it to the rounds that follow.
+    np.testing.assert_allclose(ours.predict(dtrain), expected.predict(dtrain), atol=1e-6)
+
+
+def test_the_loaded_intercept_stays():
+    case = problem("binary:logistic")
+    plain = xgb.train(case.params(base_score=0.1), case.dtrain(), 3)
+    continued = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=case.q, xgb_model=plain)
+    # A student that continues a model starts where that model stands, not at a new intercept.
+    assert trees(continued)[:3] == trees(plain)
+    assert_same_model(continued[:3], plain[:3])
+
+
+def test_the_rounds_before_are_left_alone():
+    case = problem("binary:logistic")
+    half = pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q)
+    before = half.save_raw("json")
+    pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q, xgb_model=half)
+    # The user's booster is read, never grown.
+    assert half.save_raw("json") == before
+
+
+# --- JPIB with its teacher carried along -----------------------------------------------------------------------
+
+
+@every_objective
+@as_booster_or_file
+@pytest.mark.parametrize("first", [1, 5])
+def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, tmp_path):
+    case = problem(objective)
+    params, dtrain, dprivileged = case.params(), case.dtrain(weighted=True), case.dprivileged()
+    whole = pi_xgb.train(params, dtrain, 10, privileged=dprivileged, method="jpib", kl_weight=0.7)
+    teacher = JointTeacher(dprivileged, params)
+    student = pi_xgb.train(params, dtrain, first, teacher=teacher, kl_weight=0.7)
+    resumed = JointTeacher(dprivileged, params, xgb_model=carry(teacher.booster, carried, tmp_path, "teacher"))
+    model = carry(student, carried, tmp_path, "student")
+    ours = pi_xgb.train(params, dtrain, 10 - first, teacher=resumed, kl_weight=0.7, xgb_model=model)
+    # Both boosters are back where they stood, so the rest is the rest of the uninterrupted training.
+    assert_same_model(ours, whole)
+    # The teacher of the first part was copied, not grown.
+    assert teacher.booster.num_boosted_rounds() == first - 1
+    assert resumed.booster.num_boosted_rounds() == 9
+
+
+@every_objective
+def test_jpib_continues_with_the_same_teacher_object(objective):
+    case = problem(objective)
+    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
+    whole = pi_xgb.train(params, dtrain, 9, privileged=dprivileged, method="jpib", kl_weight=0.7)
+    teacher, student = JointTeacher(dprivileged, params), None
+    for _ in range(3):
+        student = pi_xgb.train(params, dtrain, 3, teacher=teacher, kl_weight=0.7, xgb_model=student)
+    assert student is not None
+    # Three rounds at a time, with the teacher that is still in memory, are nine.
+    assert_same_model(student, whole)
+
+
+def test_jpib_as_an_objective_continues_its_own_student():
+    case = problem("binary:logistic")
+    params, dtrain = case.params(base_score=0.4), case.dtrain()
+    whole = xgb.train(params, dtrain, 10, obj=JointObjective(case.dprivileged(), 0.7, params))
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    half = xgb.train(params, dtrain, 5, obj=obj)
+    assert_same_model(xgb.train(params, dtrain, 5, obj=obj, xgb_model=half), whole)
+    # Having gone on, it cannot go on from the same student a second time.
+    with pytest.raises(ValueError, match="one round behind its student: the student has 5 rounds, the teacher 9"):
+        xgb.train(params, dtrain, 5, obj=obj, xgb_model=half)
+
+
+def test_jpib_continues_with_evaluation_and_early_stopping():
+    case, held_out = problem("binary:logistic"), problem("binary:logistic", seed=5)
+    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
+    dtest = held_out.dtrain()
+    whole_log: dict[str, Any] = {}
+    whole = pi_xgb.train(
+        params,
+        dtrain,
+        8,
+        privileged=dprivileged,
+        method="jpib",
+        evals=[(dtest, "test")],
+        evals_result=whole_log,
+        verbose_eval=False,
+    )
+    teacher = JointTeacher(dprivileged, params)
+    logs: list[dict[str, Any]] = [{}, {}]
+    student = None
+    for log in logs:
+        student = pi_xgb.train(
+            params,
+            dtrain,
+            4,
+            teacher=teacher,
+            evals=[(dtest, "test")],
+            evals_result=log,
+            verbose_eval=False,
+            xgb_model=student,
+            early_stopping_rounds=50,
+        )
+    assert student is not None
+    # The trees, and what the evaluation says of them round by round, are those of one training.
+    assert trees(student) == trees(whole)
+    assert logs[0]["test"]["logloss"] + logs[1]["test"]["logloss"] == whole_log["test"]["logloss"]
+
+
+def test_the_loaded_teacher_keeps_its_intercept():
+    case = problem("binary:logistic")
+    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
+    whole = pi_xgb.train(params, dtrain, 6, privileged=dprivileged, method="jpib")
+    teacher = JointTeacher(dprivileged, params)
+    student = pi_xgb.train(params, dtrain, 3, teacher=teacher)
+    resumed = JointTeacher(dprivileged, {**params, "base_score": 0.01}, xgb_model=teacher.booster)
+    # A base_score that comes with the params of a loaded booster would overwrite the loaded one.
+    assert_same_model(pi_xgb.train(params, dtrain, 3, teacher=resumed, xgb_model=student), whole)
+
+
+def test_a_teacher_at_the_wrong_round_is_refused():
+    case = problem("binary:logistic")
+    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
+    teacher = JointTeacher(dprivileged, params)
+    student = pi_xgb.train(params, dtrain, 4, teacher=teacher)
+    too_old = JointTeacher(dprivileged, params, xgb_model=teacher.booster[:2])
+    with pytest.raises(ValueError, match="the student has 4 rounds, the teacher 2"):
+        pi_xgb.train(params, dtrain, 2, teacher=too_old, xgb_model=student)
+    # A loaded teacher without its student is refused too: it would be ahead of a student that has nothing.
+    loaded = JointTeacher(dprivileged, params, xgb_model=teacher.booster)
+    with pytest.raises(ValueError, match="the student has 0 rounds, the teacher 3"):
+        pi_xgb.train(params, dtrain, 2, teacher=loaded)
+
+
+# --- checkpoints -----------------------------------------------------------------------------------------------
+
+
+def resume(folder: Path, case: Any, params: dict[str, Any], total: int, **more: Any) -> xgb.Booster:
+    latest = JointCheckPoint.latest(folder)
+    assert latest is not None
+    rounds, student, teacher_file = latest
+    teacher = JointTeacher(case.dprivileged(), params, xgb_model=teacher_file)
+    callbacks = [JointCheckPoint(folder, teacher, interval=more["interval"])] if more else None
+    return pi_xgb.train(
+        params,
+        case.dtrain(weighted=True),
+        total - rounds,
+        teacher=teacher,
+        kl_weight=0.7,
+        xgb_model=student,
+        callbacks=callbacks,
+    )
+
+
+@every_objective
+@pytest.mark.parametrize("interval", [1, 3])
+def test_every_checkpoint_leads_to_the_same_model(objective, interval, tmp_path):
+    case = problem(objective)
+    params = case.params()
+    teacher = JointTeacher(case.dprivileged(), params)
+    whole = pi_xgb.train(
+        params,
+        case.dtrain(weighted=True),
+        7,
+        teacher=teacher,
+        kl_weight=0.7,
+        callbacks=[JointCheckPoint(tmp_path, teacher, interval=interval)],
+    )
+    checkpoints = sorted(range(interval, 8, interval), reverse=True)
+    names = {f"{role}-{r}.ubj" for r in checkpoints for role in ("student", "teacher")}
+    # A pair of files every few rounds, and nothing unfinished.
+    assert {file.name for file in tmp_path.iterdir()} == names
+    for rounds in checkpoints:
+        latest = JointCheckPoint.latest(tmp_path)
+        assert latest == (rounds, tmp_path / f"student-{rounds}.ubj", tmp_path / f"teacher-{rounds}.ubj")
+        # From whichever checkpoint the training is resumed, it ends in the same model.
+        assert_same_model(resume(tmp_path, case, params, 7), whole)
+        latest[1].unlink()
+    assert JointCheckPoint.latest(tmp_path) is None
+
+
+def test_a_resumed_training_goes_on_saving(tmp_path):
+    case = problem("binary:logistic")
+    params = case.params()
+    teacher = JointTeacher(case.dprivileged(), params)
+    keep = JointCheckPoint(tmp_path, teacher, interval=2)
+    pi_xgb.train(params, case.dtrain(weighted=True), 4, teacher=teacher, kl_weight=0.7, callbacks=[keep])
+    resume(tmp_path, case, params, 8, interval=2)
+    latest = JointCheckPoint.latest(tmp_path)
+    # Its checkpoints count all rounds of the student, those of the first part included.
+    assert latest is not None
+    assert latest[0] == 8
+    assert xgb.Booster(model_file=latest[1]).num_boosted_rounds() == 8
+    assert xgb.Booster(model_file=latest[2]).num_boosted_rounds() == 7
+
+
+def test_latest_passes_over_what_is_not_complete(tmp_path):
+    assert JointCheckPoint.latest(tmp_path) is None
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params())
+    keep = JointCheckPoint(tmp_path, teacher, interval=2)
+    pi_xgb.train(case.params(), case.dtrain(), 10, teacher=teacher, callbacks=[keep])
+    (tmp_path / "teacher-10.ubj").unlink()  # a student without its teacher
+    (tmp_path / "student-8.ubj").rename(tmp_path / "unfinished-student-8.ubj")  # killed between the two files
+    (tmp_path / "unfinished-student-12.ubj").write_bytes(b"half a mod")  # killed while writing
+    (tmp_path / "unfinished-teacher-12.ubj").write_bytes(b"")
+    (tmp_path / "student-best.ubj").write_bytes(b"not ours")
+    (tmp_path / "student-99.ubj.bak").write_bytes(b"not ours")
+    # The newest pair of which both files are complete is 6, and 6 is newer than 4 although "10" < "6" as text.
+    assert JointCheckPoint.latest(tmp_path) == (6, tmp_path / "student-6.ubj", tmp_path / "teacher-6.ubj")
+    # What was left unfinished does not stand in the way of the next training.
+    keep = JointCheckPoint(tmp_path, teacher, interval=2)
+    pi_xgb.train(case.params(), case.dtrain(), 12, teacher=teacher, callbacks=[keep])
+    assert JointCheckPoint.latest(str(tmp_path)) == (12, tmp_path / "student-12.ubj", tmp_path / "teacher-12.ubj")
+
+
+def test_a_checkpoint_needs_a_folder_and_an_interval(tmp_path):
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params())
+    with pytest.raises(ValueError, match="need an existing folder"):
+        JointCheckPoint(tmp_path / "nowhere", teacher)
+    with pytest.raises(ValueError, match="interval must be at least 1"):
+        JointCheckPoint(tmp_path, teacher, interval=0)
+
+
+# The same training as in the parent, but slow, so that there is a middle in which it can be killed.
+SLOW_TRAINING = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+import xgboost as xgb
+import pi_xgb
+from helpers_joint import problem
+
+class Slow(xgb.callback.TrainingCallback):
+    def after_iteration(self, model, epoch, evals_log):
+        time.sleep(0.05)
+        return False
+
+case = problem(sys.argv[3])
+teacher = pi_xgb.JointTeacher(case.dprivileged(), case.params())
+keep = pi_xgb.JointCheckPoint(sys.argv[1], teacher, interval=2)
+pi_xgb.train(
+    case.params(), case.dtrain(weighted=True), 1000, teacher=teacher, kl_weight=0.7, callbacks=[keep, Slow()]
+)
+"""
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
+def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
+    here = str(Path(__file__).parent)
+    process = subprocess.Popen([sys.executable, "-c", SLOW_TRAINING, str(tmp_path), here, objective])
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "student-6.ubj").exists():
+            assert process.poll() is None, "the training ended before it could be killed"
+            assert time.monotonic() < deadline, "the training did not get to its third checkpoint"
+            time.sleep(0.02)
+    finally:
+        process.kill()  # SIGKILL: nothing is flushed, no handler runs
+        process.wait()
+    assert process.returncode != 0
+    latest = JointCheckPoint.latest(tmp_path)
+    assert latest is not None
+    rounds, total = latest[0], latest[0] + 5
+    assert 6 <= rounds < 1000
+
+    case = problem(objective)
+    resumed = resume(tmp_path, case, case.params(), total)
+    whole = pi_xgb.train(
+        case.params(),
+        case.dtrain(weighted=True),
+        total,
+        privileged=case.dprivileged(),
+        method="jpib",
+        kl_weight=0.7,
+    )
+    # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
+    assert_same_model(resumed, whole)

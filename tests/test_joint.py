@@ -1,0 +1,553 @@
+"""JPIB and KbPIB against the two algorithms written out as plain loops over boosters."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from helpers_joint import (
+    N_CLASSES,
+    OBJECTIVES,
+    assert_same_model,
+    jpib_loop,
+    kbpib_loop,
+    margin_of,
+    mean_of,
+    problem,
+    trees,
+)
+
+import pi_xgb
+from pi_xgb import JointObjective, JointTeacher, KLObjective
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
+ROUNDS = 6
+
+
+def start_of(objective: str) -> Any:
+    """A base_score that is not the default of any objective."""
+    return [0.2, -0.3, 0.1] if objective.startswith("multi") else 0.35
+
+
+# --- the algorithms, tree by tree ------------------------------------------------------------------------------
+
+
+@every_objective
+@with_and_without_weights
+@pytest.mark.parametrize("tree_method", ["hist", "exact", "approx"])
+def test_jpib_is_the_alternating_loop(objective, weighted, tree_method):
+    case = problem(objective)
+    params = case.params(tree_method=tree_method, base_score=start_of(objective))
+    ours = pi_xgb.train(
+        params,
+        case.dtrain(weighted=weighted),
+        ROUNDS,
+        privileged=case.dprivileged(),
+        method="jpib",
+        kl_weight=0.7,
+    )
+    weight = case.weight if weighted else None
+    student, _ = jpib_loop(params, case.dtrain(weighted=weighted), case.dprivileged(), ROUNDS, 0.7, weight)
+    # f gets a tree with q of f' so far, then f' gets a tree with p of f so far: the same trees to the bit.
+    assert_same_model(ours, student)
+
+
+@every_objective
+@with_and_without_weights
+def test_the_teacher_of_jpib_is_the_loops_without_its_last_tree(objective, weighted):
+    case = problem(objective)
+    params = case.params(base_score=start_of(objective))
+    teacher = JointTeacher(case.dprivileged(), params)
+    pi_xgb.train(params, case.dtrain(weighted=weighted), ROUNDS, teacher=teacher, kl_weight=0.7)
+    weight = case.weight if weighted else None
+    _, expected = jpib_loop(params, case.dtrain(weighted=weighted), case.dprivileged(), ROUNDS, 0.7, weight)
+    per_round = len(trees(expected)) // ROUNDS
+    # f' is the loop's f' to the bit; its last tree, which would teach nobody, is never built.
+    assert teacher.booster.num_boosted_rounds() == ROUNDS - 1
+    assert trees(teacher.booster) == trees(expected)[:-per_round]
+
+
+@every_objective
+@with_and_without_weights
+def test_kbpib_is_a_teacher_and_then_a_student(objective, weighted):
+    case = problem(objective)
+    params = case.params(base_score=start_of(objective))
+    dtrain, dprivileged = case.dtrain(weighted=weighted), case.dprivileged(weighted=weighted)
+    ours = pi_xgb.train(params, dtrain, ROUNDS, privileged=dprivileged, kl_weight=0.7)
+
+    teacher = xgb.train(params, dprivileged, ROUNDS)
+    q = mean_of(objective, teacher.predict(dprivileged, output_margin=True))
+    student = kbpib_loop(params, dtrain, ROUNDS, [(q, 0.7)], case.weight if weighted else None)
+    # Plain boosting of y on z, its in-sample q, and a student that sees this q in every round: the same to the bit.
+    assert_same_model(ours, student)
+
+
+def test_scale_pos_weight_counts_in_both_boosters():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5, scale_pos_weight=3.0)
+    folded = case.weight * np.where(case.y == 1, np.float32(3), np.float32(1))
+    ours = pi_xgb.train(
+        params, case.dtrain(weighted=True), ROUNDS, privileged=case.dprivileged(), method="jpib", kl_weight=0.7
+    )
+    student, _ = jpib_loop(params, case.dtrain(weighted=True), case.dprivileged(), ROUNDS, 0.7, folded)
+    # Under a custom objective XGBoost ignores scale_pos_weight: it is in the gradient of f and of f'.
+    assert_same_model(ours, student)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"subsample": 0.6},
+        {"subsample": 0.6, "seed_per_iteration": True},  # draws by the number of the round
+        {"colsample_bytree": 0.6},
+        {"num_parallel_tree": 2},
+    ],
+)
+def test_jpib_is_the_loop_with_random_and_parallel_trees(extra):
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5, **extra)
+    ours = pi_xgb.train(params, case.dtrain(), ROUNDS, privileged=case.dprivileged(), method="jpib", kl_weight=0.7)
+    student, _ = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7)
+    # Draws and parallel trees fall in the same order as in the loop.
+    assert_same_model(ours, student)
+
+
+def test_teacher_and_student_may_have_params_of_their_own():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    own = {"max_depth": 2, "eta": 0.2, "nthread": 1, "seed": 3}
+    ours = pi_xgb.train(
+        params,
+        case.dtrain(),
+        ROUNDS,
+        privileged=case.dprivileged(),
+        method="jpib",
+        kl_weight=0.7,
+        teacher_params=own,
+    )
+    theirs = {**own, "objective": "binary:logistic", "base_score": 0.5}
+    student, _ = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7, teacher_params=theirs)
+    # teacher_params belong to f' alone; the objective and the start are shared.
+    assert_same_model(ours, student)
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.7, 4.0])
+def test_the_student_may_pull_the_teacher_less_or_more(pull):
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    teacher = JointTeacher(case.dprivileged(), params, kl_weight=pull)
+    ours = pi_xgb.train(params, case.dtrain(), ROUNDS, teacher=teacher, kl_weight=0.7)
+    student, expected = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7, pull_on_teacher=pull)
+    # The teacher's own kl_weight is its weight on p; that of train stays the student's weight on q.
+    assert_same_model(ours, student)
+    assert trees(teacher.booster) == trees(expected)[:-1]
+
+
+def test_a_joint_teacher_among_other_teachers():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    teacher = JointTeacher(case.dprivileged(), params)
+    pairs = [(teacher, 0.7), (case.q, 2.0)]
+    ours = pi_xgb.train(params, case.dtrain(), ROUNDS, teacher=pairs)
+    student, _ = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7, others=[(case.q, 2.0)])
+    # Each teacher pulls with its own weight; the joint one is pulled back with the same.
+    assert_same_model(ours, student)
+
+
+# --- the start -------------------------------------------------------------------------------------------------
+
+
+class Watch(JointTeacher):
+    """Remembers what the teacher says in every round."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.said: list[np.ndarray] = []
+
+    def q(self, mean: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        self.said.append(super().q(mean, label, weight).copy())
+        return self.said[-1]
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
+def test_at_a_base_score_of_one_half_the_first_teacher_knows_nothing(objective):
+    case = problem(objective)
+    start: Any = 0.5 if objective == "binary:logistic" else [0.0] * N_CLASSES
+    params = case.params(base_score=start)
+    watch = Watch(case.dprivileged(), params)
+    xgb.train(params, case.dtrain(), 3, obj=KLObjective(watch, kl_weight=0.7))
+    # Both margins start at 0, the paper's text: before its first tree the teacher says the same for every row.
+    indifferent = 0.5 if objective == "binary:logistic" else 1 / N_CLASSES
+    np.testing.assert_allclose(watch.said[0], indifferent, rtol=1e-6)
+    # After it, it does not.
+    assert np.ptp(watch.said[1], axis=0).min() > 0.1
+    assert len(watch.said) == 3
+
+
+@every_objective
+@with_and_without_weights
+def test_both_start_where_xgboost_would(objective, weighted):
+    case = problem(objective)
+    watch = Watch(case.dprivileged(), case.params())
+    student = pi_xgb.train(case.params(), case.dtrain(weighted=weighted), 3, teacher=watch)
+    labels = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y
+    expected = np.average(labels, axis=0, weights=case.weight if weighted else None)
+    # Without a base_score both boosters start at the weighted mean of the labels.
+    np.testing.assert_allclose(watch.said[0], np.broadcast_to(expected, watch.said[0].shape), rtol=2e-5, atol=2e-6)
+    assert student.num_boosted_rounds() == 3
+
+
+@every_objective
+def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(objective):
+    case = problem(objective)
+    dtrain = case.dtrain(weighted=True)
+    shape = (200, N_CLASSES) if objective.startswith("multi") else 200
+    dtrain.set_base_margin(np.random.default_rng(0).normal(size=shape))
+    watch = Watch(case.dprivileged(), case.params())
+    pi_xgb.train(case.params(), dtrain, 2, teacher=watch)
+    labels = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y
+    expected = np.average(labels, axis=0, weights=case.weight)
+    # Each row of the student starts elsewhere; the teacher starts at the mean of the labels.
+    np.testing.assert_allclose(watch.said[0], np.broadcast_to(expected, watch.said[0].shape), rtol=2e-5, atol=2e-6)
+
+
+# --- JPIB as one objective -------------------------------------------------------------------------------------
+
+
+@every_objective
+@with_and_without_weights
+def test_joint_objective_in_xgboost_is_train_with_jpib(objective, weighted):
+    case = problem(objective)
+    params = case.params(base_score=start_of(objective))
+    obj = JointObjective(case.dprivileged(), kl_weight=0.7, params=params)
+    theirs = xgb.train(params, case.dtrain(weighted=weighted), ROUNDS, obj=obj)
+    ours = pi_xgb.train(
+        params,
+        case.dtrain(weighted=weighted),
+        ROUNDS,
+        privileged=case.dprivileged(),
+        method="jpib",
+        kl_weight=0.7,
+    )
+    # With the intercept given, the objective swapped into an existing script trains train's model to the bit.
+    assert_same_model(theirs, ours)
+    assert obj.teacher.booster.num_boosted_rounds() == ROUNDS - 1
+
+
+def test_without_params_it_is_a_binary_classifier():
+    case = problem("binary:logistic")
+    params = {"objective": "binary:logistic"}
+    named = xgb.train(params, case.dtrain(), 3, obj=JointObjective(case.dprivileged(), 0.7, params))
+    assert_same_model(xgb.train(params, case.dtrain(), 3, obj=JointObjective(case.dprivileged(), 0.7)), named)
+
+
+@every_objective
+def test_a_second_training_starts_afresh(objective):
+    case, other = problem(objective), problem(objective, seed=9)
+    params = case.params(base_score=start_of(objective))
+    fresh = [
+        xgb.train(params, x, ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
+        for x in (case.dtrain(), xgb.DMatrix(other.x, case.y))
+    ]
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    # The same objective, three times, on one student matrix and then on another: never a word of the last training.
+    assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=obj), fresh[0])
+    assert_same_model(xgb.train(params, xgb.DMatrix(other.x, case.y), ROUNDS, obj=obj), fresh[1])
+    assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=obj), fresh[0])
+
+
+def test_a_training_that_broke_off_leaves_nothing_behind():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    fresh = xgb.train(params, case.dtrain(), ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+
+    class Stop(xgb.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            if epoch == 2:
+                raise RuntimeError("the lights went out")
+            return False
+
+    with pytest.raises(RuntimeError, match="lights"):
+        xgb.train(params, case.dtrain(), ROUNDS, obj=obj, callbacks=[Stop()])
+    assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=obj), fresh)
+
+
+def test_a_second_training_takes_its_own_start():
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params())
+    pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
+    # Another training with another intercept, in xgboost.train, where the teacher sees it only in the margins.
+    params = case.params(base_score=0.2)
+    again = xgb.train(params, case.dtrain(), ROUNDS, obj=KLObjective(teacher, kl_weight=0.7))
+    fresh = JointTeacher(case.dprivileged(), case.params())
+    expected = xgb.train(params, case.dtrain(), ROUNDS, obj=KLObjective(fresh, kl_weight=0.7))
+    assert_same_model(again, expected)
+
+
+def test_a_second_training_with_a_base_margin_takes_its_own_start():
+    case = problem("binary:logistic")
+    dtrain = case.dtrain()
+    dtrain.set_base_margin(np.linspace(-1, 1, 200))
+    teacher = JointTeacher(case.dprivileged(), case.params())
+    pi_xgb.train(case.params(base_score=0.1), case.dtrain(), 2, teacher=teacher)
+    again = pi_xgb.train(case.params(), dtrain, ROUNDS, teacher=teacher)
+    # A teacher keeps nothing of an earlier training, its start included.
+    expected = pi_xgb.train(case.params(), dtrain, ROUNDS, teacher=JointTeacher(case.dprivileged(), case.params()))
+    assert_same_model(again, expected)
+
+
+def test_a_student_grown_elsewhere_cannot_be_continued():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    foreign = xgb.train(params, case.dtrain(), 4)
+    with pytest.raises(ValueError, match="one round behind its student: the student has 4 rounds, the teacher 0"):
+        xgb.train(params, case.dtrain(), 2, obj=JointObjective(case.dprivileged(), 0.7, params), xgb_model=foreign)
+    # Having refused once, it refuses again.
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="one round behind its student"):
+            xgb.train(params, case.dtrain(), 2, obj=obj, xgb_model=foreign)
+
+
+def test_a_student_grown_elsewhere_is_told_from_ones_own():
+    case, other = problem("binary:logistic"), problem("binary:logistic", seed=9)
+    params = case.params(base_score=0.5)
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    xgb.train(params, case.dtrain(), 4, obj=obj)
+    foreign = xgb.train(params, xgb.DMatrix(other.x, case.y), 4)
+    # A stranger with as many rounds as the student whose teacher the objective still holds: continuing would
+    # teach it with the teacher of another, without a word.
+    with pytest.raises(ValueError, match="student"):
+        xgb.train(params, case.dtrain(), 2, obj=obj, xgb_model=foreign)
+
+
+def test_train_does_not_continue_jpib_without_its_teacher():
+    case = problem("binary:logistic")
+    student = pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib")
+    with pytest.raises(ValueError, match="cannot be continued without its teacher"):
+        pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib", xgb_model=student)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_two_students_cannot_take_turns_with_one_teacher(rounds):
+    case, other = problem("binary:logistic"), problem("binary:logistic", seed=9)
+    first, second = case.dtrain(), xgb.DMatrix(other.x, case.y)
+    alone = xgb.train(
+        case.params(base_score=0.3), first, rounds + 1, obj=JointObjective(case.dprivileged(), 0.7, case.params())
+    )
+    obj = JointObjective(case.dprivileged(), 0.7, case.params())
+    one = xgb.Booster(case.params(base_score=0.3), [first])
+    two = xgb.Booster(case.params(base_score=0.6), [second])
+    for booster, matrix in ((one, first), (two, second)):
+        for i in range(rounds):
+            booster.update(matrix, i, fobj=obj)
+    # The objective has begun a training with the second. If the first may go on at all, then as if alone.
+    with contextlib.suppress(ValueError):
+        one.update(first, rounds, fobj=obj)
+        assert_same_model(one, alone)
+
+
+def test_two_students_take_turns_with_an_objective_each():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    dprivileged, dtrain = case.dprivileged(), case.dtrain()
+    expected = xgb.train(params, dtrain, ROUNDS, obj=JointObjective(dprivileged, 0.7, params))
+    pairs = [(xgb.Booster(params, [dtrain]), JointObjective(dprivileged, 0.7, params)) for _ in range(2)]
+    for i in range(ROUNDS):
+        for booster, obj in pairs:
+            booster.update(dtrain, i, fobj=obj)
+    # Objectives share no state, although they share the privileged matrix.
+    for booster, _ in pairs:
+        assert_same_model(booster, expected)
+
+
+def test_a_loop_of_ones_own_is_a_training():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    dtrain = case.dtrain()
+    expected = xgb.train(params, dtrain, ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
+    obj, booster = JointObjective(case.dprivileged(), 0.7, params), xgb.Booster(params, [dtrain])
+    for i in range(ROUNDS):
+        booster.update(dtrain, i, fobj=obj)
+    # Booster.update is what xgboost.train calls.
+    assert_same_model(booster, expected)
+
+
+def test_asking_for_gradients_without_a_booster_never_continues_silently():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    dtrain = case.dtrain()
+
+    def by_hand(obj: JointObjective) -> xgb.Booster:
+        booster = xgb.Booster(params, [dtrain])
+        for i in range(ROUNDS):
+            grad, hess = obj(margin_of(booster, dtrain), dtrain)
+            booster.boost(dtrain, i, grad=grad, hess=hess)
+        return booster
+
+    expected = xgb.train(params, dtrain, ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    # Called outside of Booster.update the objective cannot know whose round it is. It may refuse; if it answers,
+    # a second training must be like the first.
+    try:
+        first = by_hand(obj)
+    except (TypeError, ValueError):
+        return
+    assert_same_model(first, expected)
+    try:
+        second = by_hand(obj)
+    except (TypeError, ValueError):
+        return
+    assert_same_model(second, expected)
+
+
+def test_asking_for_gradients_by_hand_after_a_training_does_not_go_on_with_it():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    dtrain = case.dtrain()
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    xgb.train(params, dtrain, ROUNDS, obj=obj)  # the booster dies at once
+    margin = np.zeros(200, np.float32)
+    try:
+        grad, _ = obj(margin, dtrain)
+    except (TypeError, ValueError):
+        return
+    # The teacher of a training that is over must not teach here: a fresh one says 0.5 to everybody.
+    np.testing.assert_allclose(grad, 1.7 * (0.5 - (case.y + 0.7 * 0.5) / 1.7), atol=1e-6)
+
+
+def test_xgboost_cv_is_refused_with_the_reason():
+    case = problem("binary:logistic", n_rows=201)
+    obj = JointObjective(case.dprivileged(), 0.7, case.params())
+    # A fold has fewer rows than the privileged matrix, and nothing says which.
+    with pytest.raises(ValueError, match="privileged must describe the rows of dtrain"):
+        xgb.cv(case.params(), case.dtrain(), 2, nfold=3, obj=obj)
+
+
+# --- pickling --------------------------------------------------------------------------------------------------
+
+
+@every_objective
+def test_a_pickled_objective_trains_the_same_model(objective):
+    case = problem(objective)
+    params = case.params(base_score=start_of(objective))
+    obj = JointObjective(case.dprivileged(weighted=True), 0.7, params)
+    expected = xgb.train(params, case.dtrain(weighted=True), ROUNDS, obj=obj)
+    for duplicate in (pickle.loads(pickle.dumps(obj)), copy.deepcopy(obj)):
+        # A copy of a used objective brings its data and starts afresh.
+        assert_same_model(xgb.train(params, case.dtrain(weighted=True), ROUNDS, obj=duplicate), expected)
+
+
+def test_a_pickled_objective_keeps_missing_values_zeros_and_categories():
+    import pandas as pd
+
+    case = problem("binary:logistic")
+    z = case.z.copy()
+    z.iloc[::3, 0] = np.nan
+    z.iloc[1::3, 1] = 0.0
+    z["kind"] = pd.Categorical(np.array(["a", "b", "c"])[np.arange(200) % 3])
+    z.iloc[:, 2] = np.nan  # a column without any value must not shift the others
+    params = case.params(base_score=0.5)
+    obj = JointObjective(xgb.DMatrix(z, case.y, enable_categorical=True), 0.7, params)
+    expected = xgb.train(params, case.dtrain(), ROUNDS, obj=obj)
+    assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=pickle.loads(pickle.dumps(obj))), expected)
+
+
+def test_a_pickled_objective_goes_on_with_the_training_it_was_taken_from():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    whole = xgb.train(params, case.dtrain(), 6, obj=JointObjective(case.dprivileged(), 0.7, params))
+    obj = JointObjective(case.dprivileged(), 0.7, params)
+    student = xgb.train(params, case.dtrain(), 4, obj=obj)
+    thawed_student, thawed = pickle.loads(pickle.dumps((student, obj)))
+    # Student and objective pickled together are a training that can go on.
+    assert_same_model(xgb.train(params, case.dtrain(), 2, obj=thawed, xgb_model=thawed_student), whole)
+
+
+def test_a_quantile_matrix_cannot_be_pickled_but_can_teach():
+    case = problem("binary:logistic")
+    params = case.params(base_score=0.5)
+    obj = JointObjective(xgb.QuantileDMatrix(case.z, case.y), 0.7, params)
+    expected = xgb.train(params, case.dtrain(), ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
+    # With fewer rows than bins the quantised matrix teaches what the plain one teaches.
+    assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=obj), expected)
+    with pytest.raises(TypeError, match="keeps no data that could be pickled"):
+        pickle.dumps(obj)
+
+
+# --- errors ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["objective", "teacher"])
+def test_rows_that_do_not_match_are_an_error(how):
+    case = problem("binary:logistic")
+    short = xgb.DMatrix(case.z.iloc[:-1], case.y[:-1])
+    shuffled = xgb.DMatrix(case.z.iloc[::-1], case.y[::-1].copy())
+
+    def run(dprivileged: xgb.DMatrix) -> None:
+        if how == "objective":
+            xgb.train(case.params(), case.dtrain(), 2, obj=JointObjective(dprivileged, params=case.params()))
+        else:
+            pi_xgb.train(case.params(), case.dtrain(), 2, teacher=JointTeacher(dprivileged, case.params()))
+
+    with pytest.raises(ValueError, match="dtrain has 200 rows, privileged has 199"):
+        run(short)
+    # Rows in another order betray themselves by their labels.
+    with pytest.raises(ValueError, match="labels of dtrain and privileged disagree"):
+        run(shuffled)
+
+
+def test_what_cannot_be_a_joint_teacher():
+    case = problem("binary:logistic")
+    with pytest.raises(TypeError, match=r"privileged must be an xgboost\.DMatrix"):
+        JointTeacher(case.z, case.params())
+    with pytest.raises(ValueError, match="one label per row"):
+        JointTeacher(xgb.DMatrix(case.z), case.params())
+    with pytest.raises(ValueError, match="booster='dart'"):
+        JointObjective(case.dprivileged(), params=case.params(booster="dart"))
+    with pytest.raises(ValueError, match="can guide the objectives"):
+        JointTeacher(case.dprivileged(), {"objective": "count:poisson"})
+    with pytest.raises(ValueError, match="kl_weight must be finite"):
+        JointTeacher(case.dprivileged(), case.params(), kl_weight=-1)
+    with pytest.raises(ValueError, match="kl_weight is not a parameter of XGBoost"):
+        JointObjective(case.dprivileged(), params={**case.params(), "kl_weight": 1})
+    with pytest.raises(ValueError, match="has not been trained yet"):
+        _ = JointObjective(case.dprivileged()).teacher.booster
+
+
+def test_a_teacher_of_another_objective_is_an_error():
+    regression, case = problem("reg:squarederror"), problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), regression.params())
+    # A regressor's mean is no probability: it would teach values outside of [0, 1].
+    with pytest.raises(ValueError, match="objective"):
+        pi_xgb.train(case.params(), case.dtrain(), 3, teacher=teacher)
+
+
+def test_the_users_matrices_and_params_stay_as_they_were():
+    case = problem("binary:logistic")
+    dtrain, dprivileged, params = case.dtrain(weighted=True), case.dprivileged(), case.params()
+    before = json.dumps(params), [m.get_label().tobytes() for m in (dtrain, dprivileged)]
+    obj = JointObjective(dprivileged, 0.7, params)
+    xgb.train(params, dtrain, 3, obj=obj)
+    pi_xgb.train(params, dtrain, 3, privileged=dprivileged, method="jpib")
+    # Weights of dtrain count for the teacher, yet its matrix gets none.
+    assert (json.dumps(params), [m.get_label().tobytes() for m in (dtrain, dprivileged)]) == before
+    assert dprivileged.get_weight().size == 0
+    np.testing.assert_array_equal(dtrain.get_weight(), case.weight)
+
+
+def test_gblinear_alternates_as_well():
+    case = problem("reg:squarederror")
+    params = {"objective": "reg:squarederror", "booster": "gblinear", "base_score": 0.0, "nthread": 1}
+    params["updater"] = "coord_descent"  # the default one is not deterministic
+    ours = pi_xgb.train(params, case.dtrain(), ROUNDS, privileged=case.dprivileged(), method="jpib", kl_weight=0.7)
+    student, _ = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7)
+    np.testing.assert_allclose(ours.predict(case.dtrain()), student.predict(case.dtrain()), rtol=1e-6)

@@ -1,0 +1,451 @@
+"""The losses against differences, against their definition, against themselves, for every entry of the registry."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_xgb._losses import LOSSES, Loss, Softmax, array_module
+
+N_CLASSES = 4
+EPS = float(np.finfo(np.float32).eps)
+
+# The definition of each loss in float64, up to a constant in the margin, written down apart from the package.
+# A new entry of the registry fails test_every_loss_has_a_reference until it has one here.
+REFERENCE_MEAN = {
+    "binary:logistic": lambda f: 0.5 * (1 + np.tanh(f / 2)),
+    "reg:squarederror": lambda f: f,
+    "multi:softprob": lambda f: np.exp(f - np.logaddexp.reduce(f, axis=1, keepdims=True)),
+    "multi:softmax": lambda f: np.exp(f - np.logaddexp.reduce(f, axis=1, keepdims=True)),
+}
+every_loss = pytest.mark.parametrize("name", sorted(LOSSES))
+
+
+def shape_of(loss: Loss, n: int) -> tuple[int, ...]:
+    return (n, N_CLASSES) if loss.multiclass else (n,)
+
+
+def draw_margins(loss: Loss, n: int = 40, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(scale=2, size=shape_of(loss, n)).astype(np.float32)
+
+
+def extreme_margins(loss: Loss) -> np.ndarray:
+    """Every mixture of 0, +-20 and +-1e3, and +-16 to 18, where p (1 - p) underflows in float32."""
+    values = np.array([0, 16, 17, 18, 20, 90, 1e3], np.float32)
+    values = np.concatenate([values, -values[1:]])
+    if not loss.multiclass:
+        return values
+    rows = np.stack(np.meshgrid(values, values, indexing="ij"), axis=-1).reshape(-1, 2)
+    return np.concatenate([rows, rows[:, ::-1] / 2], axis=1).astype(np.float32)
+
+
+def draw_targets(loss: Loss, n: int, seed: int = 1) -> np.ndarray:
+    """Any target a teacher could ask for, the ends of the range included."""
+    rng = np.random.default_rng(seed)
+    if loss.multiclass:
+        target = rng.dirichlet(np.full(N_CLASSES, 0.5), n)
+        target[0] = np.eye(N_CLASSES)[1]
+    elif loss.probabilities:
+        target = np.concatenate([[0.0, 1.0], rng.random(n - 2)])
+    else:
+        target = rng.normal(scale=3, size=n)
+    return target.astype(np.float32)
+
+
+def draw_labels(loss: Loss, n: int, seed: int = 2) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if loss.multiclass:
+        return rng.integers(0, N_CLASSES, n).astype(np.float32)
+    return rng.integers(0, 2, n).astype(np.float32) if loss.probabilities else rng.normal(size=n).astype(np.float32)
+
+
+def difference(function: Any, margin: np.ndarray, step: float) -> np.ndarray:
+    """Central differences of a function of the margin, in each of its entries, in float64."""
+    f = margin.astype(np.float64)
+    if f.ndim == 1:
+        return (function(f + step) - function(f - step)) / (2 * step)
+    columns = []
+    for k in range(f.shape[1]):
+        shift = np.zeros(f.shape[1])
+        shift[k] = step
+        columns.append((function(f + shift) - function(f - shift)) / (2 * step))
+    return np.stack(columns, axis=1)
+
+
+def rounding_of(mean: np.ndarray) -> np.ndarray:
+    """What float32 loses when it subtracts a target from this mean."""
+    return EPS * np.maximum(1, np.abs(mean))
+
+
+def column(factor: Any, like: np.ndarray) -> Any:
+    return np.asarray(factor)[:, None] if like.ndim == 2 and np.ndim(factor) == 1 else factor
+
+
+@pytest.fixture(autouse=True)
+def no_floating_point_trouble():
+    # Overflow, division by zero and NaN are errors in every test here, not only where a warning would show.
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        yield
+
+
+def test_every_loss_has_a_reference():
+    # A loss that is registered is tested against a definition of its own.
+    assert set(REFERENCE_MEAN) == set(LOSSES)
+
+
+@every_loss
+def test_mean_is_the_one_of_the_definition(name):
+    loss = LOSSES[name]
+    for margin in (draw_margins(loss), extreme_margins(loss)):
+        expected = REFERENCE_MEAN[name](margin.astype(np.float64))
+        # The mean of a margin is that of the definition, at margins of +-1e3 as well.
+        np.testing.assert_allclose(loss.mean(margin), expected, rtol=1e-5, atol=1e-30)
+
+
+@every_loss
+@pytest.mark.parametrize("margins", [draw_margins, extreme_margins])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradient_is_the_slope_of_the_loss(name, margins, weighted):
+    loss = LOSSES[name]
+    margin = margins(loss)
+    target = draw_targets(loss, len(margin))
+    factor = np.random.default_rng(3).uniform(0.1, 5, len(margin)).astype(np.float32) if weighted else np.float32(1.5)
+    grad, _ = loss.gradient(loss.mean(margin), target, factor)
+    slope = difference(lambda f: loss.value(f, target.astype(np.float64)), margin, 1e-4)
+    # The gradient is the derivative of factor times the loss; what float32 rounds away is all that may be missing.
+    assert (np.abs(grad / column(factor, grad) - slope) <= 1e-6 + 4 * rounding_of(loss.mean(margin))).all()
+
+
+@every_loss
+@pytest.mark.parametrize("margins", [draw_margins, extreme_margins])
+def test_hessian_is_the_slope_of_the_gradient(name, margins):
+    loss = LOSSES[name]
+    step = 2.0**-6
+    margin = np.round(margins(loss) / step) * np.float32(step)  # so that margin + step is exact in float32
+    target = draw_targets(loss, len(margin))
+    factor = np.random.default_rng(3).uniform(0.1, 5, len(margin)).astype(np.float32)
+
+    def own_entry(k: int | None) -> np.ndarray:
+        def gradient(f: np.ndarray) -> np.ndarray:
+            grad, _ = loss.gradient(loss.mean(f.astype(np.float32)), target, factor)
+            return grad.astype(np.float64) if k is None else grad[:, k].astype(np.float64)
+
+        slope = difference(gradient, margin, step)
+        return slope if k is None else slope[:, k]
+
+    slope = np.stack([own_entry(k) for k in range(N_CLASSES)], axis=1) if loss.multiclass else own_entry(None)
+    # XGBoost doubles the diagonal of the softmax's Hessian.
+    times = 2 if isinstance(loss, Softmax) else 1
+    _, hess = loss.gradient(loss.mean(margin), target, factor)
+    assert (hess >= column(factor, hess) * np.float32(1e-16)).all()
+    # The Hessian is the derivative of the gradient, but for the floor.
+    bound = 1e-5 + 2 * rounding_of(loss.mean(margin)) / step
+    assert (np.abs(hess - times * slope) / column(factor, hess) <= bound).all()
+
+
+@every_loss
+def test_nothing_overflows_and_no_row_loses_its_hessian(name):
+    loss = LOSSES[name]
+    margin = extreme_margins(loss)
+    for target in (draw_targets(loss, len(margin)), np.zeros(margin.shape, np.float32)):
+        grad, hess = loss.gradient(loss.mean(margin), target, np.float32(1))
+        # At +-1e3 gradient and Hessian are finite, and the Hessian is at least XGBoost's own floor.
+        assert np.isfinite(grad).all()
+        assert np.isfinite(hess).all()
+        assert hess.min() >= np.float32(1e-16)
+
+
+def test_the_floor_is_reached_where_float32_gives_up():
+    # Without the floor this Hessian would be exactly 0: 1 - sigmoid(20) is 0 in float32.
+    loss = LOSSES["binary:logistic"]
+    _, hess = loss.gradient(loss.mean(np.array([20], np.float32)), np.array([0], np.float32), np.float32(3))
+    assert hess[0] == np.float32(1e-16) * np.float32(3)
+
+
+@every_loss
+def test_blending_is_the_loss_plus_the_divergence_from_every_teacher(name):
+    loss = LOSSES[name]
+    n, label = 40, draw_labels(LOSSES[name], 40)
+    q1, q2 = draw_targets(loss, n, seed=5), draw_targets(loss, n, seed=6)
+    like = np.zeros(shape_of(loss, n), np.float32)
+    target, total = loss.blend(label, [(q1, 0.7), (q2, 2.5)], like)
+    y = loss.one_hot(label, like).astype(np.float64)
+
+    def objective(margin: np.ndarray) -> np.ndarray:
+        # a KL(q || p) is a value(f, q) plus a constant in f; for squared error a (f - q)^2 / 2 likewise.
+        return loss.value(margin, y) + 0.7 * loss.value(margin, q1) + 2.5 * loss.value(margin, q2)
+
+    at_one, at_two = draw_margins(loss, n, seed=7), draw_margins(loss, n, seed=8)
+    blended = total * (loss.value(at_one, target) - loss.value(at_two, target))
+    # Between any two margins, the blended loss changes as the sum of the loss and the weighted divergences does.
+    np.testing.assert_allclose(blended, objective(at_one) - objective(at_two), rtol=1e-5, atol=1e-5)
+    assert total == 1 + 0.7 + 2.5
+
+
+@every_loss
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**31), weights=st.lists(st.floats(0, 50), max_size=4), scale=st.floats(0, 5))
+def test_the_identity_that_everything_rests_on(name, seed, weights, scale):
+    loss, n = LOSSES[name], 15
+    margin, label = draw_margins(loss, n, seed), draw_labels(loss, n, seed)
+    p = loss.mean(margin)
+    teachings = [(draw_targets(loss, n, seed + k), a) for k, a in enumerate(weights)]
+    row_weight = (scale * np.random.default_rng(seed).random(n)).astype(np.float32)
+    target, total = loss.blend(label, teachings, p)
+    grad, hess = loss.gradient(p, target, np.float32(total) * row_weight)
+
+    p64, y = p.astype(np.float64), loss.one_hot(label, p).astype(np.float64)
+    plain = (p64 - y) + sum(a * (p64 - q) for q, a in teachings)
+    w = column(row_weight.astype(np.float64), p)
+    # (p - y) + sum_k a_k (p - q_k) = (1 + sum_k a_k) (p - t), times the row's weight.
+    size = max(1.0, float(np.abs(p).max()), *[float(np.abs(q).max()) for q, _ in teachings])
+    np.testing.assert_allclose(grad, w * plain, rtol=1e-5, atol=20 * EPS * size * total * max(scale, 1e-30))
+    # The Hessian is (1 + sum_k a_k) w times that of a row of weight 1.
+    alone = np.maximum(loss.curvature(p).astype(np.float64), 1e-16)
+    np.testing.assert_allclose(hess, total * w * alone, rtol=1e-5, atol=1e-37)
+
+
+@every_loss
+def test_a_teacher_who_agrees_changes_nothing(name):
+    loss = LOSSES[name]
+    margin, label = draw_margins(loss), draw_labels(LOSSES[name], 40)
+    p = loss.mean(margin)
+    target, total = loss.blend(label, [(p, 3.0)], p)
+    grad, _ = loss.gradient(p, target, np.float32(total))
+    # With q = p the KL term has no slope, so the gradient is that of the labels alone.
+    np.testing.assert_allclose(grad, p - loss.one_hot(label, p), rtol=1e-5, atol=2e-6)
+
+
+@every_loss
+@pytest.mark.parametrize("teachers", [0, 1, 2])
+def test_weight_zero_is_the_plain_gradient_to_the_bit(name, teachers):
+    loss = LOSSES[name]
+    margin, label = draw_margins(loss), draw_labels(LOSSES[name], 40)
+    p = loss.mean(margin)
+    q = draw_targets(loss, len(p))
+    target, total = loss.blend(label, [(q, 0.0)] * teachers, p)
+    grad, hess = loss.gradient(p, target, np.float32(total))
+    # A teacher that counts nothing leaves p - y and the plain Hessian, to the bit.
+    np.testing.assert_array_equal(grad, p - loss.one_hot(label, p))
+    np.testing.assert_array_equal(hess, np.maximum(loss.curvature(p), np.float32(1e-16)))
+    # A weight on the rows multiplies both, to the bit.
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(p)).astype(np.float32)
+    weighted_grad, weighted_hess = loss.gradient(p, target, np.float32(total) * weight)
+    np.testing.assert_array_equal(weighted_grad, grad * column(weight, grad))
+    np.testing.assert_array_equal(weighted_hess, hess * column(weight, hess))
+
+
+@every_loss
+def test_margin_of_inverts_mean(name):
+    loss = LOSSES[name]
+    margin = draw_margins(loss).astype(np.float64)
+    mean = REFERENCE_MEAN[name](margin)
+    # A margin for classes is known up to a constant per row, and is given back centred.
+    known = margin - margin.mean(axis=1, keepdims=True) if loss.multiclass else margin
+    np.testing.assert_allclose(loss.margin_of(mean), known, atol=1e-9)
+    np.testing.assert_allclose(loss.mean(loss.margin_of(mean)), mean, rtol=1e-6)
+
+
+@every_loss
+def test_base_score_is_the_margin_or_the_mean_that_xgboost_wants(name):
+    loss = LOSSES[name]
+    mean = np.array([0.2, 0.5, 0.3, 0.0]) if loss.multiclass else np.float64(0.3)
+    base_score = loss.base_score(mean)
+    if loss.multiclass:
+        # One centred margin per class; a class without rows gets XGBoost's floor and not minus infinity.
+        assert np.isfinite(base_score).all()
+        np.testing.assert_allclose(np.diff(base_score)[:2], np.diff(np.log([0.2, 0.5, 0.3])), atol=5e-6)
+        assert abs(sum(base_score)) < 1e-9
+    else:
+        # One number on the scale of the label.
+        assert base_score == pytest.approx(0.3)
+
+
+@every_loss
+def test_predict_is_what_xgboost_shows(name):
+    loss = LOSSES[name]
+    margin = draw_margins(loss)
+    shown = loss.predict(margin)
+    if name == "multi:softmax":
+        # multi:softmax shows class numbers, the others their mean.
+        np.testing.assert_array_equal(shown, margin.argmax(axis=1))
+    else:
+        np.testing.assert_array_equal(shown, loss.mean(margin))
+    assert shown.dtype == np.float32
+
+
+@every_loss
+def test_float32_stays_float32_and_inputs_stay_as_they_were(name):
+    loss = LOSSES[name]
+    margin, label = draw_margins(loss), draw_labels(LOSSES[name], 40)
+    q = draw_targets(loss, 40)
+    factor = np.full(40, 2, np.float32)
+    p = loss.mean(margin)
+    inputs = (margin, label, q, factor, p)
+    before = [array.copy() for array in inputs]
+    one_hot = loss.one_hot(label, p)
+    target, total = loss.blend(label, [(q, 0.5), (q, 1.5)], p)
+    target_before = target.copy()
+    grad, hess = loss.gradient(p, target, factor)
+    curvature = loss.curvature(p)
+    results = (loss.mean(margin), loss.predict(margin), one_hot, target, grad, hess, curvature)
+    # float32 in, float32 out: XGBoost would convert, and a float64 intermediate costs memory and bits.
+    assert {r.dtype for r in results} == {np.dtype(np.float32)}
+    assert type(total) is float
+    assert grad.shape == hess.shape == target.shape == p.shape == margin.shape
+    # No input is written to.
+    for array, copy in zip(inputs, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    np.testing.assert_array_equal(target, target_before)
+    # Every result is a fresh array: a caller may write to it.
+    for result in results:
+        for array in (*inputs, target):
+            assert result is target or not np.shares_memory(result, array)
+    assert not np.shares_memory(grad, hess)
+
+
+@every_loss
+def test_an_integer_label_is_taken_as_it_is(name):
+    # Labels may be integers where they come from an estimator; the blend is that of the same floats.
+    loss = LOSSES[name]
+    label = np.array([0, 1, 1, 0])
+    like = np.zeros(shape_of(loss, 4), np.float32)
+    np.testing.assert_array_equal(loss.one_hot(label, like), loss.one_hot(label.astype(np.float32), like))
+    assert loss.one_hot(label, like).dtype == np.float32
+
+
+def test_temporaries_are_few():
+    # At most two temporaries per row beside the results: gradient and Hessian are built in place.
+    import tracemalloc
+
+    loss, n = LOSSES["binary:logistic"], 200_000
+    margin, target = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    factor = np.ones(n, np.float32)
+    tracemalloc.start()
+    try:
+        results = loss.mean(margin), *loss.gradient(margin, target, factor)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak / (4 * n) < len(results) + 2.1
+
+
+# --- arrays that are not NumPy's -------------------------------------------------------------------------------
+
+
+class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array like CuPy's: NumPy's functions are dispatched to it, and nothing converts it without being asked.
+
+    It refuses what CuPy refuses: an implicit conversion, and a host array as the other operand.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = np.asarray(values)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise TypeError("implicit conversion to a NumPy array is not allowed")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return on_device(getattr(ufunc, method))(*inputs, **kwargs)
+
+    def __array_function__(self, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
+        return on_device(function)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in {"shape", "dtype", "ndim", "size", "astype", "copy", "max", "min", "sum", "mean", "argmax"}:
+            raise AttributeError(name)
+        attribute = getattr(self._values, name)
+        return on_device(attribute) if callable(attribute) and name != "dtype" else attribute
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, key: Any) -> Any:
+        return DeviceArray(self._values[unwrap(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._values[unwrap(key)] = unwrap(value)
+
+
+def unwrap(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(unwrap(v) for v in value)
+    if isinstance(value, np.ndarray):
+        raise TypeError("unsupported type numpy.ndarray: a host array among device arrays")
+    return value._values if isinstance(value, DeviceArray) else value
+
+
+def on_device(function: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        result = function(*map(unwrap, args), **{key: unwrap(value) for key, value in kwargs.items()})
+        if out is not None:
+            return out[0] if isinstance(out, tuple) else out
+        return DeviceArray(result) if isinstance(result, (np.ndarray, np.floating)) else result
+
+    return call
+
+
+@pytest.fixture
+def device_module(monkeypatch):
+    """A stand-in for CuPy, found as CuPy is found: in sys.modules."""
+
+    class Module(types.ModuleType):
+        def get_array_module(self, array: Any) -> Any:
+            return self if isinstance(array, DeviceArray) else np
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return on_device(getattr(np, name))
+
+    module = Module("cupy")
+    monkeypatch.setitem(__import__("sys").modules, "cupy", module)
+    return module
+
+
+def test_array_module_without_and_with_cupy(monkeypatch):
+    monkeypatch.delitem(__import__("sys").modules, "cupy", raising=False)
+    # CuPy is never imported by asking.
+    assert array_module(np.zeros(3)) is np
+    assert "cupy" not in __import__("sys").modules
+
+
+def test_array_module_finds_the_module_of_the_array(device_module):
+    assert array_module(DeviceArray(np.zeros(3))) is device_module
+    # A host array stays NumPy's although CuPy is there.
+    assert array_module(np.zeros(3)) is np
+
+
+def test_the_stand_in_refuses_what_cupy_refuses():
+    array = DeviceArray(np.zeros(3))
+    with pytest.raises(TypeError, match="implicit conversion"):
+        np.asarray(array)
+    with pytest.raises(TypeError, match="host array"):
+        array + np.zeros(3)
+
+
+@every_loss
+@pytest.mark.parametrize("weighted", [False, True])
+def test_arrays_stay_on_their_device(name, weighted, device_module):
+    loss = LOSSES[name]
+    margin, label, q = draw_margins(loss), draw_labels(loss, 40), draw_targets(loss, 40)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 40).astype(np.float32)
+
+    def everything(wrap: Any) -> list[Any]:
+        mean = loss.mean(wrap(margin))
+        target, total = loss.blend(wrap(label), [(wrap(q), 0.5)], mean)
+        factor = np.float32(total) * wrap(weight) if weighted else np.float32(total)
+        shown = loss.predict(wrap(margin))
+        return [mean, target, shown, loss.margin_of(mean), *loss.gradient(mean, target, factor)]
+
+    on_host, away = everything(np.asarray), everything(DeviceArray)
+    # No result comes back to the host, and none differs from NumPy's.
+    for host, device in zip(on_host, away, strict=True):
+        assert isinstance(device, DeviceArray)
+        np.testing.assert_array_equal(device._values, host)
