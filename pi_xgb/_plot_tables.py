@@ -95,24 +95,21 @@ def frontier_lines(
     table: pd.DataFrame, fairness: str, performance: str, method: str, along: str, confidence: float
 ) -> list[Line]:
     """The methods of a table, in order of appearance; several rows of one point are repeats."""
-    keys = table[along].astype(float) if along in table.columns else pd.Series(np.nan, index=table.index)
+    keys = table[along].to_numpy(dtype=float) if along in table.columns else np.full(len(table), np.nan)
+    codes, names = pd.factorize(table[method], use_na_sentinel=False)
     lines = []
-    for name in pd.unique(table[method]):
-        chosen = (table[method] == name).to_numpy() if not pd.isna(name) else table[method].isna().to_numpy()
-        points = table[chosen].groupby(keys.to_numpy()[chosen], dropna=False, sort=True)
+    for code, name in enumerate(names):
+        own, place = table[codes == code], keys[codes == code]
+        values = np.unique(place)  # one NaN at most, at the end
+        points = [own[np.isnan(place) if np.isnan(value) else place == value] for value in values]
         lines.append(
-            Line(
-                name,
-                np.array(list(points.groups), dtype=float),
-                _measured(points, fairness, confidence),
-                _measured(points, performance, confidence),
-            )
+            Line(name, values, _measured(points, fairness, confidence), _measured(points, performance, confidence))
         )
     return lines
 
 
-def _measured(points: Any, column: str, confidence: float) -> Measured:
-    per_point = [_one(rows, column, confidence) for _, rows in points]
+def _measured(points: Sequence[pd.DataFrame], column: str, confidence: float) -> Measured:
+    per_point = [_one(rows, column, confidence) for rows in points]
     value, below, above = np.array(per_point, dtype=float).T
     return Measured(value, below, above)
 

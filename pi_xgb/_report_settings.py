@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import json
 import platform
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,11 +18,14 @@ from ._report_models import JudgedModel, JudgedRows
 from ._report_numbers import Resampling
 from ._version import __version__
 
-ALIASES = ("learning_rate", "min_split_loss", "reg_alpha", "reg_lambda", "n_jobs", "nthread", "random_state")
-"""Second names in XGBoost's configuration, and what is told otherwise."""
+ALIASES = ("learning_rate", "min_split_loss", "reg_alpha", "reg_lambda")
+"""Second names in XGBoost's configuration."""
 
-SHAPE = ("gbtree_model_param", "model_param", "learner_model_param", "updater", "metrics")
-"""Sections of the configuration that hold no parameter of a user's."""
+GENERIC = ("device", "seed")
+"""What makes a difference to a model, of the parameters that all boosters have."""
+
+SHAPE = ("generic_param", "gbtree_model_param", "model_param", "learner_model_param", "updater", "metrics")
+"""Sections of the configuration that hold no parameter of a user's, or are looked at by name."""
 
 LONGEST = 200
 
@@ -40,12 +44,13 @@ def of_model(model: JudgedModel) -> dict[str, str]:
 
 
 def params_of(model: JudgedModel) -> dict[str, str]:
-    """The kind of model, and parameters that differ from XGBoost's defaults; a model from a file has forgotten most of them."""
+    """What differs from XGBoost's defaults, and the kind of model; one from a file has forgotten most of it."""
     if model.booster is None:
         return {}
     learner = json.loads(model.booster.save_config())["learner"]
-    default = dict(_leaves(_untouched(learner)))
-    told = {name: value for name, value in _leaves(learner) if value != default.get(name) and name not in ALIASES}
+    default = dict(_leaves(_untouched(learner))) | {"device": "cpu", "seed": "0"}
+    given = dict(_leaves(learner)) | {name: learner["generic_param"].get(name) for name in GENERIC}
+    told = {name: value for name, value in given.items() if value != default.get(name) and name not in ALIASES}
     told["booster"] = learner["learner_train_param"]["booster"]
     told["objective"] = learner["objective"]["name"]
     told["base_score"] = learner["learner_model_param"]["base_score"]
@@ -58,7 +63,9 @@ def _untouched(learner: dict[str, Any]) -> Any:
     # Other objectives want more of their rows than there is here; they are told as they are.
     simple = {"objective": objective} if objective.startswith(("binary:", "reg:")) else {}
     data = xgboost.DMatrix(np.zeros((2, 1)), [0.0, 1.0])
-    return json.loads(xgboost.train({"booster": kind} | simple, data, 0).save_config())["learner"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of kinds that will go, the user was told when he chose one
+        return json.loads(xgboost.train({"booster": kind} | simple, data, 0).save_config())["learner"]
 
 
 def _leaves(section: dict[str, Any]) -> Iterator[tuple[str, str]]:

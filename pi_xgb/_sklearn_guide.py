@@ -142,11 +142,9 @@ class Guide:
             return {}
         # Without weights: train gives the teacher those of dtrain.
         privileged = self._matrix(self.table, dtrain.get_label())
-        categories = privileged.get_categories()
-        known = {"feature_types": None if categories.empty() else categories}
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
-            (self._matrix(table, matrix.get_label(), weight=matrix.get_weight(), **known), name)
+            (self._matrix(table, matrix.get_label(), matrix.get_weight()), name)
             for table, (matrix, name) in pairs
             if table is not None and stops and its.method == "kbpib"
         ]
@@ -160,7 +158,7 @@ class Guide:
             "allow_overlap": its.teacher == "all",
         }
 
-    def _matrix(self, table: Any, label: Array, weight: Array | None = None, **fields: Any) -> xgboost.DMatrix:
+    def _matrix(self, table: Any, label: Array, weight: Array | None = None) -> xgboost.DMatrix:
         its = self.settings
         return xgboost.DMatrix(
             table,
@@ -169,7 +167,6 @@ class Guide:
             missing=its.missing,
             nthread=its.n_jobs,
             enable_categorical=its.enable_categorical,
-            **fields,
         )
 
     def _pairs(

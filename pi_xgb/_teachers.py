@@ -247,7 +247,8 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: 
             "this objective has no teacher of its own and the training matrix carries none: call "
             "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
         )
-    attached = {_ONE_VALUE: 0, _TWO_CLASSES: 2}.get(upper[0], 3)
+    # Groups attached for metrics take the second field over; they lie below every mark of ours.
+    attached = 3 if upper[0] >= 0 else 2 if upper[0] == _TWO_CLASSES else 0
     if attached != n_classes:
         named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
         raise ValueError(

@@ -13,9 +13,9 @@ that break the constraint keep pulling the other way, so a violation shrinks wit
 not vanish at a finite one. Predictions that satisfy the constraint are left alone: there q = p to the bit. A
 large ``kl_weight`` slows learning as a whole, since it stays in the Hessian where the pull is 0: with
 ``kl_weight`` = a, a step is about 1 / (1 + a) of what it was. Give more rounds along with a larger ``kl_weight``,
-or part of what looks like fairness is a model that has learned little yet. (One split of adult, GroupParity on
-sex at ``kl_weight`` = 20: from 100 to 500 rounds the AUC rose from .864 to .883 and the accuracy from .829 to .845,
-with the gap in positive rate going from .020 to .012.)
+or part of what looks like fairness is a model that has learned little yet. (One 70/30 split of
+adult, depth 6, eta 0.3, GroupParity on sex at ``kl_weight`` = 20: from 100 to 500 rounds the test AUC rose from .864 to
+.883 and the accuracy from .829 to .845, with the gap in positive rate going from .020 to .012.)
 
 ``soft=True``, the default, works on the predictions themselves and pulls every row. ``soft=False`` works by counting
 decisions, p > 1/2: it finds the rows whose decision the constraint would change and pulls those alone; all other
@@ -23,7 +23,7 @@ rows have q = p. It therefore acts on the decisions at 1/2 where the soft form a
 needs probabilities of one class, and for the same effect it wants a larger ``kl_weight``. Why the counts themselves
 are not q: a share of decisions as q would have every row repeat its present decision. Training mostly starts with
 all rows decided alike, say 0; the share is then 0, and from ``kl_weight`` = 1 on the blended target of a positive
-row, 1 / (1 + a), never reaches 1/2 again.
+row, 1 / (1 + a), no longer exceeds 1/2.
 
 Row weights count: means, ranks and shares are weighted. Predictions are computed on the host; those of a GPU are
 copied there and back in every round. With classes (``multi:softprob``), parity is made for each class and the row
@@ -37,8 +37,8 @@ Examples
 >>> data = pi_xgb.datasets.make_privileged(500, seed=0, group_gap=2.0)
 >>> dtrain = xgb.DMatrix(data.x, data.y)
 >>> def gap(**teaching):
-...     params = {"objective": "binary:logistic", "max_depth": 2}
-...     p = pi_xgb.train(params, dtrain, 50, **teaching).predict(dtrain)
+...     params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+...     p = pi_xgb.train(params, dtrain, 30, **teaching).predict(dtrain)
 ...     return abs(p[data.group == 0].mean() - p[data.group == 1].mean())
 >>> bool(gap(teacher=GroupParity(data.group), kl_weight=10.0) < gap() / 3)
 True
@@ -47,7 +47,6 @@ True
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal
@@ -83,9 +82,9 @@ class _Constraint(Teacher):
         self._row_values = row_values
         self.soft = bool(soft)
 
-    @abstractmethod
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         """One float32 value per row as the constraint would have them, in float64."""
+        raise NotImplementedError
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         xp = array_module(mean)

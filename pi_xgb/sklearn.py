@@ -15,16 +15,17 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from ._by_column import ByColumn, by_column
+from ._sklearn_views import divide, student_part
+from ._teachers import DEFAULT_KL_WEIGHT
+
 try:
     from sklearn.preprocessing import LabelEncoder
     from sklearn.utils.multiclass import check_classification_targets
-except ImportError as error:
-    raise ImportError('the estimators need scikit-learn: pip install "pi-xgb[sklearn]"') from error
 
-from ._by_column import ByColumn, by_column
-from ._sklearn_guide import Guide, Settings, calling, guide_of
-from ._sklearn_views import divide, student_part
-from ._teachers import DEFAULT_KL_WEIGHT
+    from ._sklearn_guide import Guide, Settings, calling, guide_of
+except ImportError as error:
+    raise ImportError('the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"') from error
 
 __all__ = ["ByColumn", "PrivilegedXGBClassifier", "PrivilegedXGBRegressor", "by_column"]
 

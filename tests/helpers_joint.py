@@ -71,6 +71,16 @@ def mean_of(objective: str, margin: np.ndarray) -> np.ndarray:
     return e / e.sum(axis=1, keepdims=True, dtype=np.float64).astype(np.float32)
 
 
+def start_at(objective: str, mean: Any) -> np.ndarray:
+    """What a model predicts that has only XGBoost's intercept for labels of this mean.
+
+    XGBoost 3.1 takes the shares of the classes for margins; from 3.2 on it starts at the shares themselves.
+    """
+    if objective.startswith("multi") and tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 2):
+        return np.exp(mean) / np.exp(mean).sum()
+    return np.asarray(mean)
+
+
 def as_mean(objective: str, y: np.ndarray) -> np.ndarray:
     return np.eye(N_CLASSES, dtype=np.float32)[y.astype(int)] if objective.startswith("multi") else y
 
@@ -180,6 +190,13 @@ def learner(booster: xgb.Booster) -> dict[str, Any]:
 
 def trees(booster: xgb.Booster) -> list[dict[str, Any]]:
     return learner(booster)["gradient_booster"]["model"]["trees"]
+
+
+def base_score_of(booster: xgb.Booster) -> Any:
+    """The intercept as it stands in the model, in the form in which params take it."""
+    saved = json.loads(booster.save_raw("json"))["learner"]["learner_model_param"]["base_score"]
+    values = json.loads(saved) if saved.startswith("[") else [float(saved)]
+    return values if len(values) > 1 else values[0]
 
 
 def assert_same_model(actual: xgb.Booster, expected: xgb.Booster) -> None:

@@ -332,11 +332,15 @@ CASES = [
         (r"\(\d+, 2\)", r"\(\d+, 3\)"),
         "multi:softmax",
     ),
-    Case("q with three axes", Q, set_to(q=lambda b: b.q[:, None, None]), ValueError, ("shape", r"\(40, 1, 1\)", "rows")),
+    Case(
+        "q with three axes", Q, set_to(q=lambda b: b.q[:, None, None]), ValueError, ("shape", r"\(40, 1, 1\)", "rows")
+    ),
     Case("q as a number", Q, set_to(q=0.5), ValueError, ("shape", r"\(\)", "rows")),
     # q of wrong dtype.
     *(
-        Case(f"q of {name}", Q, set_to(q=lambda b, cast=cast: cast(b.q)), TypeError, ("numbers", seen, "one probability"))
+        Case(
+            f"q of {name}", Q, set_to(q=lambda b, cast=cast: cast(b.q)), TypeError, ("numbers", seen, "one probability")
+        )
         for name, cast, seen in (
             ("strings", lambda q: q.astype(str), "<U"),
             ("objects", lambda q: q.astype(object), "object"),
@@ -385,8 +389,13 @@ CASES = [
     ),
     # kl_weight.
     *(
-        Case(f"kl_weight {value}", (*ALL, "train native"), guided_by(kl_weight=value), ValueError,
-             ("kl_weight", "finite and at least 0", seen, "0 trains without"))
+        Case(
+            f"kl_weight {value}",
+            (*ALL, "train native"),
+            guided_by(kl_weight=value),
+            ValueError,
+            ("kl_weight", "finite and at least 0", seen, "0 trains without"),
+        )
         for value, seen in ((-0.1, r"-0\.1"), (float("nan"), "nan"), (float("inf"), "inf"), (-np.inf, "-inf"))
     ),
     *(
@@ -408,7 +417,13 @@ CASES = [
     ),
     Case("kl_weight empty in cv", ("cv",), guided_by(kl_weight=[]), ValueError, ("kl_weight", "empty", "at least one")),
     Case("kl_weight twice in cv", ("cv",), guided_by(kl_weight=[1, 1.0]), ValueError, ("kl_weight", "twice")),
-    Case("kl_weight bad in a grid", ("cv",), guided_by(kl_weight=[0.1, -1]), ValueError, ("kl_weight", "at least 0", "-1")),
+    Case(
+        "kl_weight bad in a grid",
+        ("cv",),
+        guided_by(kl_weight=[0.1, -1]),
+        ValueError,
+        ("kl_weight", "at least 0", "-1"),
+    ),
     *(
         Case(
             f"kl_weight {value} next to weights in a list",
@@ -471,7 +486,9 @@ CASES = [
     ),
     # An empty DMatrix.
     Case("no rows", (*ALL, "fit_teacher"), empty_matrices, ValueError, ("no rows|has 0 rows|empty", "train")),
-    Case("no labels", (*ALL, "fit_teacher"), unlabelled, ValueError, ("label", "per row|labels", "40", "label=y|label")),
+    Case(
+        "no labels", (*ALL, "fit_teacher"), unlabelled, ValueError, ("label", "per row|labels", "40", "label=y|label")
+    ),
     Case(
         "labels of several targets",
         TRAIN_AND_CV,
@@ -548,10 +565,20 @@ CASES = [
     ),
     Case("keyword feval", ("train", "cv"), also(feval=len), TypeError, ("'feval'", "'custom_metric'")),
     # The names of the paper.
-    Case("kl_weight in params", (*TRAIN_AND_CV, "fit_teacher", "JointObjective"), params(kl_weight=1.0), ValueError,
-         ("kl_weight", "params", "keyword", r"kl_weight=")),
-    Case("alpha as a keyword", ("train", "cv"), also(alpha=0.5), TypeError,
-         ("'alpha'", "paper", "kl_weight", "L1", "params")),
+    Case(
+        "kl_weight in params",
+        (*TRAIN_AND_CV, "fit_teacher", "JointObjective"),
+        params(kl_weight=1.0),
+        ValueError,
+        ("kl_weight", "params", "keyword", r"kl_weight="),
+    ),
+    Case(
+        "alpha as a keyword",
+        ("train", "cv"),
+        also(alpha=0.5),
+        TypeError,
+        ("'alpha'", "paper", "kl_weight", "L1", "params"),
+    ),
     # What is no matrix, no teacher, no method.
     Case(
         "privileged as a DataFrame",
@@ -598,7 +625,9 @@ CASES = [
     ),
     # Keywords that nobody would read.
     *(
-        Case(f"{name} without privileged", ("train", "cv"), guided_by(**{name: value}), ValueError, (name, "privileged="))
+        Case(
+            f"{name} without privileged", ("train", "cv"), guided_by(**{name: value}), ValueError, (name, "privileged=")
+        )
         for name, value in (
             ("method", "jpib"),
             ("crossfit", 3),
@@ -629,10 +658,21 @@ CASES = [
     ),
     # crossfit.
     *(
-        Case(f"crossfit {value!r}", ("train kbpib", "cv kbpib", "fit_teacher"), guided_by(crossfit=value), error,
-             ("crossfit", repr(value)))
-        for value, error in ((1, ValueError), (-1, ValueError), (41, ValueError), (2.5, TypeError), ("3", TypeError),
-                             (True, TypeError))
+        Case(
+            f"crossfit {value!r}",
+            ("train kbpib", "cv kbpib", "fit_teacher"),
+            guided_by(crossfit=value),
+            error,
+            ("crossfit", repr(value)),
+        )
+        for value, error in (
+            (1, ValueError),
+            (-1, ValueError),
+            (41, ValueError),
+            (2.5, TypeError),
+            ("3", TypeError),
+            (True, TypeError),
+        )
     ),
     # teacher_params that contradict the student's.
     Case(

@@ -745,12 +745,12 @@ def test_raising_kl_weight_brings_the_violation_to_near_0(name):
     assert found[-1] < 0.05 * found[0], found
 
 
-@pytest.mark.parametrize("name", ["parity", "odds", "key", "merit"])
+@pytest.mark.parametrize("name", ["parity-mean", "odds-mean", "key", "merit"])
 def test_raising_kl_weight_brings_the_violation_by_decisions_to_near_0(name):
     # Counting pulls a few rows where the soft form pulls all, and needs larger weights for as much.
     found = violations(name, False, (0, 4, 32, 256))
     assert found == sorted(found, reverse=True), found
-    assert found[-1] < 0.25 * found[0], found
+    assert found[-1] < 0.35 * found[0], found
 
 
 @every_variant

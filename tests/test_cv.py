@@ -301,8 +301,15 @@ def student_of_fold(
                 guiding["teacher_params"] = {**QUIET, "max_depth": 1}
         else:
             guiding = {"teacher": data.q[rows]}
-        return pi_xgb.train(params, dtrain, rounds, evals=[(dtrain, "train"), *keywords.pop("evals")], **guiding,
-                            verbose_eval=False, **keywords)
+        return pi_xgb.train(
+            params,
+            dtrain,
+            rounds,
+            evals=[(dtrain, "train"), *keywords.pop("evals")],
+            **guiding,
+            verbose_eval=False,
+            **keywords,
+        )
 
     return train
 
@@ -328,9 +335,7 @@ def test_cv_is_the_loop_over_folds_written_out(objective: str, kind: str, with_f
         train(evals=[(dtest, "test")], evals_result=history)
         histories.append(history)
 
-    found = pi_xgb.cv(
-        params, matrix(data, **fields), rounds, nfold=3, seed=7, metrics=metric, **GUIDING[kind](data)
-    )
+    found = pi_xgb.cv(params, matrix(data, **fields), rounds, nfold=3, seed=7, metrics=metric, **GUIDING[kind](data))
     for name in ("train", "test"):
         by_fold = np.array([history[name][metric] for history in histories])
         # Every number of the table is that of three trainings, each of which sees its own rows alone, to the bit.
@@ -454,7 +459,12 @@ def test_a_custom_metric_sees_predictions_on_their_own_scale(objective: str, kin
             return False
 
     pi_xgb.cv(
-        params_of(objective), matrix(data), 3, custom_metric=metric, callbacks=[Ask()], kl_weight=2.0,
+        params_of(objective),
+        matrix(data),
+        3,
+        custom_metric=metric,
+        callbacks=[Ask()],
+        kl_weight=2.0,
         **GUIDING[kind](data),
     )
     assert len(shown) == len(own) == 18
@@ -500,7 +510,12 @@ def test_fpreproc_decides_about_the_folds_params_and_weights() -> None:
         dtrain, dtest, fold_params = by_ratio(matrix(data).slice(rows), matrix(data).slice(held_out), params)
         history: dict[str, Any] = {}
         pi_xgb.train(
-            fold_params, dtrain, 4, teacher=data.q[rows], evals=[(dtest, "test")], evals_result=history,
+            fold_params,
+            dtrain,
+            4,
+            teacher=data.q[rows],
+            evals=[(dtest, "test")],
+            evals_result=history,
             verbose_eval=False,
         )
         losses.append(history["test"]["logloss"])
@@ -575,8 +590,14 @@ def test_histories_of_different_length_stand_in_one_table() -> None:
 
     def fresh(kl_weight: Any, n_jobs: int = 1) -> pd.DataFrame:
         return pi_xgb.cv(
-            params_of("binary:logistic", eta=0.8), matrix(data), 40, teacher=data.q, kl_weight=kl_weight,
-            metrics="logloss", early_stopping_rounds=3, n_jobs=n_jobs,
+            params_of("binary:logistic", eta=0.8),
+            matrix(data),
+            40,
+            teacher=data.q,
+            kl_weight=kl_weight,
+            metrics="logloss",
+            early_stopping_rounds=3,
+            n_jobs=n_jobs,
         )
 
     whole = fresh(grid)
@@ -593,8 +614,14 @@ def test_every_weight_of_a_grid_has_callbacks_of_its_own() -> None:
 
     def fresh(kl_weight: Any, **more: Any) -> pd.DataFrame:
         return pi_xgb.cv(
-            params_of("binary:logistic", eta=0.8), matrix(data), 40, teacher=data.q, kl_weight=kl_weight,
-            metrics="logloss", callbacks=[xgb.callback.EarlyStopping(rounds=3)], **more,
+            params_of("binary:logistic", eta=0.8),
+            matrix(data),
+            40,
+            teacher=data.q,
+            kl_weight=kl_weight,
+            metrics="logloss",
+            callbacks=[xgb.callback.EarlyStopping(rounds=3)],
+            **more,
         )
 
     whole = fresh(grid)

@@ -555,6 +555,11 @@ def test_rounds_are_those_asked_for():
     # Rounds of a booster are the rounds of its slice, gains included.
     slice_ = fair_importance(booster[1:4], X, y, sensitive_features=group, normalize=False)
     pd.testing.assert_frame_equal(parts[1], slice_)
+    # The predictions, where they are the node values, are those of the same rounds.
+    kwargs = {"sensitive_features": group, "node_value": "prob"}
+    np.testing.assert_allclose(
+        score(booster, X, None, iteration_range=(0, 2), **kwargs), score(booster[:2], X, None, **kwargs)
+    )
     assert [part.attrs["iteration_range"] for part in parts] == [(0, 1), (1, 4), (0, 4), (1, 4)]
     assert [part.attrs["n_trees"] for part in parts] == [1, 3, 4, 3]
 
@@ -835,7 +840,7 @@ class Model:
 
 
 def step(X):
-    return np.where(X[:, 1] > 0.5, 0.75, 0.25)
+    return np.where(X[:, 1] > 0.5, 0.9, 0.25)
 
 
 def test_surrogate_of_a_tree_is_that_tree():
@@ -853,8 +858,10 @@ def test_surrogate_of_a_tree_is_that_tree():
 def test_object_and_its_predictions_are_the_same_model():
     _, X, y, group = plain_case()
     labels = np.array(["bad", "good"])[y.astype(int)]
-    from_object = fair_importance(Model(step), X, labels, sensitive_features=group)
-    from_array = fair_importance(step(X), X, y, sensitive_features=group)
+    # The bound tells a probability from that of the other class.
+    kwargs = {"sensitive_features": group, "node_value": "prob", "bound": True, "normalize": False}
+    from_object = fair_importance(Model(step), X, labels, **kwargs)
+    from_array = fair_importance(step(X), X, y, **kwargs)
     # Labels in the model's own words, or 0 and 1 beside its predictions: the same answer.
     pd.testing.assert_frame_equal(from_object, from_array)
     report = from_object.attrs["surrogate"]
@@ -923,6 +930,33 @@ def test_more_rounds_imitate_better():
     ]
     # What the surrogate misses shrinks with its size, and the report says so.
     assert fidelity[0] < fidelity[1] < fidelity[2] < 1
+
+
+def test_surrogate_parameters_by_any_name():
+    _, X, y, group = plain_case()
+    reports = [
+        fair_importance(y, X, y, sensitive_features=group, surrogate_params=params).attrs["surrogate"]
+        for params in ({}, {"eta": 0.5, "nthread": 1}, {"learning_rate": 0.5, "nthread": 1})
+    ]
+    # A parameter of the user's is not contradicted by a default of the same meaning.
+    assert reports[1]["r2"] == reports[2]["r2"] < reports[0]["r2"]
+    assert "learning_rate" not in reports[1]["params"]
+
+
+def test_surrogate_counts_rows_by_weight():
+    _, X, y, group = plain_case()
+    X = X.round()
+    smooth = 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1]))
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    i = np.repeat(np.arange(len(y)), times)
+    kwargs = {"node_value": "prob", "normalize": False, "surrogate_params": {"max_depth": 2, "nthread": 1}}
+    weighted = fair_importance(smooth, X, sensitive_features=group, sample_weight=times, **kwargs)
+    repeated = fair_importance(smooth[i], X[i], sensitive_features=group[i], **kwargs)
+    # A whole weight is so many copies of the row, for the surrogate and its fidelity as well.
+    np.testing.assert_allclose(weighted["fair_importance"], repeated["fair_importance"], atol=1e-12)
+    assert weighted.attrs["surrogate"]["r2"] == pytest.approx(repeated.attrs["surrogate"]["r2"], rel=1e-6)
+    even = fair_importance(smooth, X, sensitive_features=group, **kwargs)
+    assert even.attrs["surrogate"]["r2"] != pytest.approx(weighted.attrs["surrogate"]["r2"], rel=1e-4)
 
 
 def test_surrogate_takes_weights_text_columns_and_hard_predictions():

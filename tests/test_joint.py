@@ -15,11 +15,13 @@ from helpers_joint import (
     N_CLASSES,
     OBJECTIVES,
     assert_same_model,
+    base_score_of,
     jpib_loop,
     kbpib_loop,
     margin_of,
     mean_of,
     problem,
+    start_at,
     trees,
 )
 
@@ -198,10 +200,39 @@ def test_both_start_where_xgboost_would(objective, weighted):
     watch = Watch(case.dprivileged(), case.params())
     student = pi_xgb.train(case.params(), case.dtrain(weighted=weighted), 3, teacher=watch)
     labels = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y
-    expected = np.average(labels, axis=0, weights=case.weight if weighted else None)
+    expected = start_at(objective, np.average(labels, axis=0, weights=case.weight if weighted else None))
     # Without a base_score both boosters start at the weighted mean of the labels.
     np.testing.assert_allclose(watch.said[0], np.broadcast_to(expected, watch.said[0].shape), rtol=2e-5, atol=2e-6)
     assert student.num_boosted_rounds() == 3
+
+
+@every_objective
+@with_and_without_weights
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_estimated_start_is_shared_to_the_bit(objective, weighted, seed):
+    case = problem(objective, seed=seed)
+    ours = pi_xgb.train(
+        case.params(),
+        case.dtrain(weighted=weighted),
+        3,
+        privileged=case.dprivileged(),
+        method="jpib",
+        kl_weight=0.7,
+        teacher_params={"max_depth": 2, "nthread": 1},
+    )
+    params = case.params(base_score=base_score_of(ours))
+    shared = {key: value for key, value in params.items() if key in ("objective", "num_class", "base_score")}
+    student, _ = jpib_loop(
+        params,
+        case.dtrain(weighted=weighted),
+        case.dprivileged(),
+        3,
+        0.7,
+        case.weight if weighted else None,
+        teacher_params={**shared, "max_depth": 2, "nthread": 1},
+    )
+    # The teacher starts at the student's own base_score, not at one read off its rounded margins.
+    assert_same_model(ours, student)
 
 
 @every_objective
@@ -213,7 +244,7 @@ def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(objective):
     watch = Watch(case.dprivileged(), case.params())
     pi_xgb.train(case.params(), dtrain, 2, teacher=watch)
     labels = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y
-    expected = np.average(labels, axis=0, weights=case.weight)
+    expected = start_at(objective, np.average(labels, axis=0, weights=case.weight))
     # Each row of the student starts elsewhere; the teacher starts at the mean of the labels.
     np.testing.assert_allclose(watch.said[0], np.broadcast_to(expected, watch.said[0].shape), rtol=2e-5, atol=2e-6)
 
@@ -544,6 +575,7 @@ def test_the_users_matrices_and_params_stay_as_they_were():
     np.testing.assert_array_equal(dtrain.get_weight(), case.weight)
 
 
+@pytest.mark.filterwarnings("ignore:.*booster=gblinear. is deprecated")  # XGBoost 3.4 says so in every round
 def test_gblinear_alternates_as_well():
     case = problem("reg:squarederror")
     params = {"objective": "reg:squarederror", "booster": "gblinear", "base_score": 0.0, "nthread": 1}

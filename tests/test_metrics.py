@@ -283,6 +283,16 @@ class TestUndefined:
         # Parity needs no labels, so nothing is undefined there.
         assert metrics.statistical_parity(self.y, self.d, sensitive_features=self.g, method=method) > 0
 
+    @pytest.mark.parametrize("agg", ["sum", "max"])
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_known_rate_does_not_hide_an_unknown_one(self, method, agg):
+        with pytest.warns(UndefinedRateWarning, match="true_positive_rate"):
+            # Every group has negatives, b has no positives: the false positive rates alone are not the odds.
+            value = metrics.equalized_odds(
+                [1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), agg=agg, method=method
+            )
+        assert np.isnan(value)
+
     def test_skip_compares_the_others(self):
         skip = partial(metrics.equalized_odds, sensitive_features=self.g, undefined="skip")
         known = np.isin(self.g, ["a", "d"])

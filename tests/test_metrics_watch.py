@@ -234,7 +234,7 @@ class TestAttached:
         expected = metrics.abroca(first[2], p, sensitive_features=first[3], sample_weight=first[4])
         assert pairs[1] == pytest.approx(expected, abs=1e-6)
 
-    @pytest.mark.parametrize("field", [None, np.nan, 0.3, 1.0])
+    @pytest.mark.parametrize("field", [None, np.nan, 0.3, 1.0, -1.0, -2.0])
     def test_a_field_with_something_else_is_no_group(self, data, field):
         (dtrain, *_), first, _ = data
         if field is not None:
@@ -324,3 +324,22 @@ class TestBadInput:
         watcher = metrics.watch("abroca", [(dtrain, first[3])])
         with pytest.raises(ValueError, match=r"one prediction per row, got shape \(100, 3\)"):
             train(dtrain, [(dtrain, "t")], watcher, params={**PARAMS, "objective": "multi:softprob", "num_class": 3})
+
+
+def test_a_teacher_and_groups_travel_on_one_matrix():
+    import pi_xgb
+
+    data = pi_xgb.datasets.make_privileged(300, seed=0)
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    objective = pi_xgb.KLObjective(kl_weight=2.0)
+
+    def history(dtrain, **more):
+        return xgb.cv(params, dtrain, 3, metrics="logloss", seed=1, obj=objective, **more)
+
+    alone = history(pi_xgb.attach_teacher(xgb.DMatrix(data.x, data.y), data.q))
+    both = pi_xgb.attach_teacher(xgb.DMatrix(data.x, data.y), data.q)
+    pi_xgb.metrics.attach_groups(both, data.group)
+    watched = history(both, custom_metric=pi_xgb.metrics.watch("statistical_parity", from_margin=True))
+    # The groups are watched, and the teacher teaches as it does without them.
+    assert "test-statistical_parity-mean" in watched
+    assert watched[alone.columns].equals(alone)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from typing import Any
 
@@ -15,10 +14,12 @@ from helpers_joint import (
     OBJECTIVES,
     assert_same_model,
     assert_same_splits,
+    base_score_of,
     formula_gradient,
     kbpib_loop,
     mean_of,
     problem,
+    start_at,
 )
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -30,13 +31,6 @@ from pi_xgb import KLObjective, ModelTeacher, Teacher, attach_teacher
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
 every_tree_method = pytest.mark.parametrize("tree_method", ["hist", "approx", "exact"])
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
-
-
-def base_score_of(booster: xgb.Booster) -> Any:
-    """The intercept as it stands in the model, in the form in which params take it."""
-    saved = json.loads(booster.save_raw("json"))["learner"]["learner_model_param"]["base_score"]
-    values = json.loads(saved) if saved.startswith("[") else [float(saved)]
-    return values if len(values) > 1 else values[0]
 
 
 def margins(booster: xgb.Booster, dmatrix: xgb.DMatrix) -> np.ndarray:
@@ -132,7 +126,7 @@ def test_the_intercept_is_the_mean_of_the_blended_target(objective):
     dtrain = case.dtrain(weighted=True)
     ours = pi_xgb.train(case.params(eta=0.0), dtrain, 1, teacher=case.q, kl_weight=a)
     y = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y.astype(np.float64)
-    expected = np.average((y + a * case.q) / (1 + a), axis=0, weights=case.weight)
+    expected = start_at(objective, np.average((y + a * case.q) / (1 + a), axis=0, weights=case.weight))
     # A model that has learned nothing yet predicts, for every row, the weighted mean of what it is taught.
     predicted = mean_of(objective, margins(ours, dtrain))
     np.testing.assert_allclose(predicted, np.broadcast_to(expected, predicted.shape), rtol=1e-5)

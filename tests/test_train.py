@@ -144,8 +144,9 @@ def case_params(case: dict[str, Any]) -> Any:
 
 def sum_of_predictions(predictions: np.ndarray, _: xgb.DMatrix) -> tuple[str, float]:
     """A metric that a change of scale, shape or round would change."""
-    return "weird", float((predictions.astype(np.float64) * np.arange(1, predictions.size + 1).reshape(
-        predictions.shape)).sum())
+    return "weird", float(
+        (predictions.astype(np.float64) * np.arange(1, predictions.size + 1).reshape(predictions.shape)).sum()
+    )
 
 
 def run(train: Callable[..., xgb.Booster], case: dict[str, Any], **guiding: Any) -> dict[str, Any]:
@@ -303,7 +304,7 @@ def test_what_xgboost_refuses_is_refused(guided: bool) -> None:
                 return False
 
         keywords = {"callbacks": [Count()], "verbose_eval": False, **keywords}
-        with pytest.raises(Exception) as caught:  # noqa: PT011, B017
+        with pytest.raises(Exception) as caught:
             train(params, matrix(data), 3, **keywords)
         # The error comes before the first round has passed.
         assert rounds == []
@@ -716,6 +717,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "subsample": {"params": {"subsample": 0.7, "colsample_bytree": 0.7}},
     "max_delta_step": {"params": {"max_delta_step": 0.2}},
     "lossguide": {"params": {"grow_policy": "lossguide", "max_leaves": 4}},
+    "forest": {"params": {"num_parallel_tree": 3, "subsample": 0.7}},
+    "dart": {"params": {"booster": "dart", "rate_drop": 0.4}},
+    "monotone": {"params": {"monotone_constraints": "(1,0,-1)"}},
 }
 
 
@@ -738,9 +742,7 @@ def test_the_student_is_xgboost_on_the_blended_target(objective: str, setting: s
         engine=engine,
     )
     soft = data._replace(y=blended(data, kl_weight))
-    plain = xgb.train(
-        absorbing(params, kl_weight), matrix(soft, chosen.get("make", xgb.DMatrix), **fields), 8
-    )
+    plain = xgb.train(absorbing(params, kl_weight), matrix(soft, chosen.get("make", xgb.DMatrix), **fields), 8)
     dtest = matrix(table(objective, 60, seed=5, **chosen.get("data", {})), **margin_for_test(fields))
     # MATH: labels plus a teacher of weight a are labels t, with a loss 1 + a times as large.
     np.testing.assert_allclose(
@@ -748,10 +750,16 @@ def test_the_student_is_xgboost_on_the_blended_target(objective: str, setting: s
     )
 
 
-@pytest.mark.parametrize("setting", [s for s in SETTINGS if s != "base_score"])
+SETTINGS_OF_CLASSES = {
+    **{name: setting for name, setting in SETTINGS.items() if name != "base_score"},
+    "vector leaves": {"params": {"multi_strategy": "multi_output_tree"}},
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS_OF_CLASSES)
 @pytest.mark.parametrize("objective", ["multi:softprob", "multi:softmax"])
 def test_a_teacher_that_repeats_the_classes_only_scales_the_loss(objective: str, setting: str) -> None:
-    chosen, kl_weight = SETTINGS[setting], 1.7
+    chosen, kl_weight = SETTINGS_OF_CLASSES[setting], 1.7
     data = table(objective, 120, seed=4, **chosen.get("data", {}))
     fields: dict[str, Any] = {"weight": data.weight} if chosen.get("weights") else {}
     if chosen.get("base_margin"):
@@ -766,6 +774,26 @@ def test_a_teacher_that_repeats_the_classes_only_scales_the_loss(objective: str,
     # q = y: the blended target is y, and 1 + a times the loss is what regularisation divided by 1 + a gives.
     np.testing.assert_allclose(
         student.predict(dtest, output_margin=True), plain.predict(dtest, output_margin=True), rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:squarederror"])
+def test_a_linear_student_follows_the_same_gradient(objective: str) -> None:
+    data, kl_weight = table(objective, 100, seed=4), 1.7
+    target = blended(data, kl_weight).astype(np.float32)
+
+    def by_hand(margin: np.ndarray, dtrain: xgb.DMatrix) -> tuple[np.ndarray, np.ndarray]:
+        if objective == "reg:squarederror":
+            return (1 + kl_weight) * (margin - target), np.full_like(margin, 1 + kl_weight)
+        p = 1 / (1 + np.exp(-margin))
+        return (1 + kl_weight) * (p - target), (1 + kl_weight) * p * (1 - p)
+
+    params = {**QUIET, "objective": objective, "booster": "gblinear", "updater": "coord_descent", "base_score": 0.4}
+    student = pi_xgb.train(params, matrix(data), 6, teacher=data.q, kl_weight=kl_weight)
+    plain = xgb.train(params, matrix(data), 6, obj=by_hand)
+    # gblinear takes any gradient; this is the paper's.
+    np.testing.assert_allclose(
+        student.predict(matrix(data), output_margin=True), plain.predict(matrix(data), output_margin=True), rtol=1e-4
     )
 
 
@@ -1118,9 +1146,7 @@ def test_nothing_that_the_user_gave_is_changed(kind: str, interrupted: bool, eng
 @pytest.mark.parametrize("kind", ["array", "list", "follower", "kbpib", "crossfit", "jpib"])
 def test_the_same_objects_give_the_same_model_again(kind: str, engine: str, make: Any) -> None:
     objects = all_that_can_be_given(kind, make)
-    first, second = (
-        pi_xgb.train(num_boost_round=6, verbose_eval=False, engine=engine, **objects) for _ in range(2)
-    )
+    first, second = (pi_xgb.train(num_boost_round=6, verbose_eval=False, engine=engine, **objects) for _ in range(2))
     # Training twice with the very same objects gives one model.
     assert model_text(first) == model_text(second)
     assert first.attr("pi_xgb_engine") == engine
@@ -1175,8 +1201,10 @@ def odd_privileged(n: int = 90) -> tuple[Table, pd.DataFrame]:
     """Privileged columns whose names and values could not come from anywhere else."""
     data = table("binary:logistic", n)
     odd = pd.DataFrame(
-        {name: 1e7 + 9.7e5 * data.z["z0"] + 1e5 * np.random.default_rng(i).normal(size=n)
-         for i, name in enumerate(ODD_NAMES)}
+        {
+            name: 1e7 + 9.7e5 * data.z["z0"] + 1e5 * np.random.default_rng(i).normal(size=n)
+            for i, name in enumerate(ODD_NAMES)
+        }
     )
     return data._replace(z=odd.astype(np.float32)), odd.astype(np.float32)
 

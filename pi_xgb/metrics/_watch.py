@@ -28,6 +28,8 @@ WATCHABLE: dict[str, Metric] = {
 """The metrics that :func:`watch` knows by name."""
 
 _FIELD = "label_upper_bound"
+_FIRST_CODE = -16.0
+"""Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above."""
 
 
 def watch(
@@ -130,8 +132,7 @@ def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.
     """
     _check_dmatrix(dmatrix)
     groups = as_groups(sensitive_features, dmatrix.num_row())
-    # Negative, so that nothing else that may be kept in this field is taken for groups.
-    dmatrix.set_float_info(_FIELD, -1.0 - groups.codes.astype(np.float32))
+    dmatrix.set_float_info(_FIELD, _FIRST_CODE - groups.codes.astype(np.float32))
     return dmatrix
 
 
@@ -278,13 +279,13 @@ def _encoded(features: Any, n_rows: int) -> Any:
 
 def _attached(dmatrix: xgboost.DMatrix) -> NDArray[np.int64]:
     field = dmatrix.get_float_info(_FIELD)
-    if field.size != dmatrix.num_row() or not (field <= -1).all():
+    if field.size != dmatrix.num_row() or not (field <= _FIRST_CODE).all():
         raise ValueError(
             f"an evaluation set of {dmatrix.num_row()} rows has no groups: list it as (dmatrix, features) in "
             "watch(metric, [...]), with the object itself that is in evals and None for features where the metric "
             "is not wanted; or call attach_groups(dmatrix, features)"
         )
-    return (-1 - field).astype(np.int64)
+    return (_FIRST_CODE - field).astype(np.int64)
 
 
 def _sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
