@@ -56,7 +56,7 @@ def _level_bias(
 ) -> Array:
     """By node, the bias of its level, which is that of its parent's children; 0 at a root."""
     ours = nodes.compared[:, group]
-    # Added up rather than subtracted from the total, so that nobody weighs exactly 0.
+    # Added up, not subtracted from the total: the weight of no rows is then exactly 0.
     others = np.delete(nodes.compared, group, axis=1).sum(axis=1)
     level_bias = np.zeros(forest.n_nodes)
     level_bias[forest.first[:-1]] = np.where(undefined[forest.output], np.nan, 0.0)

@@ -142,6 +142,23 @@ def test_jpib_continues_with_the_same_teacher_object(objective):
     assert_same_model(student, whole)
 
 
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:squarederror"])
+def test_jpib_continues_under_the_native_engine(objective, tmp_path):
+    case = problem(objective)
+    params, dtrain, dprivileged = case.params(), case.dtrain(weighted=True), case.dprivileged()
+    more: dict[str, Any] = {"kl_weight": 0.7, "engine": "native"}
+    whole = pi_xgb.train(params, dtrain, 8, privileged=dprivileged, method="jpib", **more)
+    teacher = JointTeacher(dprivileged, params)
+    keep = JointCheckPoint(tmp_path, teacher, interval=2)
+    half = pi_xgb.train(params, dtrain, 4, teacher=teacher, callbacks=[keep], **more)
+    # With the teacher in memory, and with both from a checkpoint: the model of one training.
+    assert_same_model(pi_xgb.train(params, dtrain, 4, teacher=teacher, xgb_model=half, **more), whole)
+    latest = JointCheckPoint.latest(tmp_path)
+    assert latest is not None
+    resumed = JointTeacher(dprivileged, params, xgb_model=latest[2])
+    assert_same_model(pi_xgb.train(params, dtrain, 4, teacher=resumed, xgb_model=latest[1], **more), whole)
+
+
 def test_jpib_as_an_objective_continues_its_own_student():
     case = problem("binary:logistic")
     params, dtrain = case.params(base_score=0.4), case.dtrain()

@@ -619,9 +619,12 @@ def test_fit_leaves_the_users_objects_alone_and_can_be_repeated():
     both["z1"] = (both["z1"] > 0).astype(int)
     kept = both.copy(), y.copy()
     model = estimator(privileged_features=["z0", "z1"], teacher_params=params, constraints=constraints)
-    first = model.fit(both, y, eval_set=[(both, y)], verbose=False).get_booster().save_raw()
-    second = model.fit(both, y, eval_set=[(both, y)], verbose=False).get_booster().save_raw()
+    names = np.where(y == 1, "yes", "no")
+    first = model.fit(both, names, eval_set=[(both, names)], verbose=False).get_booster().save_raw()
+    second = model.fit(both, names, eval_set=[(both, names)], verbose=False).get_booster().save_raw()
     assert first == second
+    # The classes of the first fit do not stand in the way of another.
+    assert model.fit(both, y).classes_.tolist() == [0, 1]
     pd.testing.assert_frame_equal(both, kept[0])
     pd.testing.assert_series_equal(y, kept[1])
     assert params == {"max_depth": 2}

@@ -66,7 +66,7 @@ def solve_mfc(x: Array, y: Array, groups: Array, c: float, start: Array | None =
         jac=True,
         method="SLSQP",
         constraints=[LinearConstraint(rows, -c, c)] if np.isfinite(c) else [],
-        options={"maxiter": 1000, "ftol": 1e-12},
+        options={"maxiter": 1000, "ftol": 1e-10},
     )
     if not answer.success:
         raise RuntimeError(f"SLSQP did not solve MFC at c = {c:g}: {answer.message}")
@@ -95,6 +95,7 @@ class MFC(Peer):
     needs_groups: ClassVar[bool] = True
     binary_groups_only: ClassVar[bool] = True
 
+    max_rows: int | None = 50_000
     c: float | None = 0.0
 
     def _fit(self, train: Rows, valid: Rows) -> None:
