@@ -38,8 +38,9 @@ class JointTeacher(Teacher):
     kl_weight
         How much the student pulls the teacher; by default as much as the teacher pulls the student.
     xgb_model
-        The teacher's booster, or its file, when a training is continued. It must be one round behind the
-        student, as :class:`JointCheckPoint` saves it.
+        The teacher's booster, or its file, when a training is continued. It must be the continued student's own
+        teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
+        number of rounds can be checked.
 
     Examples
     --------
@@ -257,7 +258,7 @@ class JointCheckPoint(TrainingCallback):
     Parameters
     ----------
     directory
-        An existing folder. Each checkpoint is two files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
+        An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
         student's rounds. They are written under another name and renamed when complete.
     teacher
         The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).

@@ -341,6 +341,16 @@ def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
     assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
 
 
+def test_what_counts_as_missing_does_so_for_the_teacher():
+    x, z, y = rows()
+    # As above: only if 2 is missing can one split put it beside the 0s.
+    column = pd.DataFrame({"z0": np.where(z["z0"] > 0, 2.0 * (np.arange(len(z)) % 2), 1.0)})
+    model = estimator(missing=2.0, kl_weight=2.0).fit(x, y, privileged=column)
+    expected = estimator(kl_weight=2.0).fit(x, y, privileged=column.replace(2.0, np.nan))
+    assert same_model(model, expected)
+    assert not same_model(model, estimator(kl_weight=2.0).fit(x, y, privileged=column))
+
+
 def test_one_privileged_column_may_be_a_series_or_flat():
     x, z, y = rows()
     expected = estimator().fit(x, y, privileged=z[["z0"]]).predict_proba(x)

@@ -648,6 +648,19 @@ def test_every_kind_of_xgb_model_can_be_continued(kind: str, tmp_path: Path) -> 
     assert model_text(begun) == before
 
 
+@pytest.mark.parametrize(("objective", "engine"), ENGINES)
+def test_a_continued_model_keeps_its_intercept_on_other_rows(objective: str, engine: str) -> None:
+    first, second = table(objective), table(objective, 60, seed=8)
+    params = params_of(objective)
+    begun = xgb.train(params, matrix(first), 3)
+    resumed = pi_xgb.train(params, matrix(second), 2, teacher=second.q, xgb_model=begun, engine=engine)
+    dtest = matrix(table(objective, 50, seed=5))
+    # The rows to come have another mean; what was learned before, the intercept included, stays.
+    np.testing.assert_array_equal(
+        resumed.predict(dtest, iteration_range=(0, 3), output_margin=True), begun.predict(dtest, output_margin=True)
+    )
+
+
 def test_verbose_eval_speaks_of_the_student_only(capfd: pytest.CaptureFixture[str]) -> None:
     data, valid = table("binary:logistic"), table("binary:logistic", 50, seed=5)
 
