@@ -258,7 +258,8 @@ class JointCheckPoint(TrainingCallback):
     Parameters
     ----------
     directory
-        An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
+        An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two
+        files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
         student's rounds. They are written under another name and renamed when complete.
     teacher
         The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).

@@ -393,6 +393,24 @@ def test_mfc_without_a_bound_is_logistic_regression():
     np.testing.assert_allclose(x @ mfc.solve_mfc(x, y, groups, np.inf), x[:, :-1] @ model.coef_[0], atol=1e-3)
 
 
+def test_mfc_goes_on_with_looser_tolerances_and_then_says_that_it_failed(monkeypatch):
+    x, y, groups = mfc_problem(3)
+    monkeypatch.setattr(mfc, "_ITERATIONS", 3)
+    starts, original = [], mfc.minimize
+
+    def spy(loss, start, **arguments):
+        starts.append((arguments["options"]["ftol"], loss(start)[0]))
+        return original(loss, start, **arguments)
+
+    monkeypatch.setattr(mfc, "minimize", spy)
+    with pytest.raises(RuntimeError, match="Iteration limit"):
+        mfc.solve_mfc(x, y, groups, 0.0)
+    tolerances, losses = zip(*starts, strict=True)
+    # Each attempt is looser than the one before and begins where that one ended.
+    assert tolerances == mfc._TOLERANCES
+    assert losses[2] < losses[1] < losses[0]
+
+
 def test_mfc_does_not_depend_on_the_units_of_x():
     x, y, groups = mfc_problem(2)
     units = np.array([1.0, 1e3, 1e-3, 1e2, 1.0, 1.0, 1.0])

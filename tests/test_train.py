@@ -1008,7 +1008,22 @@ def test_num_class_without_an_objective_means_multi_softmax() -> None:
     data = table("multi:softmax")
     named = params_of("multi:softmax")
     unnamed = {key: value for key, value in named.items() if key != "objective"}
-    booster = pi_xgb.train(unnamed, matrix(data), 4, teacher=data.q)
+    seen: list[np.ndarray] = []
+
+    def metric(predictions: np.ndarray, evaluated: xgb.DMatrix) -> tuple[str, float]:
+        seen.append(predictions.copy())
+        return "classes", 0.0
+
+    booster = pi_xgb.train(
+        unnamed,
+        matrix(data),
+        4,
+        teacher=data.q,
+        evals=[(matrix(data), "again")],
+        custom_metric=metric,
+        verbose_eval=False,
+    )
+    np.testing.assert_array_equal(seen[-1], booster.predict(matrix(data)))
     # XGBoost's own rule: predictions are classes, and the model is that of the name.
     assert set(booster.predict(matrix(data))) <= {0.0, 1.0, 2.0}
     assert booster.get_dump() == pi_xgb.train(named, matrix(data), 4, teacher=data.q).get_dump()
