@@ -30,9 +30,7 @@ def ratio(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
 
 
-def scores(
-    forest: Forest, nodes: Nodes, undefined: Array, n_features: int, *, bound: bool, carry: bool
-) -> Array:
+def scores(forest: Forest, nodes: Nodes, undefined: Array, n_features: int, *, bound: bool, carry: bool) -> Array:
     """Scores ``(G + 1, K, F)``: each group against everybody else, and last the worst of them at each node.
 
     ``undefined`` ``(G, K)`` says which groups cannot be compared at all: their scores are NaN, and the worst
@@ -51,9 +49,7 @@ def scores(
     return np.stack(by_place).reshape(-1, n_outputs, n_features)
 
 
-def _level_bias(
-    forest: Forest, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool
-) -> Array:
+def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool) -> Array:
     """By node, the bias of its level, which is that of its parent's children; 0 at a root."""
     ours = nodes.compared[:, group]
     # Added up, not subtracted from the total: the weight of no rows is then exactly 0.
@@ -82,6 +78,4 @@ def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n
     share_of_rows = nodes.weight[split] / nodes.weight[forest.first[tree]]
     less_bias = level_bias[split] - level_bias[forest.left[split]]
     place = forest.output[tree] * n_features + forest.feature[split]
-    return np.bincount(
-        place, forest.weight[tree] * share_of_rows * less_bias, minlength=n_outputs * n_features
-    )
+    return np.bincount(place, forest.weight[tree] * share_of_rows * less_bias, minlength=n_outputs * n_features)

@@ -81,8 +81,7 @@ def read_labels(y: Any, n_rows: int, n_outputs: int, *, are_codes: bool, classes
     n_columns = 1 if are_codes else n_outputs
     if values.size != n_rows * n_columns:
         raise ValueError(
-            f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, "
-            f"got shape {values.shape}"
+            f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
         )
     if are_codes:
         _check_codes(values, n_outputs)
@@ -96,9 +95,7 @@ def _codes(y: Any, classes: Array) -> Array:
     codes = pd.Index(classes).get_indexer(pd.Index(labels))
     if (codes < 0).any():
         unknown = pd.unique(labels[codes < 0])
-        raise ValueError(
-            f"y must hold the model's classes {some(list(classes))}, got also {some(list(unknown))}"
-        )
+        raise ValueError(f"y must hold the model's classes {some(list(classes))}, got also {some(list(unknown))}")
     return np.asarray(codes)
 
 
@@ -150,8 +147,7 @@ def check_numbers(values: Any, name: str, n_rows: int) -> Array:
     check_lengths(n_rows, array.shape[0] if array.ndim else 0, name)
     if not np.isfinite(array).all():
         raise ValueError(
-            f"{name} must be finite, {int((~np.isfinite(array)).sum())} values are NaN or infinite: "
-            "drop those rows"
+            f"{name} must be finite, {int((~np.isfinite(array)).sum())} values are NaN or infinite: drop those rows"
         )
     return array
 

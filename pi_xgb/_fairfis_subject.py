@@ -161,9 +161,7 @@ def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
         return ""
     lacking = [name for name in expected if name not in set(got)]
     unknown = [name for name in got if name not in set(expected)]
-    return "".join(
-        f", {what} {some(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names
-    )
+    return "".join(f", {what} {some(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names)
 
 
 def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:

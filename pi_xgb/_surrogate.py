@@ -99,9 +99,7 @@ def _with_categories(X: Any) -> Any:
     """A DataFrame whose text columns, which XGBoost refuses, are categories; anything else as it is."""
     if not isinstance(X, pd.DataFrame):
         return X
-    text = [
-        column for column in X.columns if X[column].dtype == object or pd.api.types.is_string_dtype(X[column])
-    ]
+    text = [column for column in X.columns if X[column].dtype == object or pd.api.types.is_string_dtype(X[column])]
     return X.astype(dict.fromkeys(text, "category")) if text else X
 
 

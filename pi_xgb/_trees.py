@@ -146,12 +146,8 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
     ]
     first = np.cumsum([0, *(tree.left.size for _, _, tree in entries)])
     starts = [int(start) for start in first[:-1]]
-    left = np.concatenate(
-        [_shifted(tree.left, start) for (_, _, tree), start in zip(entries, starts, strict=True)]
-    )
-    right = np.concatenate(
-        [_shifted(tree.right, start) for (_, _, tree), start in zip(entries, starts, strict=True)]
-    )
+    left = np.concatenate([_shifted(tree.left, start) for (_, _, tree), start in zip(entries, starts, strict=True)])
+    right = np.concatenate([_shifted(tree.right, start) for (_, _, tree), start in zip(entries, starts, strict=True)])
     return Forest(
         left=left,
         right=right,

@@ -127,9 +127,7 @@ def test_prepared_set_is_the_papers(real: dict[str, PreparedSet], name: str) -> 
     rows, ratio, privileged = EXPECTED[name]
     # Rows and class ratio are the paper's.
     assert prepared.X.shape[0] == prepared.y.size == rows
-    assert round(float((prepared.y == 0).sum() / (prepared.y == 1).sum()), 3) == pytest.approx(
-        ratio, abs=5e-4
-    )
+    assert round(float((prepared.y == 0).sum() / (prepared.y == 1).sum()), 3) == pytest.approx(ratio, abs=5e-4)
     # The privileged columns are the paper's, and student and teacher share no column and leave none out.
     student, student_types = prepared.student()
     teacher, teacher_types = prepared.teacher()
@@ -191,9 +189,7 @@ def test_every_fold_of_adult(real: dict[str, PreparedSet]) -> None:
 
 
 @needs_raw_files
-@pytest.mark.parametrize(
-    ("name", "folds"), [("heart", range(10)), ("car", range(10)), ("communities", range(10))]
-)
+@pytest.mark.parametrize(("name", "folds"), [("heart", range(10)), ("car", range(10)), ("communities", range(10))])
 def test_paper_mode_without_privileged_features_is_the_released_booster(
     real: dict[str, PreparedSet], name: str, folds: range
 ) -> None:
@@ -477,25 +473,19 @@ def test_users_folder_plain_or_gzip(
     assert not empty_cache.exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("raw.csv", b"0,high\n"), ("raw.csv.gz", gzip.compress(b"0,high\n"))]
-)
+@pytest.mark.parametrize(("name", "content"), [("raw.csv", b"0,high\n"), ("raw.csv.gz", gzip.compress(b"0,high\n"))])
 def test_wrong_content_in_the_users_folder_raises(
     empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)
     monkeypatch.setenv("PI_XGB_DATA", str(tmp_path))
     # A wrong file is an error that names it; it is neither used nor replaced by a download.
-    with pytest.raises(
-        store.ChecksumError, match=rf"raw\.csv from .*{name}: expected sha256 .* place the right"
-    ):
+    with pytest.raises(store.ChecksumError, match=rf"raw\.csv from .*{name}: expected sha256 .* place the right"):
         store.raw_content(_raw(), _refuse)
     assert (tmp_path / name).read_bytes() == content
 
 
-def test_folder_that_is_none_raises(
-    empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_that_is_none_raises(empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PI_XGB_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match="expected PI_XGB_DATA to name a folder"):
         store.raw_content(_raw(), _refuse)
@@ -622,9 +612,7 @@ def test_partial_file_that_is_complete_or_too_long(empty_cache: Path, publish: P
         target.with_name(f"{target.name}.part").write_bytes(found)
         # A complete partial file is taken as it is, one that cannot be is thrown away.
         assert fetch.fetch(_raw(publisher.url())) == CONTENT
-        assert publisher.asked == (
-            [f"bytes={len(CONTENT)}-"] if found == CONTENT else [f"bytes={len(found)}-", None]
-        )
+        assert publisher.asked == ([f"bytes={len(CONTENT)}-"] if found == CONTENT else [f"bytes={len(found)}-", None])
 
 
 def test_server_without_ranges_starts_over(empty_cache: Path, publish: Publish) -> None:
@@ -636,9 +624,7 @@ def test_server_without_ranges_starts_over(empty_cache: Path, publish: Publish) 
 def test_download_gives_up_and_keeps_what_came(empty_cache: Path, publish: Publish) -> None:
     publisher = publish(CONTENT, breaks=99, after=1000)
     raw = _raw(publisher.url("archive.zip"))
-    with pytest.raises(
-        download.DownloadError, match=r"could not download http.* place raw\.csv \(or raw\.csv\.gz\)"
-    ):
+    with pytest.raises(download.DownloadError, match=r"could not download http.* place raw\.csv \(or raw\.csv\.gz\)"):
         fetch.fetch(raw)
     target = fetch.download_path(raw.url)
     # Five attempts of 1000 bytes are there for the next run, and nothing passes for the whole file.

@@ -1,5 +1,6 @@
 """Distributed trainings: ``pi_xgb.train`` inside a communicator, on real processes that hold some rows each."""
 
+import itertools
 import multiprocessing
 import traceback
 
@@ -45,7 +46,7 @@ def training(case, start, end):
 
 def failing_training(case, start, end):
     """The last worker brings something wrong."""
-    x, z, y, _, q = (array[start:end] for array in rows())
+    x, _z, y, _, q = (array[start:end] for array in rows())
     if end == N_ROWS:
         q = q[:-1] if case == "short q" else q
         if case == "no rows":
@@ -71,7 +72,7 @@ def on_workers(task, case, n_workers):
     cuts = CUTS[n_workers]
     workers = [
         context.Process(target=work, args=(task, case, start, end, tracker.worker_args(), answers), daemon=True)
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True)
+        for start, end in itertools.pairwise(cuts)
     ]
     for worker in workers:
         worker.start()

@@ -102,13 +102,9 @@ def by_definition(case, group_of, weight, options, rows_at_nodes=None):
     ):
         for k in outputs:
             positive = (case.y_by_output[k] == 1).tolist()
-            value = (case.y_by_output if options["node_value"] == "label" else case.prob_by_output)[
-                k
-            ].tolist()
+            value = (case.y_by_output if options["node_value"] == "label" else case.prob_by_output)[k].tolist()
 
-            def visit(
-                node, level_bias, k=k, positive=positive, value=value, rows_at=rows_at, dart=tree_weight
-            ):
+            def visit(node, level_bias, k=k, positive=positive, value=value, rows_at=rows_at, dart=tree_weight):
                 if "children" not in node or not rows_at.get(node["nodeid"]):
                     return
                 rows = rows_at[node["nodeid"]]
@@ -169,9 +165,7 @@ def tree_case(params, X, y, y_by_output, rounds=3, parallel=1, vector=False):
         assert vector
         pytest.skip("this XGBoost cannot write out vector leaves")
     n_outputs = len(y_by_output)
-    output_of_tree = [
-        list(range(n_outputs)) if vector else [i // parallel % n_outputs] for i in range(len(trees))
-    ]
+    output_of_tree = [list(range(n_outputs)) if vector else [i // parallel % n_outputs] for i in range(len(trees))]
     prob = booster.predict(dtrain).astype(float).reshape(len(X), -1).T
     return Case(
         booster, X, codes_of(X) if "c" in X else X.to_numpy(), y, y_by_output, list(prob), trees,
@@ -378,9 +372,7 @@ def test_invariances(seed, metric, bound):
     times = rng.integers(0, 3, len(y))
     weighted = score(booster, X, y, sensitive_features=group, sample_weight=times, **kwargs)
     i = np.repeat(np.arange(len(y)), times)
-    np.testing.assert_allclose(
-        weighted, score(booster, X[i], y[i], sensitive_features=group[i], **kwargs), atol=1e-13
-    )
+    np.testing.assert_allclose(weighted, score(booster, X[i], y[i], sensitive_features=group[i], **kwargs), atol=1e-13)
     # So is the scale of the weights.
     tripled = score(booster, X, y, sensitive_features=group, sample_weight=times * 3.7, **kwargs)
     np.testing.assert_allclose(tripled, weighted, atol=1e-13)
@@ -523,9 +515,7 @@ def simulated():
 )
 def test_authors_simulation(simulated, metric, bound, absent_group):
     kwargs = {"metric": metric, "bound": bound, "absent_group": absent_group}
-    scores = np.array(
-        [score(b, X, y, sensitive_features=z, normalize=True, **kwargs) for b, X, y, z in simulated]
-    )
+    scores = np.array([score(b, X, y, sensitive_features=z, normalize=True, **kwargs) for b, X, y, z in simulated])
     # In 10 of 10 repeats: every biased feature that the model needs is clearly negative;
     assert (scores[:, BIASED_USED] < -0.04).all()
     assert (scores[:, BIASED_USED].sum(axis=1) < -0.55).all()
@@ -727,9 +717,7 @@ def test_scikit_learn_estimator_is_its_booster():
     model = xgb.XGBClassifier(n_estimators=4, max_depth=3, missing=-999.0, n_jobs=1).fit(X, y)
     frame = fair_importance(model, X, y, sensitive_features=group)
     # An estimator means its booster, and its own idea of what is missing.
-    expected = fair_importance(
-        model.get_booster(), xgb.DMatrix(X, missing=-999.0), y, sensitive_features=group
-    )
+    expected = fair_importance(model.get_booster(), xgb.DMatrix(X, missing=-999.0), y, sensitive_features=group)
     pd.testing.assert_frame_equal(frame, expected)
     np.testing.assert_allclose(frame["gain"], model.feature_importances_, rtol=1e-6)
     assert frame.attrs["surrogate"] is None
@@ -850,9 +838,7 @@ def test_surrogate_of_a_tree_is_that_tree():
     through = fair_importance(prediction, X, y, sensitive_features=group, normalize=False)
     # A model that is a stump is imitated exactly, and scores what the stump scores.
     assert through.attrs["surrogate"]["r2"] == pytest.approx(1, abs=1e-6)
-    np.testing.assert_allclose(
-        through["fair_importance"], score(stump, X, y, sensitive_features=group), atol=1e-12
-    )
+    np.testing.assert_allclose(through["fair_importance"], score(stump, X, y, sensitive_features=group), atol=1e-12)
 
 
 def test_object_and_its_predictions_are_the_same_model():
@@ -975,9 +961,7 @@ def test_surrogate_takes_weights_text_columns_and_hard_predictions():
     before = frame.copy()
     answer = fair_importance(Hard(), frame, labels, sensitive_features=group, sample_weight=weight)
     # The model decides by the text alone, so that is what the surrogate splits on.
-    np.testing.assert_allclose(
-        answer[["gain", "fair_importance"]].T, [[0, 0, 0, 1], [0, 0, 0, -1]], atol=1e-6
-    )
+    np.testing.assert_allclose(answer[["gain", "fair_importance"]].T, [[0, 0, 0, 1], [0, 0, 0, -1]], atol=1e-6)
     assert answer.attrs["surrogate"]["agreement"] == 1
     pd.testing.assert_frame_equal(frame, before)
 
@@ -1091,9 +1075,7 @@ def test_matrix_without_names_for_a_booster_with_names():
 def test_classes_that_the_model_does_not_have():
     case, group = CASES["multi-class"](seed=0)
     for y in (case.y + 1, case.y - 1, case.y / 2):
-        with pytest.raises(
-            ValueError, match=r"y must hold the whole numbers 0 to 2, the classes of the model"
-        ):
+        with pytest.raises(ValueError, match=r"y must hold the whole numbers 0 to 2, the classes of the model"):
             fair_importance(case.booster, case.X, y, sensitive_features=group)
 
 

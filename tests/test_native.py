@@ -190,7 +190,7 @@ def test_native_says_why_it_would_not_be_exact(more, why):
 
 
 def test_native_refuses_what_reads_the_labels_it_replaces():
-    x, z, y, q, _ = continuous(100)
+    x, _z, y, q, _ = continuous(100)
     dtrain = xgb.DMatrix(x, y)
     with pytest.raises(ValueError, match="dtrain is among the evals"):
         pi_xgb.train(params_of(), dtrain, 2, teacher=q, engine="native", evals=[(dtrain, "train")])

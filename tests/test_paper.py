@@ -55,7 +55,6 @@ def auc_of_one_fold(prepared, params, method, fold):
     return float(best.eval(data.test).split(":")[-1])
 
 
-
 @pytest.fixture(autouse=True)
 def raw_data(monkeypatch):
     monkeypatch.setenv("PI_XGB_DATA", str(RAW_FOLDER))

@@ -395,7 +395,7 @@ def test_mfc_without_a_bound_is_logistic_regression():
 
 def test_mfc_goes_on_with_looser_tolerances_and_then_says_that_it_failed(monkeypatch):
     x, y, groups = mfc_problem(3)
-    monkeypatch.setattr(mfc, "_ITERATIONS", 3)
+    monkeypatch.setattr(mfc, "_ITERATIONS", 1)
     starts, original = [], mfc.minimize
 
     def spy(loss, start, **arguments):

@@ -336,8 +336,9 @@ def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
     x, z, y = rows()
     # 1 where y tends to be 0, else 0 or 2: with zeros as missing a single split could tell these from the 1s.
     zeros = pd.DataFrame({"z0": np.where(z["z0"] > 0, 2.0 * (np.arange(len(z)) % 2), 1.0)})
-    apart = estimator(teacher="all").fit(x, y, privileged=zeros)
-    beside = estimator(teacher="all").fit(sparse.csr_matrix(x), y, privileged=zeros)
+    stumps = {"teacher": "all", "teacher_params": {"max_depth": 1, "nthread": 1}}
+    apart = estimator(**stumps).fit(x, y, privileged=zeros)
+    beside = estimator(**stumps).fit(sparse.csr_matrix(x), y, privileged=zeros)
     assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
 
 
@@ -345,10 +346,10 @@ def test_what_counts_as_missing_does_so_for_the_teacher():
     x, z, y = rows()
     # As above: only if 2 is missing can one split put it beside the 0s.
     column = pd.DataFrame({"z0": np.where(z["z0"] > 0, 2.0 * (np.arange(len(z)) % 2), 1.0)})
-    model = estimator(missing=2.0, kl_weight=2.0).fit(x, y, privileged=column)
-    expected = estimator(kl_weight=2.0).fit(x, y, privileged=column.replace(2.0, np.nan))
-    assert same_model(model, expected)
-    assert not same_model(model, estimator(kl_weight=2.0).fit(x, y, privileged=column))
+    stumps = {"kl_weight": 2.0, "teacher_params": {"max_depth": 1, "nthread": 1}}
+    model = estimator(missing=2.0, **stumps).fit(x, y, privileged=column)
+    assert same_model(model, estimator(**stumps).fit(x, y, privileged=column.replace(2.0, np.nan)))
+    assert not same_model(model, estimator(**stumps).fit(x, y, privileged=column))
 
 
 def test_one_privileged_column_may_be_a_series_or_flat():
@@ -1001,6 +1002,9 @@ def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs()
     for guiding in ({"crossfit": 2}, {"method": "jpib"}, {"kl_weight": 0}, {"teacher": LogisticRegression()}):
         model = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y))
         assert model.best_iteration < 50
+        # Who does not read it is not disturbed by it, so that one search can go through all of them.
+        again = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y), eval_privileged=[z])
+        assert guiding == {"crossfit": 2} or same_model(again, model)
     refused("one table .or None. for each of the 1", fit=lambda x, z, y: {**sets(x, z, y), "eval_privileged": [z, z]})
     refused("eval_privileged was given without privileged", fit=lambda x, z, y: {"eval_privileged": [z]})
 

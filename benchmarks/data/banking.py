@@ -25,9 +25,7 @@ def bank(contents: Mapping[str, bytes]) -> Table:
 
 def credit(contents: Mapping[str, bytes]) -> Table:
     """Default of credit card clients, with undocumented codes counted as "other"."""
-    frame = pd.read_csv(io.BytesIO(contents["default_of_credit_card_clients.csv"]), sep=";").drop(
-        columns="ID"
-    )
+    frame = pd.read_csv(io.BytesIO(contents["default_of_credit_card_clients.csv"]), sep=";").drop(columns="ID")
     label = frame.pop("default payment next month") == 1
     frame["MARRIAGE"] = frame["MARRIAGE"].replace(0, 3)
     frame["EDUCATION"] = frame["EDUCATION"].where(frame["EDUCATION"].between(1, 4), 4)

@@ -35,8 +35,7 @@ KDD_DROPPED = [
     "migration-sunbelt",
 ]
 KDD_NUMERIC = names(
-    "age wage-per-hour capital-gain capital-loss dividends-from-stocks num-persons-worked-for-employer "
-    "weeks-worked"
+    "age wage-per-hour capital-gain capital-loss dividends-from-stocks num-persons-worked-for-employer weeks-worked"
 )
 KDD_CATEGORICAL = names(
     "workclass industry occupation education marital-status race sex employment-status tax-filter-stat "

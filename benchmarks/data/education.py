@@ -16,9 +16,7 @@ STUDENT_GROUPS = {
     "age": lambda age: age == "<18",
 }
 OULAD_NUMERIC = ["num_of_prev_attempts", "studied_credits"]
-OULAD_CATEGORICAL = names(
-    "code_module code_presentation gender region highest_education imd_band age_band disability"
-)
+OULAD_CATEGORICAL = names("code_module code_presentation gender region highest_education imd_band age_band disability")
 
 
 def student(content: bytes) -> Table:

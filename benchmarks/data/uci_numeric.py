@@ -18,10 +18,7 @@ SPAM_WORDS = names(
 )
 SPAM = [
     *(f"word_freq_{word}" for word in SPAM_WORDS),
-    *(
-        f"char_freq_{char}"
-        for char in ("semicolon", "parenthesis", "bracket", "exclamation", "dollar", "hash")
-    ),
+    *(f"char_freq_{char}" for char in ("semicolon", "parenthesis", "bracket", "exclamation", "dollar", "hash")),
     "capital_run_length_average",
     "capital_run_length_longest",
     "capital_run_length_total",
@@ -40,9 +37,7 @@ CAR_LEVELS = {
 
 def heart(contents: Mapping[str, bytes]) -> Table:
     """Cleveland heart disease; rows with an unknown value are left out."""
-    frame = pd.read_csv(
-        io.BytesIO(contents["processed.cleveland.data"]), names=[*HEART, "num"], na_values="?"
-    )
+    frame = pd.read_csv(io.BytesIO(contents["processed.cleveland.data"]), names=[*HEART, "num"], na_values="?")
     frame = frame.dropna()
     return Table(frame, HEART, [], frame["num"] > 0)
 

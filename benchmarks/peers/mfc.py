@@ -25,7 +25,7 @@ FACTORS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 P_RULE = 0.8
 """The legal rule that the authors quote: no group's positive rate below 80 % of the other's."""
 
-_ITERATIONS = 500
+_ITERATIONS = 300
 _TOLERANCES = (1e-10, 1e-8, 1e-6)
 """Of the mean loss, the looser ones where the iterations run out: rare categories of one label alone pull their weights
 to infinity, and the loss is flat all the way."""
@@ -103,7 +103,7 @@ class MFC(Peer):
     needs_groups: ClassVar[bool] = True
     binary_groups_only: ClassVar[bool] = True
 
-    max_rows: int | None = 50_000
+    max_rows: int | None = 20_000
     c: float | None = 0.0
 
     def _fit(self, train: Rows, valid: Rows) -> None:
