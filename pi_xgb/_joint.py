@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,8 @@ class JointTeacher(Teacher):
         target, total = self._loss.blend(label, [(mean, self._kl_weight)], mean)
         factor = np.float32(total) if weight is None else np.float32(total) * weight
         grad, hess = self._loss.gradient(self._q, target, factor)
+        del target
+        self._q = None  # out of date, and the next lines are where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
     def _margin(self, booster: xgboost.Booster) -> Array:
@@ -220,6 +223,8 @@ class JointObjective(KLObjective):
     params
         The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
         there is no ``num_class``).
+    further_teachers
+        More teachers of the student, constraints for example, as a list of (teacher, weight).
 
     Notes
     -----
@@ -238,18 +243,25 @@ class JointObjective(KLObjective):
     (10, 9)
     """
 
-    def __init__(self, dprivileged: xgboost.DMatrix, kl_weight: float = DEFAULT_KL_WEIGHT, params: Any = None) -> None:
+    def __init__(
+        self,
+        dprivileged: xgboost.DMatrix,
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        params: Any = None,
+        *,
+        further_teachers: Sequence[tuple[Any, float]] = (),
+    ) -> None:
         chosen = user_params(params)
         if "objective" not in chosen and number_of_classes(chosen) < 2:
             chosen["objective"] = "binary:logistic"
         self.teacher = JointTeacher(dprivileged, chosen)
         super().__init__(
-            self.teacher,
-            kl_weight,
+            [(self.teacher, kl_weight), *further_teachers],
             objective=chosen.get("objective", "multi:softmax"),
             scale_pos_weight=scale_pos_weight(chosen),
             device=str(chosen.get("device", "cpu")),
         )
+        self.kl_weight = check_kl_weight(kl_weight)
 
 
 class JointCheckPoint(TrainingCallback):

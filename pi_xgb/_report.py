@@ -222,8 +222,9 @@ def _small_groups(rows: JudgedRows) -> list[str]:
 def _pictures(
     models: Sequence[JudgedModel], rows: JudgedRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
 ) -> dict[str, Any]:
-    """The pictures as fields of the page. What they warn of was told with the numbers."""
+    """The pictures as fields of the page."""
     with warnings.catch_warnings():
+        # What they warn of was told with the numbers; and letters that matplotlib lacks, a browser has.
         warnings.simplefilter("ignore", category=UserWarning)
         return {
             "comparison": pictures_of.of_comparison(numbers) if len(models) > 1 else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -57,9 +56,7 @@ def page_colors() -> Iterator[None]:
 def as_svg(figure: Figure, alt: str, prefix: str) -> Html:
     """The figure as an element of a page; ``prefix`` keeps its ids apart from those of other pictures."""
     target = io.StringIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        figure.savefig(target, format="svg")
+    figure.savefig(target, format="svg")
     root = ElementTree.fromstring(target.getvalue())
     _drop(root, (f"{_SVG}metadata", f"{_SVG}style"))
     used = set(_references(root))
@@ -99,6 +96,3 @@ def _adapt(element: ElementTree.Element, used: set[str], prefix: str) -> None:
         elif key == "d":
             value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value).replace("\n", "")
         element.set(key, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
-    # matplotlib writes no colour where it is black, and black would vanish on a dark page.
-    if element.tag == "text" and "fill" not in element.get("style", ""):
-        element.set("style", f"{element.get('style', '')}; fill: currentColor".lstrip("; "))

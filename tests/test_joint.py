@@ -583,3 +583,20 @@ def test_gblinear_alternates_as_well():
     ours = pi_xgb.train(params, case.dtrain(), ROUNDS, privileged=case.dprivileged(), method="jpib", kl_weight=0.7)
     student, _ = jpib_loop(params, case.dtrain(), case.dprivileged(), ROUNDS, 0.7)
     np.testing.assert_allclose(ours.predict(case.dtrain()), student.predict(case.dtrain()), rtol=1e-6)
+
+
+def test_a_constraint_teaches_beside_the_privileged_booster():
+    from pi_xgb.constraints import GroupParity
+
+    data = pi_xgb.datasets.make_privileged(400, seed=2, group_gap=1.5)
+    dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1, "base_score": 0.5}
+    parity = (GroupParity(data.group), 3.0)
+    objective = JointObjective(privileged, 0.7, params, further_teachers=[parity])
+    by_objective = xgb.train(params, dtrain, 6, obj=objective)
+    by_train = pi_xgb.train(params, dtrain, 6, teacher=[(pi_xgb.JointTeacher(privileged, params), 0.7), parity])
+    # The objective with a further teacher is the list of both in train.
+    assert by_objective.get_dump() == by_train.get_dump()
+    alone = xgb.train(params, dtrain, 6, obj=JointObjective(privileged, 0.7, params))
+    # And the constraint counts.
+    assert by_objective.get_dump() != alone.get_dump()

@@ -408,6 +408,7 @@ def test_mfc_goes_on_with_looser_tolerances_and_then_says_that_it_failed(monkeyp
     tolerances, losses = zip(*starts, strict=True)
     # Each attempt is looser than the one before and begins where that one ended.
     assert tolerances == mfc._TOLERANCES
+    assert tolerances[0] < tolerances[1] < tolerances[2]
     assert losses[2] < losses[1] < losses[0]
 
 
@@ -713,6 +714,8 @@ def test_grid_search_refuses_more_than_two_groups_combined():
     assert peer.limit(100, 2) is None
     assert not peer.limit(100, (2, 2)).runs
     assert not peer.limit(100, 3).runs
+    assert not peer.limit(100, np.array([2, 2])).runs
+    assert "sensitive attribute" in peer.limit(100, 0).reason
 
 
 @pytest.mark.parametrize("name", ["Fairlearn EG", "FairGBM"])

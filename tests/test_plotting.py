@@ -186,7 +186,7 @@ def test_names_are_never_mathematics_nor_hidden(name):
     seen = matplotlib.cbook.strip_math(text.get_text()).replace(r"\$", "$").strip().rstrip("…")
     words = ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
     assert words.startswith(seen)
-    assert len(seen) >= min(len(words), 20)
+    assert min(len(words), 20) <= len(seen) <= 24
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

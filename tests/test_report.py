@@ -217,14 +217,18 @@ def test_two_reports_of_the_same_are_the_same(write, data, tmp_path):
 
 
 def test_drawing_leaves_matplotlib_as_it_was(data, tmp_path):
-    with plt.style.context("dark_background"):
+    def written(name):
+        model, options = data["models"]["plain"], {"sensitive_features": data["sex"], "n_boot": 0}
+        return report(tmp_path / name, model, data["x"], data["y"], **options).read_bytes()
+
+    usual = written("usual.html")
+    with plt.style.context(["dark_background", {"font.size": 20, "lines.linewidth": 5}]):
         before = dict(plt.rcParams)
-        path = report(tmp_path / "dark.html", data["models"]["plain"], data["x"], data["y"],
-                      sensitive_features=data["sex"], n_boot=0)  # fmt: skip
+        own = written("own.html")
         # The user's style neither changes nor shows, and pyplot hears of no figure.
         assert dict(plt.rcParams) == before
+    assert own == usual
     assert not plt.get_fignums()
-    assert "#000000" not in path.read_text(encoding="utf-8")
 
 
 # --- the numbers ------------------------------------------------------------------------------------------------
@@ -618,8 +622,9 @@ def test_an_existing_file_is_left_alone(data, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("mine")
     options = {"sensitive_features": data["sex"], "n_boot": 0, "pictures": False}
+    # That is found out before anything else.
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        report(path, data["models"], data["x"], data["y"], **options)
+        report(path, {}, None, **options)
     assert path.read_text() == "mine"
     # It is replaced on request, as a whole.
     assert report(str(path), data["models"], data["x"], data["y"], overwrite=True, **options) == path
@@ -627,8 +632,11 @@ def test_an_existing_file_is_left_alone(data, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_appears_meanwhile_is_left_alone(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("linking", [True, False])
+def test_a_file_that_appears_meanwhile_is_left_alone(data, tmp_path, monkeypatch, linking):
     path = tmp_path / "report.html"
+    if not linking:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("no links here")))
 
     def slow(*args):
         path.write_text("somebody else's")

@@ -104,7 +104,7 @@ class Peer:
 
     def limit(self, n_rows: int, n_groups: int | Sequence[int] = ()) -> Limit | None:
         """What keeps this peer from a set of ``n_rows``; ``n_groups`` counts the values of each sensitive column."""
-        sizes = tuple(n_groups) if isinstance(n_groups, Sequence) else (n_groups,) * (n_groups > 0)
+        sizes = group_sizes(n_groups)
         if self.needs_groups and not sizes:
             return Limit(False, "needs a sensitive attribute, and the set has none")
         if self.binary_groups_only and any(size > 2 for size in sizes):
@@ -334,6 +334,11 @@ class Sigmoid:
     def __call__(self, decision: Array) -> Array:
         """The probability of label 1."""
         return 1.0 / (1.0 + np.exp(-np.clip(self.slope * decision + self.intercept, -500, 500)))
+
+
+def group_sizes(n_groups: int | Sequence[int]) -> tuple[int, ...]:
+    """One number or one per sensitive column as a tuple, empty where there is no sensitive column."""
+    return tuple(int(size) for size in np.atleast_1d(n_groups) if size > 0)
 
 
 def group_numbers(groups: Array) -> Array:

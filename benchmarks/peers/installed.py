@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from ._base import (
     Sigmoid,
     best_on_grid,
     group_numbers,
+    group_sizes,
     median_squared_distance,
     require,
     subsample,
@@ -118,10 +120,9 @@ class FairlearnGridSearch(_Reduction):
     max_rows: int | None = 50_000
     grid_size: int = 20
 
-    def limit(self, n_rows: int, n_groups: Any = ()) -> Any:
+    def limit(self, n_rows: int, n_groups: int | Sequence[int] = ()) -> Limit | None:
         """As for every peer; more than two groups, combinations counted, are refused."""
-        sizes = tuple(n_groups) if np.ndim(n_groups) else (n_groups,) * (n_groups > 0)
-        combined = int(np.prod(sizes)) if sizes else 0
+        combined = int(np.prod(group_sizes(n_groups)))
         if combined > 2:
             return Limit(False, f"takes two groups: with {combined} its grid has too many dimensions")
         return super().limit(n_rows, n_groups)
