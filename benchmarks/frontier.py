@@ -276,7 +276,7 @@ def verdict(row: pd.Series) -> str:
 
 def frontier_lines(table: pd.DataFrame, dataset: str) -> list[str]:
     out = ["| method | kl_weight | accuracy | AUC | SP | EO | seconds |", "|---|---|---|---|---|---|---|"]
-    for method, level in dict.fromkeys(zip(table.method, table.level, strict=True)):
+    for method, level in cells():
         found = {m: per_fold(table, dataset, method, level, m) for m in ("accuracy", "AUC", "SP", "EO", "seconds")}
         if not len(found["accuracy"]):
             continue
@@ -311,7 +311,7 @@ def pictures(table: pd.DataFrame, folder: Path) -> list[str]:
             ax.set(title=dataset, xlabel=f"gap in {NAMES[fairness]}", ylabel="accuracy" if ax is axes[0][0] else "")
             ax.set_xlim(left=0)
             ax.grid(alpha=0.3)
-        axes[0][0].legend(fontsize=8, loc="lower right")
+        figure.legend(*axes[0][0].get_legend_handles_labels(), fontsize=9, loc="outside lower center", ncols=6)
         name = f"frontier_{fairness}.png"
         figure.savefig(folder / name, dpi=110)
         plt.close(figure)

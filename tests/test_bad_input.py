@@ -182,7 +182,10 @@ def spoilt_weights(weights: np.ndarray) -> Callable[[Bench], None]:
 def with_labels(label: Callable[[np.ndarray], np.ndarray]) -> Callable[[Bench], None]:
     def spoil(bench: Bench) -> None:
         for name in ("dtrain", "privileged"):
-            getattr(bench, name).set_label(label(bench.y))
+            try:
+                getattr(bench, name).set_label(label(bench.y))
+            except (xgb.core.XGBoostError, ValueError):
+                continue
 
     return spoil
 
@@ -274,6 +277,15 @@ CASES = [
         )
         for objective in ("multi:softprob", "multi:softmax")
         for value in (3.0, -1.0, 1.5)
+    ),
+    # Labels that are no numbers, which XGBoost refuses and keeps.
+    Case(
+        "an infinite label",
+        (*ALL, "fit_teacher"),
+        with_labels(one_row_changed(np.inf)),
+        ValueError,
+        ("labels of", "finite", "inf"),
+        "reg:squarederror",
     ),
     Case(
         "no num_class",
@@ -536,6 +548,13 @@ CASES = [
         params(scale_pos_weight=-1),
         ValueError,
         ("scale_pos_weight", "-1", "(?!.*counts the teacher)"),
+    ),
+    Case(
+        "scale_pos_weight as a word",
+        ALL[:6],
+        params(scale_pos_weight="balanced"),
+        TypeError,
+        ("scale_pos_weight", "number", "'balanced'"),
     ),
     # A teacher that ends with 0 rounds.
     Case(
