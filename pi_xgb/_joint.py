@@ -251,6 +251,7 @@ class JointObjective(KLObjective):
         *,
         further_teachers: Sequence[tuple[Any, float]] = (),
     ) -> None:
+        kl_weight = check_kl_weight(kl_weight)
         chosen = user_params(params)
         if "objective" not in chosen and number_of_classes(chosen) < 2:
             chosen["objective"] = "binary:logistic"
@@ -261,7 +262,7 @@ class JointObjective(KLObjective):
             scale_pos_weight=scale_pos_weight(chosen),
             device=str(chosen.get("device", "cpu")),
         )
-        self.kl_weight = check_kl_weight(kl_weight)
+        self.kl_weight = kl_weight
 
 
 class JointCheckPoint(TrainingCallback):
