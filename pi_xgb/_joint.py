@@ -307,6 +307,8 @@ class JointCheckPoint(TrainingCallback):
         self._directory = Path(directory)
         if not self._directory.is_dir():
             raise ValueError(f"checkpoints need an existing folder, {str(directory)!r} is none: create it first")
+        if not isinstance(teacher, JointTeacher):
+            raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")
         if interval < 1:
             raise ValueError(f"interval must be at least 1 round, got {interval!r}")
         self._teacher = teacher

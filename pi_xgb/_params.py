@@ -17,6 +17,9 @@ from ._validation import check_objective, check_scale_pos_weight
 # XGBoost 3.1 starts each class at its share, taken as a margin; later versions at the logarithm of its share.
 _SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
 
+# Ours, which XGBoost would only warn of as unused.
+_KEYWORDS = ("kl_weight", "privileged", "method", "teacher", "crossfit", "teacher_params", "privileged_evals")
+
 # What names or counts the student's columns means nothing for the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
 
@@ -31,11 +34,12 @@ def user_params(params: Any) -> dict[str, Any]:
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
-    if "kl_weight" in copied:
-        raise ValueError(
-            "kl_weight is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
-            "pi_xgb.train(params, dtrain, kl_weight=...)"
-        )
+    for name in _KEYWORDS:
+        if name in copied:
+            raise ValueError(
+                f"{name} is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
+                f"pi_xgb.train(params, dtrain, {name}=...)"
+            )
     return copied
 
 

@@ -133,6 +133,7 @@ class ModelTeacher(FixedTeacher):
     def __init__(self, model: Any, data: Any, *, probabilities: bool = True) -> None:
         name = type(model).__name__
         if hasattr(model, "predict_proba"):
+            _check_classes(model)
             q = np.asarray(model.predict_proba(data))
             if q.ndim == 2 and q.shape[1] == 2:
                 q = q[:, 1]
@@ -144,6 +145,16 @@ class ModelTeacher(FixedTeacher):
                 "model.predict for a regression model"
             )
         super().__init__(q, probabilities=probabilities, name=name)
+
+
+def _check_classes(model: Any) -> None:
+    """The columns of predict_proba follow the model's classes_: in another order the teacher would be upside down."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None and list(classes) != list(range(len(classes))):
+        raise ValueError(
+            f"the classes of {type(model).__name__} are {list(classes)}, the labels of the student are 0, 1, ...: fit "
+            "the model on those, or pass a function that returns the right columns of its predict_proba"
+        )
 
 
 def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
@@ -176,6 +187,11 @@ def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
         raise TypeError(
             f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"
+        )
+    if isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
+        raise TypeError(
+            "a list of teachers holds pairs (teacher, weight), each with the teacher first: "
+            "teacher=[(q, 0.5), (GroupParity(sex), 2.0)]"
         )
     if isinstance(teacher, xgboost.DMatrix):
         raise TypeError(

@@ -121,6 +121,11 @@ def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.
 
 def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
     """One q for each prediction."""
+    if q.shape != mean.shape and q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
+        raise ValueError(
+            f"{name} gives q of shape {q.shape}, this objective has one prediction per row, shape {mean.shape}: take "
+            "the column of the positive class, q[:, 1]"
+        )
     if q.shape != mean.shape:
         raise ValueError(
             f"{name} gives q of shape {q.shape}, the training rows need {mean.shape}: "
@@ -165,6 +170,11 @@ def check_same_labels(label: Array, privileged_label: Array) -> None:
 
 def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, allow_overlap: bool) -> None:
     """Columns in both matrices are mostly an accident, and sometimes the plan."""
+    if privileged is dtrain and not allow_overlap:
+        raise ValueError(
+            "privileged is dtrain itself: pass the matrix of privileged features, or allow_overlap=True if the teacher "
+            "is meant to see the classifier features"
+        )
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
     if shared and not allow_overlap:
         raise ValueError(

@@ -790,6 +790,8 @@ def fingerprint(value: Any) -> Any:
         return [fingerprint(item) for item in value]
     if isinstance(value, dict):
         return {key: fingerprint(item) for key, item in value.items()}
+    if isinstance(value, xgb.Booster):
+        return bytes(value.save_raw("json"))
     if isinstance(value, np.ndarray):
         return value.tobytes()
     if isinstance(value, pd.DataFrame):

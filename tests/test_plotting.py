@@ -174,6 +174,15 @@ def test_the_legend_of_scores_hides_nothing():
         assert lowest >= max(patch.get_data().values.max() for patch in ax.patches)
 
 
+def test_the_legend_of_many_calibration_curves_hides_nothing():
+    ax = draw_calibration(None, n_groups=5)
+    ax.figure.draw_without_rendering()
+    lowest = ax.transData.inverted().transform(ax.get_legend().get_window_extent())[0, 1]
+    # The lower end of the legend is above a share of 1, and the axis is not labelled beyond it.
+    assert lowest >= 1
+    assert max(ax.get_yticks()) == 1
+
+
 @pytest.mark.parametrize("name", ["$a$", "_a", "a" * 60, ("women", "$east$"), 1, float("nan")])
 def test_names_are_never_mathematics_nor_hidden(name):
     ax = new_axes()

@@ -331,6 +331,17 @@ def test_a_model_does_not_differ_from_itself(write, data):
         assert "−" not in cell["text"]
 
 
+def test_a_difference_is_bold_if_its_interval_leaves_out_zero(write, data):
+    y = data["y"]
+    turned = booster_of(data["x"], 1 - y)
+    page = write({"plain": data["models"]["plain"], "turned": turned})
+    _, rows = page.table("Difference from plain")
+    bold = [low > 0 or high < 0 for _, low, high in (cell["values"] for cell in rows["turned"])]
+    # A model of the opposite is surely worse, and as many cells are marked as have such an interval.
+    assert bold[0]
+    assert sum(attributes.get("class") == "sure" for attributes in page.named("span")) == sum(bold)
+
+
 def test_intervals_of_differences_are_those_of_a_loop(data):
     rng = np.random.default_rng(3)
     y = data["y"].to_numpy()
