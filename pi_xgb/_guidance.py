@@ -31,6 +31,7 @@ from ._validation import (
     check_dmatrix,
     check_kl_weight,
     check_labels,
+    check_margins_stay,
     check_no_overlap,
     check_same_rows,
     check_shape,
@@ -77,12 +78,13 @@ class Guidance:
             "teacher_params": self.teacher_params is not None,
             "privileged_evals": self.privileged_evals is not None,
             "allow_overlap": self.allow_overlap,
+            "kl_weight": self.teacher is None and self.kl_weight not in (0, DEFAULT_KL_WEIGHT),
         }
         if self.privileged is None:
             named = [name for name, is_set in unread.items() if is_set]
             if named:
                 raise ValueError(
-                    f"{', '.join(named)} only mean something with privileged=, the DMatrix of privileged features"
+                    f"without privileged=, the DMatrix of privileged features, there is no use for {', '.join(named)}"
                 )
         if self.is_joint:
             named = [name for name in ("crossfit", "privileged_evals") if unread[name]]
@@ -122,11 +124,9 @@ class Guidance:
                     f"{objective_name(params)!r} and {number_of_classes(params)}, teacher_params have "
                     f"{objective_name(own)!r} and {number_of_classes(own)}. Leave both out of teacher_params"
                 )
-            if self.is_joint and "dart" in (params.get("booster"), self.params_of_teacher(params).get("booster")):
-                raise ValueError(
-                    "method='jpib' needs margins that stay, and booster='dart' drops trees at random in every "
-                    "round: use gbtree or gblinear, or method='kbpib'"
-                )
+            if self.is_joint:
+                check_margins_stay(params)
+                check_margins_stay(own)
             for matrix, name in self.privileged_evals or ():
                 check_dmatrix(matrix, f"privileged_evals {name!r}")
         for joint in self._joint_teachers:

@@ -18,7 +18,7 @@ from ._losses import Array, Loss
 from ._objective import KLObjective
 from ._params import intercept, loss_of, number_of_classes, scale_pos_weight, user_params
 from ._teachers import DEFAULT_KL_WEIGHT, Start, Teacher
-from ._validation import check_dmatrix, check_kl_weight, check_same_labels
+from ._validation import check_dmatrix, check_folder, check_kl_weight, check_margins_stay, check_same_labels
 
 # Enough rows of the student's last predictions to tell it from any other student.
 _ROWS_REMEMBERED = 1000
@@ -70,11 +70,7 @@ class JointTeacher(Teacher):
     ) -> None:
         check_dmatrix(dprivileged, "privileged")
         self._params = user_params(params)
-        if self._params.get("booster") == "dart":
-            raise ValueError(
-                "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use "
-                "gbtree or gblinear, or method='kbpib'"
-            )
+        check_margins_stay(self._params)
         self._loss: Loss = loss_of(self._params)
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
@@ -304,9 +300,7 @@ class JointCheckPoint(TrainingCallback):
 
     def __init__(self, directory: os.PathLike[str] | str, teacher: JointTeacher, *, interval: int = 100) -> None:
         super().__init__()
-        self._directory = Path(directory)
-        if not self._directory.is_dir():
-            raise ValueError(f"checkpoints need an existing folder, {str(directory)!r} is none: create it first")
+        self._directory = check_folder(directory)
         if not isinstance(teacher, JointTeacher):
             raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")
         if interval < 1:
@@ -330,7 +324,7 @@ class JointCheckPoint(TrainingCallback):
     @staticmethod
     def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:
         """The newest complete checkpoint as (rounds, student's file, teacher's file), or None."""
-        folder = Path(directory)
+        folder = check_folder(directory)
         rounds = [int(m[1]) for file in folder.iterdir() if (m := re.fullmatch(r"student-(\d+)\.ubj", file.name))]
         complete = [r for r in rounds if (folder / f"teacher-{r}.ubj").exists()]
         if not complete:

@@ -39,8 +39,17 @@ def module_for(device: str) -> Any:
             import cupy
         except ImportError:
             return np
-        return cupy
+        # CuPy may be installed where there is no device: XGBoost then warns and trains on the CPU.
+        return cupy if cupy.cuda.is_available() else np
     return np
+
+
+def read_only(array: Array) -> Array:
+    """The same values for somebody who must not write to them."""
+    view = array.view()
+    if hasattr(view, "setflags"):  # of NumPy; CuPy knows no such arrays
+        view.setflags(write=False)
+    return view
 
 
 def to_host(array: Array) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from ._losses import LOSSES, Array, Loss, module_for, to_host
+from ._losses import LOSSES, Array, Loss, module_for, read_only, to_host
 from ._params import positive_weight
 from ._teachers import DEFAULT_KL_WEIGHT, FixedTeacher, Start, Teacher, as_teachers, attached_teacher
 from ._validation import (
@@ -92,6 +92,12 @@ class KLObjective:
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
+        if not isinstance(dtrain, xgboost.DMatrix):
+            raise TypeError(
+                f"{type(self).__name__} expects predictions and a DMatrix, as xgboost.train gives them, got a "
+                f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
+                "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
+            )
         return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
@@ -131,7 +137,7 @@ class KLObjective:
         # Teachers live in host memory; only those that follow the student need its mean there.
         teachers = self._teachers(loss, n_classes, dtrain)
         followed = any(teacher.follows_student for teacher, _ in teachers)
-        told = to_host(mean) if followed else margin
+        told = read_only(to_host(mean) if followed else margin)
         teachings = []
         for teacher, kl_weight in teachers:
             q = teacher.q(told, label, effective_weight)

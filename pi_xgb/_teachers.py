@@ -235,6 +235,10 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
     >>> list(history.columns)
     ['train-auc-mean', 'train-auc-std', 'test-auc-mean', 'test-auc-std']
     """
+    if not isinstance(dtrain, xgboost.DMatrix):
+        raise TypeError(
+            f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
+        )
     array = check_q(q, probabilities=False)
     if len(array) != dtrain.num_row():
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")

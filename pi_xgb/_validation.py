@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xgboost
+from xgboost import collective
 
+from ._collective import global_sum
 from ._losses import LOSSES, Array, Loss, to_host
 
 
@@ -53,13 +57,21 @@ def check_weights(weight: Array, n_rows: int, name: str) -> None:
         raise ValueError(f"{name} has {weight.size} weights for {n_rows} rows: give one weight per row")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
         raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
-    if weight.max() == 0:
+    if weight.max() == 0 and not collective.is_distributed():
         raise ValueError(f"the weights of {name} are all 0: at least one row must weigh something")
+
+
+def check_some_weight(weight: Array, n_rows: int, name: str) -> None:
+    """At least one row of all workers weighs something; to be asked on every worker."""
+    if global_sum(np.array([weight.sum(dtype=np.float64) if weight.size else n_rows]))[0] == 0:
+        raise ValueError(f"the weights of {name} are all 0, on every worker: at least one row must weigh something")
 
 
 def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
     """As many labels as rows, and at least one."""
     if n_rows == 0:
+        if collective.is_distributed():
+            raise ValueError(f"{name} has no rows on this worker: spread them over all workers, or train on fewer")
         raise ValueError(f"{name} has no rows: there is nothing to train on")
     if label.size != n_rows:
         raise ValueError(
@@ -191,6 +203,35 @@ def check_objective(objective: Any) -> Loss:
             "Change params['objective'], or train without a teacher"
         )
     return LOSSES[objective]
+
+
+def check_margins_stay(params: Mapping[str, Any]) -> None:
+    """A booster whose margins only grow from round to round, as the two of JPIB must."""
+    if params.get("booster") == "dart":
+        raise ValueError(
+            "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use gbtree or "
+            "gblinear, or method='kbpib'"
+        )
+
+
+def check_evals(evals: Any, name: str) -> list[tuple[xgboost.DMatrix, str]]:
+    """Pairs of a DMatrix and its name, as XGBoost wants them."""
+    pairs = list(evals) if isinstance(evals, Iterable) else [evals]
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"{name} must be a list of pairs (DMatrix, name), got an entry of type {type(pair).__name__}: write "
+                f"{name}=[(dvalid, 'valid')]"
+            )
+    return pairs
+
+
+def check_folder(path: os.PathLike[str] | str) -> Path:
+    """A folder that is there."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ValueError(f"checkpoints need an existing folder, {str(path)!r} is none: create it first")
+    return folder
 
 
 def check_metric(custom_metric: Any) -> None:

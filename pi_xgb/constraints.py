@@ -27,8 +27,16 @@ row, 1 / (1 + a), no longer exceeds 1/2.
 
 Row weights count: means, ranks and shares are weighted. Predictions are computed on the host; those of a GPU are
 copied there and back in every round. With classes (``multi:softprob``), parity is made for each class and the row
-brought back to sum to 1; averages over similar rows sum to 1 by themselves. Where rows are split over workers, each
-worker takes its own rows for all there are.
+brought back to sum to 1; averages over similar rows sum to 1 by themselves.
+
+Where rows are split over workers (:func:`pi_xgb.train` inside a communicator, :mod:`pi_xgb.dask`), each worker makes
+the constraint of its own rows, inside the communicator; means, ranks and shares are those of the rows of all workers,
+and the model is that of one machine. A group may be absent on a worker; what workers call by equal names is one group.
+The price is communication in every round: 16 bytes for each distinct prediction in each group, gathered on every
+worker, which sends and receives about twice that. A million rows with a million distinct predictions are 16 MB.
+``MetricFairness(key=)`` sends 16 bytes for each key. Neighbours by ``radius`` or ``k`` are an error there, since no
+worker has the rows to find them in. Row weights that are whole numbers have the sums of one machine to the bit; sums of
+others differ from them in the last digits of a float64.
 
 Examples
 --------
@@ -46,108 +54,39 @@ True
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from xgboost import collective
 
-from ._codes import group_codes, number_column, number_table
-from ._isotonic import isotonic
-from ._losses import Array, array_module
-from ._neighbours import Neighbours, k_nearest, same_key, within_radius
-from ._parity import match_distributions, match_means
-from ._tables import Table, tabulate
-from ._teachers import Teacher
+from ._collective import gathered
+from ._constraints.base import Constraint, rows_are_all
+from ._constraints.checks import (
+    check_groups,
+    check_k,
+    check_levels,
+    check_radius,
+    check_selectors,
+    nobody_similar,
+    rows_of_all_workers,
+)
+from ._constraints.codes import group_codes, number_column, number_table, shared_codes
+from ._constraints.isotonic import isotonic
+from ._constraints.neighbours import Neighbours, k_nearest, same_key, within_radius
+from ._constraints.parity import match_distributions, match_means
+from ._constraints.tables import Table, tabulate
+from ._losses import Array
+from ._teachers import Start, Teacher
 
 __all__ = ["EqualizedOdds", "GroupParity", "Meritocracy", "MetricFairness"]
 
 _MATCH = {"distribution": match_distributions, "mean": match_means}
 
 
-class _Constraint(Teacher):
-    """What the constraints share: the rows they know, the soft and the counted form, the columns of classes."""
-
-    follows_student = True
-    _row_values_name: str
-
-    def __init__(self, row_values: Array, *, soft: bool) -> None:
-        if not isinstance(soft, (bool, np.bool_)):
-            raise TypeError(
-                f"soft must be True (predictions) or False (decisions by counting), got {soft!r} of type "
-                f"{type(soft).__name__}"
-            )
-        self._row_values = row_values
-        self.soft = bool(soft)
-
-    def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
-        """One float32 value per row as the constraint would have them, in float64."""
-        raise NotImplementedError
-
-    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        xp = array_module(mean)
-        mean, label, weight = _on_host(mean), _on_host(label), _on_host(weight)
-        p = np.asarray(mean, np.float32)
-        self._check_mean(p)
-        columns = p[:, None] if p.ndim == 1 else p
-        wanted = np.stack([self._wanted(column, label, weight) for column in columns.T], axis=1)
-        if columns.shape[1] > 1:
-            wanted = _rescale_rows(wanted, columns)
-        return xp.asarray(wanted.astype(np.float32).reshape(p.shape))
-
-    def _wanted(self, p: Array, label: Array, weight: Array | None) -> Array:
-        if self.soft:
-            return self._satisfied(p, label, weight)
-        vote = self._vote(p, label, weight)
-        return np.where((vote > 0.5) == (p > 0.5), p, vote)
-
-    def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
-        """On which side of 1/2 the constraint would have each row decided, and how surely."""
-        share = self._satisfied((p > 0.5).astype(np.float32), label, weight)
-        tie = share == 0.5
-        return np.where(tie, self._satisfied(p, label, weight), share) if tie.any() else share
-
-    def check(self, n_rows: int) -> None:
-        if n_rows != len(self._row_values):
-            raise ValueError(
-                f"{type(self).__name__} was given {self._row_values_name} of {len(self._row_values)} rows for "
-                f"{n_rows} training rows: give it one value per training row, in the same order. (Inside xgboost.cv "
-                "the rows of a fold cannot be told: use pi_xgb.cv)"
-            )
-
-    def take(self, rows: Array) -> Teacher:
-        part = copy.copy(self)
-        part._row_values = self._row_values[rows]
-        return part
-
-    def _check_mean(self, p: Array) -> None:
-        self.check(len(p))
-        if not np.isfinite(p).all():
-            raise ValueError(
-                f"{type(self).__name__} was handed predictions that are NaN or infinite: the training has diverged; "
-                "lower eta, or check the labels and weights"
-            )
-        if p.ndim == 2 and p.shape[1] > 1 and not np.allclose(p.sum(axis=1), 1.0, atol=1e-3):
-            raise ValueError(
-                f"{type(self).__name__} takes several columns as the probabilities of classes, and these rows do "
-                "not sum to 1: train one model per target"
-            )
-        if not self.soft and ((p.ndim == 2 and p.shape[1] > 1) or p.min() < 0 or p.max() > 1):
-            raise ValueError(
-                "soft=False decides at p > 1/2 and needs one probability per row, got predictions of shape "
-                f"{p.shape} from {p.min()} to {p.max()}: use soft=True for classes and for regression"
-            )
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._describe()}{len(self._row_values)} rows, soft={self.soft})"
-
-    def _describe(self) -> str:
-        return ""
-
-
-class GroupParity(_Constraint):
+class GroupParity(Constraint):
     """The same distribution of predictions in every group (statistical parity).
 
     Use it when the model's scores, or its share of positive decisions, should not depend on the group. q of a row
@@ -202,9 +141,21 @@ class GroupParity(_Constraint):
         if match not in _MATCH:
             raise ValueError(f'match must be "distribution" or "mean", got {match!r}')
         codes, self.groups = group_codes(sensitive_features, "sensitive_features")
-        _check_groups(len(self.groups), len(codes))
+        if rows_are_all():
+            check_groups(len(self.groups), len(codes))
         super().__init__(codes, soft=soft)
+        self._n_groups = len(self.groups)
         self.match = match
+
+    def _agree(self) -> Array:
+        codes, self._n_groups = shared_codes(self._row_values, self.groups)
+        check_groups(self._n_groups, rows_of_all_workers(codes))
+        return codes
+
+    def start(self, training: Start) -> None:
+        """Begin a training; among workers, agree on the groups."""
+        self._n_groups = len(self.groups)
+        super().start(training)
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         return self._matched(_MATCH[self.match], value, label, weight)
@@ -217,15 +168,15 @@ class GroupParity(_Constraint):
     def _matched(
         self, match: Callable[[Table, Array], Array], value: Array, label: Array, weight: Array | None
     ) -> Array:
-        stratum = self._strata(label)
-        n_groups = len(self.groups)
-        table = tabulate(stratum * n_groups + self._row_values, value, weight)
-        stratum_of_cell = np.repeat(np.arange(int(stratum.max()) + 1), n_groups)
+        stratum, n_strata = self._strata(label)
+        cell = stratum * self._n_groups + self._shared
+        table = tabulate(cell, value, weight, over_workers=self._over_workers)
+        stratum_of_cell = np.repeat(np.arange(n_strata), self._n_groups)
         return match(table, stratum_of_cell)[table.line]
 
-    def _strata(self, label: Array) -> Array:
-        """Within which rows groups are compared, as a whole number per row."""
-        return np.zeros(len(self._row_values), np.intp)
+    def _strata(self, label: Array) -> tuple[Array, int]:
+        """Within which rows groups are compared, as a whole number per row, and how many such numbers there are."""
+        return np.zeros(len(self._row_values), np.intp), 1
 
     def _describe(self) -> str:
         return f"{len(self.groups)} groups, match={self.match!r}, "
@@ -254,7 +205,13 @@ class EqualizedOdds(GroupParity):
     [0.20..., 0.20..., 0.69..., 0.69...]
     """
 
-    def _strata(self, label: Array) -> Array:
+    def _strata(self, label: Array) -> tuple[Array, int]:
+        labels = pd.unique(np.asarray(label))
+        labels = np.unique(gathered(labels) if self._over_workers else labels)
+        return np.searchsorted(labels, label), len(labels)
+
+    def _check_rows(self, p: Array, label: Array) -> None:
+        super()._check_rows(p, label)
         label = np.asarray(label)
         if label.shape != self._row_values.shape:
             raise ValueError(
@@ -266,10 +223,9 @@ class EqualizedOdds(GroupParity):
                 "EqualizedOdds compares groups among rows of the same label, and needs whole-number labels, got "
                 f"labels such as {label[label != np.floor(label)][0]}: for regression use GroupParity"
             )
-        return pd.factorize(label)[0]
 
 
-class MetricFairness(_Constraint):
+class MetricFairness(Constraint):
     """Similar rows get the same prediction.
 
     Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
@@ -321,26 +277,50 @@ class MetricFairness(_Constraint):
         features: Any = None,
         soft: bool = True,
     ) -> None:
-        _check_selectors(key=key, radius=radius, k=k, features=features)
-        self.radius = None if radius is None else _check_radius(radius)
-        self.k = None if k is None else _check_k(k)
+        check_selectors(key=key, radius=radius, k=k, features=features)
+        self.radius = None if radius is None else check_radius(radius)
+        self.k = None if k is None else check_k(k)
         self._row_values_name = "key" if features is None else "features"
-        super().__init__(
-            group_codes(key, "key")[0] if features is None else number_table(features, "features"), soft=soft
-        )
-        self._check_some_others()
         if features is None:
+            row_values, self._keys = group_codes(key, "key")
+        else:
+            row_values, self._keys = number_table(features, "features"), []
+        super().__init__(row_values, soft=soft)
+        self._n_keys = len(self._keys)
+        self._check_some_others()
+        if features is None and rows_are_all():
             self._check_some_pairs()
 
     def check(self, n_rows: int) -> None:
         """Raise if the rows are not ``n_rows``; find the neighbours, which may be too many."""
         super().check(n_rows)
         self._check_some_others()
-        self._check_some_pairs()
+        if rows_are_all():
+            self._check_some_pairs()
+        elif self._row_values_name == "features" and collective.get_world_size() > 1:
+            raise ValueError(
+                "MetricFairness by radius or k would look for similar rows among those of each worker alone, and this "
+                "training is split over workers: give rows that are similar the same key=, or train on one machine"
+            )
+
+    def start(self, training: Start) -> None:
+        """Begin a training; among workers, agree on the keys."""
+        self.__dict__.pop("_neighbours", None)
+        self._n_keys = len(self._keys)
+        super().start(training)
+
+    def _agree(self) -> Array:
+        if self._row_values_name == "features":
+            return self._row_values
+        codes, self._n_keys = shared_codes(self._row_values, self._keys)
+        if self._n_keys == rows_of_all_workers(codes):
+            raise ValueError(nobody_similar(self._n_keys, "key"))
+        return codes
 
     def take(self, rows: Array) -> Teacher:  # noqa: D102
         part = super().take(rows)
-        part.__dict__.pop("_neighbours", None)
+        for found in ("_neighbours", "_all_alone"):
+            part.__dict__.pop(found, None)
         return part
 
     @cached_property
@@ -349,10 +329,18 @@ class MetricFairness(_Constraint):
             return within_radius(self._row_values, self.radius)
         if self.k is not None:
             return k_nearest(self._row_values, self.k)
-        return same_key(self._row_values)
+        return same_key(self._shared, self._n_keys)
+
+    @cached_property
+    def _all_alone(self) -> bool:
+        """Whether no row has another that is similar to it."""
+        n_rows = len(self._row_values)
+        if self._row_values_name == "key":
+            return len(pd.unique(self._row_values)) == n_rows
+        return len(self._neighbours.start) - 1 == n_rows == len(self._neighbours.similar)
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
-        return self._neighbours.average(value, weight)
+        return self._neighbours.average(value, weight, over_workers=self._over_workers)
 
     def _check_some_others(self) -> None:
         n_rows = len(self._row_values)
@@ -362,13 +350,9 @@ class MetricFairness(_Constraint):
             )
 
     def _check_some_pairs(self) -> None:
-        n_points = len(self._neighbours.start) - 1
-        if n_points == len(self._row_values) == len(self._neighbours.similar):
+        if self._all_alone:
             chosen = "key" if self.radius is None else f"radius={self.radius}"
-            raise ValueError(
-                f"no two of the {len(self._row_values)} rows are similar by {chosen}, so there is nothing to teach: "
-                "give a coarser key, or a larger radius for features of this scale"
-            )
+            raise ValueError(nobody_similar(len(self._row_values), chosen))
 
     def _describe(self) -> str:
         selector = (
@@ -377,7 +361,7 @@ class MetricFairness(_Constraint):
         return f"{selector}, "
 
 
-class Meritocracy(_Constraint):
+class Meritocracy(Constraint):
     """Predictions that never fall as merit rises.
 
     Use it when more merit must not mean a lower prediction, although merit is not among the classifier features
@@ -411,73 +395,26 @@ class Meritocracy(_Constraint):
     _row_values_name = "merit"
 
     def __init__(self, merit: Any, *, soft: bool = True) -> None:
-        levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
-        if len(levels) < 2:
-            raise ValueError(
-                f"merit is {levels[0]} in every row: there is no order to respect; give it at least two values"
-            )
+        self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
+        if rows_are_all():
+            check_levels(self._levels)
         super().__init__(rank, soft=soft)
+
+    def _agree(self) -> Array:
+        levels = np.unique(gathered(self._levels))
+        check_levels(levels)
+        return np.searchsorted(levels, self._levels)[self._row_values]
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         # The table orders rows by merit and, where merit is equal, by value. That is the order in which
         # rows of equal merit bind each other least: they may keep any differences.
-        table = tabulate(self._row_values, value, weight)
+        table = tabulate(self._shared, value, weight, over_workers=self._over_workers)
         return isotonic(table.value.astype(np.float64), table.weight)[table.line]
 
-    def _check_mean(self, p: Array) -> None:
-        super()._check_mean(p)
+    def _check_rows(self, p: Array, label: Array) -> None:
+        super()._check_rows(p, label)
         if p.ndim == 2 and p.shape[1] > 1:
             raise ValueError(
                 f"Meritocracy orders one prediction per row, got {p.shape[1]} classes, which cannot all rise with "
                 "merit: train a binary model of the class that merit should favour"
             )
-
-
-def _on_host(array: Array) -> Array:
-    return array.get() if hasattr(array, "__cuda_array_interface__") else array
-
-
-def _rescale_rows(wanted: Array, p: Array) -> Array:
-    """Rows of wanted with the sums of p; a row that is p already stays p to the bit."""
-    total = wanted.sum(axis=1, keepdims=True)
-    rescaled = wanted * (p.sum(axis=1, keepdims=True, dtype=np.float64) / np.where(total > 0, total, 1.0))
-    return np.where(total > 0, rescaled, p)
-
-
-def _check_groups(n_groups: int, n_rows: int) -> None:
-    if n_groups < 2:
-        raise ValueError("sensitive_features has one group only: parity needs at least two groups to compare")
-    if n_groups > max(2, n_rows // 2):
-        raise ValueError(
-            f"sensitive_features makes {n_groups} groups of {n_rows} rows, fewer than two rows per group: is it an "
-            "identifier or a measurement? Cut measurements into bands first, for example with pandas.cut"
-        )
-
-
-def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:
-    given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
-    if len(given) != 1:
-        raise ValueError(
-            f"MetricFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
-            "say in one way which rows are similar"
-        )
-    if key is None and features is None:
-        raise ValueError(f"{given[0]}= measures distances: give the columns to measure in as features=")
-    if key is not None and features is not None:
-        raise ValueError("features= is for radius= and k=, and would be ignored beside key=: leave one of them out")
-
-
-def _check_radius(radius: Any) -> float:
-    if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, (int, float, np.number)):
-        raise TypeError(f"radius must be a number, got {radius!r} of type {type(radius).__name__}")
-    if not (np.isfinite(radius) and radius >= 0):
-        raise ValueError(f"radius must be a finite distance of at least 0, got {radius!r}")
-    return float(radius)
-
-
-def _check_k(k: Any) -> int:
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number of neighbours, got {k!r} of type {type(k).__name__}")
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}: it counts the neighbours besides the row itself")
-    return int(k)

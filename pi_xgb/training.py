@@ -17,7 +17,7 @@ from ._native import blended_labels, carried_params, give_back_params, native_pa
 from ._params import user_params, warn_about_alpha, warn_about_missing_objective
 from ._signature import called_like
 from ._teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
-from ._validation import check_choice, check_metric
+from ._validation import check_choice, check_evals, check_metric, check_some_weight
 from ._version import __version__
 
 
@@ -119,8 +119,8 @@ def train(
     >>> booster.predict(xgb.DMatrix(data.x)).shape
     (300,)
     """
-    evals = list(evals or ())
-    privileged_evals = None if privileged_evals is None else list(privileged_evals)
+    evals = check_evals(evals or (), "evals")
+    privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
     guidance = Guidance(
         privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
     )
@@ -164,6 +164,7 @@ def train(
                 )
             pairs = guidance.teachers_at_hand(own, loss, dtrain)
             native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
+        check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
         warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
         warn_about_missing_objective(own, dtrain.get_label())
 

@@ -744,6 +744,20 @@ CASES = [
         TypeError,
         ("custom_metric", "function", "'auc'", r"params\['eval_metric'\]"),
     ),
+    Case(
+        "evals that are a matrix",
+        ("train kbpib", "train jpib"),
+        set_to(evals=lambda b: b.privileged),
+        TypeError,
+        ("evals must be a list of pairs", "DMatrix", "evals=\\[\\(dvalid, 'valid'\\)\\]"),
+    ),
+    Case(
+        "privileged_evals without names",
+        ("train kbpib",),
+        lambda b: guided_by(privileged_evals=[b.privileged], early_stopping_rounds=2)(b),
+        TypeError,
+        ("privileged_evals must be a list of pairs", "DMatrix"),
+    ),
     # cv.
     Case(
         "QuantileDMatrix in cv",
@@ -902,8 +916,9 @@ def test_every_line_of_the_promise_has_its_cases() -> None:
         ({"kl_weight": -1.0}, ValueError, "kl_weight must be finite and at least 0"),
         ({"kl_weight": "strong"}, TypeError, "kl_weight must be a number"),
         ({"method": "jpip"}, ValueError, "method must be one of"),
-        ({"method": "jpib"}, ValueError, "method only mean something with privileged="),
-        ({"crossfit": 3}, ValueError, "crossfit only mean something with privileged="),
+        ({"method": "jpib"}, ValueError, "without privileged=.* no use for method"),
+        ({"crossfit": 3}, ValueError, "without privileged=.* no use for crossfit"),
+        ({"kl_weight": 5.0}, ValueError, "without privileged=.* no use for kl_weight"),
         ({"kl_weigth": 1.0}, TypeError, "did you mean 'kl_weight'"),
     ],
     ids=str,
@@ -1031,3 +1046,31 @@ def test_every_real_number_from_0_on_is_a_kl_weight(kl_weight: Any) -> None:
         bench.guiding = {"kl_weight": kl_weight}
         # Python's and NumPy's numbers alike.
         assert Bench.CALLS[call](bench) is not None
+
+
+# --- small helpers -------------------------------------------------------------------------------------------------
+
+
+def test_attach_teacher_names_what_came() -> None:
+    with pytest.raises(TypeError, match=r"xgboost.DMatrix, got ndarray: pass the matrix first"):
+        pi_xgb.attach_teacher(np.zeros((3, 2)), np.full(3, 0.5))
+
+
+def test_checkpoints_of_a_folder_that_is_not_there(tmp_path: Any) -> None:
+    with pytest.raises(ValueError, match=r"an existing folder, '.*missing' is none: create it first"):
+        pi_xgb.JointCheckPoint.latest(tmp_path / "missing")
+
+
+def test_a_teacher_cannot_write_to_the_predictions_it_is_shown() -> None:
+    bench = Bench()
+
+    class Careless(pi_xgb.Teacher):
+        follows_student = True
+
+        def q(self, mean: Any, label: Any, weight: Any) -> Any:
+            mean[:] = 0.5
+            return mean
+
+    # It would have changed the gradient without a word.
+    with pytest.raises(ValueError, match="read-only"):
+        pi_xgb.train(bench.params, bench.dtrain, 2, teacher=Careless())

@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
-from pi_xgb import _neighbours, constraints
-from pi_xgb._isotonic import isotonic, pool_adjacent_violators
+from pi_xgb import constraints
+from pi_xgb._constraints import neighbours
+from pi_xgb._constraints.isotonic import isotonic, pool_adjacent_violators
 from pi_xgb._teachers import Teacher
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 
@@ -854,7 +855,6 @@ def test_many_groups_levels_and_rows_stay_fast():
         (lambda: EqualizedOdds(["a", "a"]), ValueError, "one group only"),
         (lambda: GroupParity(np.arange(10)), ValueError, "10 groups of 10 rows.*pandas.cut"),
         (lambda: GroupParity([]), ValueError, "is empty"),
-        (lambda: GroupParity("female"), TypeError, "one value per row"),
         (lambda: GroupParity(None), TypeError, "one value per row"),
         (lambda: GroupParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
         (lambda: GroupParity(["a", "b"], match="median"), ValueError, 'match must be "distribution" or "mean"'),
@@ -915,7 +915,7 @@ def test_equal_points_are_neighbours_even_when_as_many_as_rows():
 
 
 def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch):
-    monkeypatch.setattr(_neighbours, "MAX_NEIGHBOURS", 100)
+    monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 100)
     with pytest.raises(ValueError, match=r"radius=100.0 makes 400 pairs .* 20 for each row .* at most 100"):
         MetricFairness(radius=100, features=np.arange(20)).check(20)
 

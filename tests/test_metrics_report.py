@@ -220,11 +220,25 @@ class TestIntervals:
             ({"threshold": None}, TypeError, "threshold must be one number, got None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
             ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
+            ({"threshold": 50}, ValueError, "threshold must lie between 0 and 1.*got 50: divide percent by 100"),
+            ({"threshold": -0.1}, ValueError, "threshold must lie between 0 and 1"),
         ],
     )
     def test_bad_options(self, report, options, error, message):
         with pytest.raises(error, match=message):
             report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), **options)
+
+    def test_every_cut_that_choose_threshold_gives_is_taken(self):
+        y, p = [0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0]
+
+        def many(tn, fp, fn, tp):
+            return tp + fp
+
+        cut = metrics.choose_threshold(y, p, rule=many)
+        # The cut that selects every row lies just below the smallest probability, which may be 0.
+        assert cut < 0
+        report = metrics.group_report(y, p, sensitive_features=list("aabb"), threshold=cut, n_boot=0)
+        assert (report["selection_rate"] == 1).all()
 
 
 class TestDisparityReport:
@@ -252,6 +266,18 @@ class TestDisparityReport:
         pd.testing.assert_frame_equal(one, full.loc[["abroca"]])
         with pytest.raises(ValueError, match="metrics must be one of 'statistical_parity'"):
             metrics.disparity_report(y, p, sensitive_features=g, metrics=["auc"])
+
+    def test_nothing_to_resample(self):
+        with pytest.warns(UndefinedRateWarning):
+            report = metrics.disparity_report(
+                [1, 0, 0, 0],
+                [0.9, 0.8, 0.1, 0.2],
+                sensitive_features=list("aabb"),
+                metrics=["equal_opportunity"],
+                n_boot=5,
+            )
+        # A rate that exists in no resample has no interval, which is no reason to fail.
+        assert report.isna().all(axis=None)
 
     def test_undefined(self):
         y, p, g = [1, 0, 1, 0, 0, 0], [0.9, 0.8, 0.1, 0.2, 0.3, 0.7], list("aabbcc")

@@ -317,6 +317,14 @@ class TestBadInput:
     def test_threshold(self):
         with pytest.raises(TypeError, match="threshold must be one number"):
             metrics.watch("abroca", threshold="0.5")
+        with pytest.raises(ValueError, match="threshold must lie between 0 and 1"):
+            metrics.watch("abroca", threshold=50)
+
+    def test_a_metric_of_many_numbers(self, data):
+        _, first, _ = data
+        per_group = partial(metrics.each_against_rest, metrics.statistical_parity)
+        with pytest.raises(TypeError, match="one number, each_against_rest gave Series"):
+            train(first[0], [(first[0], "t")], metrics.watch(per_group, [(first[0], first[3])]))
 
     def test_multi_class(self, data):
         _, first, _ = data

@@ -40,5 +40,6 @@ def interval(replicates: Values, confidence: float) -> tuple[Values, Values]:
     low = np.full(replicates.shape[1:], np.nan)
     high = low.copy()
     tail = (1 - confidence) / 2
-    low[known], high[known] = np.nanquantile(replicates[:, known], [tail, 1 - tail], axis=0)
+    if known.any():  # of nothing, nanquantile gives one value instead of a pair
+        low[known], high[known] = np.nanquantile(replicates[:, known], [tail, 1 - tail], axis=0)
     return low, high

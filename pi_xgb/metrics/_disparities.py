@@ -189,6 +189,8 @@ def each_against_rest(
     young     0.75
     Name: statistical_parity, dtype: float64
     """
+    if not callable(metric):
+        raise TypeError(f"metric must be a function such as metrics.equalized_odds, got {metric!r}: pass it unquoted")
     n_rows = as_vector("y_pred", y_pred).size
     groups = as_groups(sensitive_features, n_rows)
     check_several(groups)

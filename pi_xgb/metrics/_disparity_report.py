@@ -13,7 +13,7 @@ from ._abroca import RankedGroups, warn_no_curve
 from ._bootstrap import check_bootstrap, interval, resamples
 from ._disparities import METHODS, UNDEFINED, gap
 from ._groups import as_groups, check_several
-from ._inputs import as_scored, as_threshold, check_choice
+from ._inputs import as_cut, as_scored, check_choice
 from ._rates import RATES, warn_undefined
 from ._scored import ScoredGroups
 
@@ -87,7 +87,7 @@ def disparity_report(
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
-    decided = ScoredGroups(labels, scores, scores > as_threshold(threshold), weights, groups)
+    decided = ScoredGroups(labels, scores, scores > as_cut(threshold), weights, groups)
     ranked = RankedGroups(labels, scores, groups)
     weight = np.ones(labels.size) if weights is None else weights
 

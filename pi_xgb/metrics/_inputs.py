@@ -124,6 +124,18 @@ def as_threshold(threshold: Any) -> float:
     return float(threshold)
 
 
+def as_cut(threshold: Any) -> float:
+    """A single cut between probabilities."""
+    cut = as_threshold(threshold)
+    # Just below 0 lies the cut that choose_threshold gives for "every row" when a probability is 0.
+    if not -1e-6 <= cut <= 1:
+        raise ValueError(
+            f"threshold must lie between 0 and 1, as the probabilities that it cuts do, got {cut:g}: "
+            "divide percent by 100"
+        )
+    return cut
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """One of a few names."""
     if value not in choices:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ._abroca import ROC_NEEDS
 from ._bootstrap import check_bootstrap, interval, resamples
 from ._groups import Groups, check_several, encoded_columns, everyone, groups_of
-from ._inputs import as_scored, as_threshold
+from ._inputs import as_cut, as_scored
 from ._rates import RATES, warn_undefined
 from ._scored import MEASURES, ScoredGroups
 
@@ -93,7 +93,7 @@ def group_report(
     """
     check_bootstrap(n_boot, confidence)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
-    selected = scores > as_threshold(threshold)
+    selected = scores > as_cut(threshold)
     columns = encoded_columns(sensitive_features, labels.size)
     groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
     check_several(groupings[0])

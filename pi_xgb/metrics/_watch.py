@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
 from ._groups import as_groups, plain
-from ._inputs import as_threshold
+from ._inputs import as_cut
 
 Metric = Callable[..., float]
 
@@ -96,7 +96,7 @@ def watch(
     >>> sorted(history["valid"])
     ['abroca', 'equalized_odds', 'logloss']
     """
-    cut = None if threshold is None else as_threshold(threshold)
+    cut = None if threshold is None else as_cut(threshold)
     return Watch(_named(metric), _pairs(sensitive_features), cut, from_margin)
 
 
@@ -191,7 +191,13 @@ class Watch:
         weight = dmatrix.get_weight()
         weights = {"sample_weight": weight} if weight.size else {}
         prediction = self._prediction(metric, predt)
-        return float(metric(dmatrix.get_label(), prediction, sensitive_features=groups, **weights))
+        value = metric(dmatrix.get_label(), prediction, sensitive_features=groups, **weights)
+        if np.ndim(value) != 0:
+            raise TypeError(
+                f"watch needs metrics that give one number, {_name_of(metric)} gave {type(value).__name__}: watch a "
+                f"difference between groups ({', '.join(map(repr, WATCHABLE))}), or a function that picks one value"
+            )
+        return float(value)
 
     def _prediction(self, metric: Metric, predt: NDArray[Any]) -> NDArray[Any]:
         if _unwrapped(metric) is abroca:

@@ -1,7 +1,7 @@
 """Parity between cells: what their values would be if all cells of a stratum had one distribution, or one mean.
 
-``table`` comes from :func:`pi_xgb._tables.tabulate` with values in float32; ``stratum`` says for each cell in
-which stratum it is compared. The answer is float64, one value per line of the table. A cell that has no weight
+``table`` comes from :func:`pi_xgb._constraints.tables.tabulate` with values in float32; ``stratum`` says for each cell
+in which stratum it is compared. The answer is float64, one value per line of the table. A cell that has no weight
 keeps its values.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._losses import Array
-from ._tables import Table, bounds, running_share, tabulate
+from .._losses import Array
+from .tables import Table, bounds, running_share, tabulate
 
 # A line whose ranks lie within one step of the pooled distribution, up to this share of the line, takes the
 # step's value as it is: sums of fractional weights differ in their last digits between cell and stratum, and a

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._losses import Array
+from .._collective import global_sum
+from .._losses import Array
 
 MAX_NEIGHBOURS = 50_000_000
 """How many (row, similar row) pairs are kept in memory, at 4 bytes each; averages take 8 bytes for each."""
@@ -21,12 +22,17 @@ class Neighbours(NamedTuple):
     start: Array
     similar: Array
 
-    def average(self, value: Array, weight: Array | None) -> Array:
-        """The weighted mean of value over the rows similar to each row, in float64."""
+    def average(self, value: Array, weight: Array | None, *, over_workers: bool = False) -> Array:
+        """The weighted mean of value over the rows similar to each row, in float64.
+
+        ``over_workers`` counts the rows of all workers, which then must agree on the points: 16 bytes for each.
+        """
         n_points = len(self.start) - 1
         value = value.astype(np.float64)
         mass = np.bincount(self.point, weight, minlength=n_points).astype(np.float64)
         total = np.bincount(self.point, value if weight is None else value * weight, minlength=n_points)
+        if over_workers:
+            mass, total = global_sum(np.concatenate([mass, total])).reshape(2, n_points)
         mass, total = self._sum(mass), self._sum(total)
         # A neighbourhood without weight has no mean: those rows stay as they are.
         mean = np.where(mass > 0, total, 0.0) / np.where(mass > 0, mass, 1.0)
@@ -38,11 +44,9 @@ class Neighbours(NamedTuple):
         return np.add.reduceat(per_point[self.similar], self.start[:-1])
 
 
-def same_key(code: Array) -> Neighbours:
-    """Rows with the same code are similar."""
-    _, point = np.unique(code, return_inverse=True)
-    n_points = int(point.max()) + 1
-    return Neighbours(point, np.arange(n_points + 1), np.arange(n_points))
+def same_key(code: Array, n_codes: int) -> Neighbours:
+    """Rows with the same code are similar; a code without rows is a point that nobody asks for."""
+    return Neighbours(code, np.arange(n_codes + 1), np.arange(n_codes))
 
 
 def within_radius(features: Array, radius: float) -> Neighbours:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._losses import Array
+from .._collective import from_each_worker
+from .._losses import Array
 
 
 def group_codes(values: Any, name: str) -> tuple[Array, list[Any]]:
@@ -29,6 +30,17 @@ def group_codes(values: Any, name: str) -> tuple[Array, list[Any]]:
         groups = [(*groups[pair // len(levels)], levels[pair % len(levels)]) for pair in met.tolist()]
     names = groups if frame.shape[1] > 1 else [group[0] for group in groups]
     return codes.astype(np.intp), names
+
+
+def shared_codes(codes: Array, names: list[Any]) -> tuple[Array, int]:
+    """The same codes under a numbering that all workers share, and how many names there are among them.
+
+    Names are numbered as they come with the ranks of the workers, which for rows in that order is the numbering of
+    one machine. A worker need not have rows of every name.
+    """
+    every = dict.fromkeys(name for names_there in from_each_worker(names) for name in names_there)
+    number = {name: i for i, name in enumerate(every)}
+    return np.array([number[name] for name in names], np.intp)[codes], len(every)
 
 
 def number_column(values: Any, name: str) -> Array:
