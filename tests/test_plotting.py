@@ -16,9 +16,9 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
-from pi_xgb._plot_groups import MIN_ROWS, MOST_POINTS, calibration, path, roc_picture, scored_rows, wilson
-from pi_xgb._plot_style import LINES, MARKERS, MOST, PALETTE, short
-from pi_xgb._plot_tables import student, weight_path
+from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, calibration, path, roc_picture, scored_rows, wilson
+from pi_xgb._plots.style import LINES, MARKERS, MOST, PALETTE, short
+from pi_xgb._plots.tables import student, weight_path
 
 
 @pytest.fixture(autouse=True)
@@ -208,7 +208,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
 
 def test_importing_the_module_does_not_import_matplotlib():
-    code = "import sys, pi_xgb.plotting, pi_xgb._report; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, pi_xgb.plotting, pi_xgb._report.report; sys.exit('matplotlib' in sys.modules)"
     # matplotlib is loaded when something is drawn, not before.
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -344,8 +344,10 @@ def test_long_curves_are_thinned_for_drawing_only():
 def test_a_group_without_positives_has_no_curve_and_a_warning():
     y, p, groups = rows(n_groups=3)
     y[groups == "group b"] = 0
-    with pytest.warns(metrics.UndefinedRateWarning, match="group b"):
+    with pytest.warns(metrics.UndefinedRateWarning, match="group b") as caught:
         ax = plotting.plot_roc(y, p, sensitive_features=groups, ax=new_axes())
+    # The warning points to the line that called.
+    assert caught[0].filename == __file__
     # The other two are compared, and the third is not in the legend.
     rest = groups != "group b"
     value = metrics.abroca(y[rest], p[rest], sensitive_features=groups[rest])

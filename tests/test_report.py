@@ -18,9 +18,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 import pi_xgb
-from pi_xgb import _report_numbers, metrics
-from pi_xgb._report import report
-from pi_xgb._report_html import Html, joined, number, tag
+from pi_xgb import metrics
+from pi_xgb._report import numbers
+from pi_xgb._report.html import Html, joined, number, tag
+from pi_xgb._report.report import report
 from pi_xgb.importance import fair_importance
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
@@ -274,7 +275,7 @@ def test_groups_are_those_of_group_report(full, data):
 
 
 def _report_page_rates():
-    from pi_xgb._report_page import RATES
+    from pi_xgb._report.page import RATES
 
     return RATES
 
@@ -360,12 +361,12 @@ def test_intervals_of_differences_are_those_of_a_loop(data):
         ]
         for rows in drawn
     ]
-    from pi_xgb._report_models import read_model, read_rows
+    from pi_xgb._report.models import read_model, read_rows
 
     judged = read_rows(data["x"], data["y"], data["sex"], None)
     models = [read_model(n, m, data["x"], y.size, 0.5) for n, m in data["models"].items()]
-    how = _report_numbers.Resampling(25, 0.8, 3)
-    found = _report_numbers.compute(models, judged, how, "dp").differences.loc["guided"]
+    how = numbers.Resampling(25, 0.8, 3)
+    found = numbers.compute(models, judged, how, "dp").differences.loc["guided"]
     # Percentiles over resamples, each of which both models see.
     for name, values in zip(("log_loss", "auc", "statistical_parity"), np.transpose(loops), strict=True):
         np.testing.assert_allclose(
@@ -653,7 +654,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(data, tmp_path, monkeypatch
         path.write_text("somebody else's")
         return "page"
 
-    monkeypatch.setattr("pi_xgb._report.page", slow)
+    monkeypatch.setattr("pi_xgb._report.report.page", slow)
     with pytest.raises(FileExistsError, match="overwrite=True"):
         report(path, data["models"], data["x"], data["y"], sensitive_features=data["sex"], n_boot=0, pictures=False)
     # Also when it was not there at the start; and no draft is left.
@@ -741,7 +742,7 @@ def test_bad_input_is_told_and_leaves_no_file(data, tmp_path, monkeypatch, chang
     def never(*args):
         raise AssertionError("computed before everything was checked")
 
-    monkeypatch.setattr("pi_xgb._report.compute", never)
+    monkeypatch.setattr("pi_xgb._report.report.compute", never)
     options = {
         "models": data["models"], "x": data["x"], "y": data["y"], "sex": data["sex"],
         "n_boot": 0, "pictures": False,

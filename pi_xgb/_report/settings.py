@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from ._report_models import JudgedModel, JudgedRows
-from ._report_numbers import Resampling
-from ._version import __version__
+from .._version import __version__
+from .models import JudgedModel, JudgedRows
+from .numbers import Resampling
 
 ALIASES = ("learning_rate", "min_split_loss", "reg_alpha", "reg_lambda")
 """Second names in XGBoost's configuration."""

@@ -45,6 +45,7 @@ tbody tr:nth-child(even) > * { background: var(--band); }
 }
 .settings > * { min-width: 0; }
 .settings td { text-align: left; overflow-wrap: anywhere; min-width: 9rem; max-width: 30rem; }
+.settings th[scope="row"] { min-width: 10rem; }
 .settings thead th { text-align: left; }
 .sure { font-weight: 700; }
 .figures {
@@ -81,6 +82,7 @@ dd { margin: 0 0 0 1rem; }
   th:first-child { position: static; }
   th[scope="row"] { min-width: 14mm; }
   .settings td { min-width: 0; }
+  .settings th[scope="row"] { min-width: 28mm; }
   caption, figcaption { font-size: 8pt; }
   .figures { grid-template-columns: repeat(2, 1fr); gap: 4mm; }
   .pair { grid-template-columns: repeat(2, 1fr); gap: 0 4mm; }

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._report_css import CSS
-from ._report_html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
-from ._report_models import JudgedModel
-from ._report_numbers import COMPARED, PERFORMANCE, Numbers
-from ._report_pictures import Picture
-from .metrics._disparity_report import DISPARITIES
+from ..metrics._disparity_report import DISPARITIES
+from .css import CSS
+from .html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
+from .models import JudgedModel
+from .numbers import COMPARED, PERFORMANCE, Numbers
+from .pictures import Picture
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page may load: nothing. Its own style sheet is allowed."""

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 
-MAXIMISED = ("auc", "pre", "map", "ndcg")
-"""XGBoost takes more for better if a metric's name begins like this."""
+
+def is_maximised(metric: str) -> bool:
+    """Whether XGBoost takes more of a metric for better, by its name."""
+    return metric != "mape" and metric.startswith(("auc", "pre", "map", "ndcg"))
 
 
 def as_table(table: Any, name: str = "table") -> pd.DataFrame:
@@ -154,7 +156,7 @@ def weight_path(
         )
     name = _metric(table, metric)
     mean, spread = f"test-{name}-mean", f"test-{name}-std"
-    maximised = name.startswith(MAXIMISED) if maximize is None else bool(maximize)
+    maximised = is_maximised(name) if maximize is None else bool(maximize)
     kl_weights = np.unique(table.index.get_level_values("kl_weight").to_numpy(dtype=float))
     means, halves = [], []
     for kl_weight in kl_weights:

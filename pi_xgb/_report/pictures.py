@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from . import plotting
-from ._plot_style import MOST, with_room
-from ._report_html import Html
-from ._report_models import JudgedModel, JudgedRows
-from ._report_numbers import Numbers
-from ._report_svg import as_svg, page_colors
+from .. import plotting
+from .._plots.style import MOST, with_room
+from .html import Html
+from .models import JudgedModel, JudgedRows
+from .numbers import Numbers
+from .svg import as_svg, page_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

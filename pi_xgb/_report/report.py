@@ -12,16 +12,16 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from . import _report_numbers
-from . import _report_pictures as pictures_of
-from . import _report_settings as settings_of
-from ._plot_style import pyplot
-from ._plot_tables import as_table, weight_path
-from ._report_models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
-from ._report_numbers import Numbers, Resampling, compute
-from ._report_page import Page, page
-from ._validation import check_choice
-from .metrics._bootstrap import check_bootstrap
+from .._plots.style import pyplot
+from .._plots.tables import as_table, weight_path
+from .._validation import check_choice
+from ..metrics._bootstrap import check_bootstrap
+from . import numbers as counting
+from . import pictures as pictures_of
+from . import settings as settings_of
+from .models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
+from .numbers import Numbers, Resampling, compute
+from .page import Page, page
 
 FEW_ROWS = 10
 """Of a smaller group the page says that its numbers mean little, and may tell on people."""
@@ -119,7 +119,7 @@ def report(
     --------
     >>> import os, tempfile
     >>> import pi_xgb, xgboost as xgb
-    >>> from pi_xgb._report import report
+    >>> from pi_xgb._report.report import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> dtrain = xgb.DMatrix(data.x[:150], data.y[:150])
@@ -206,7 +206,7 @@ def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers,
     for warning in told.values():
         warnings.warn(warning.message, stacklevel=3)
     # Those of the metrics and importances concern the reader; others, of libraries, concern the user alone.
-    ours = [text for text, warning in told.items() if warning.filename == _report_numbers.__file__]
+    ours = [text for text, warning in told.items() if warning.filename == counting.__file__]
     return numbers, [*_small_groups(rows), *ours]
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
-from ._fairfis_subject import booster_subject, is_booster
-from .metrics._groups import Groups, as_groups, check_several, encoded_columns
-from .metrics._inputs import Bools, Floats, as_binary, as_scores, as_threshold, as_weights, check_lengths
+from .._fairfis_subject import booster_subject, is_booster
+from ..metrics._groups import Groups, as_groups, check_several, encoded_columns
+from ..metrics._inputs import Bools, Floats, as_binary, as_cut, as_scores, as_weights, check_lengths
 
 Values = NDArray[np.float64]
 
@@ -104,8 +104,8 @@ def as_models(models: Any) -> dict[str, Any]:
 def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
     """One threshold for all models, or one for each of them."""
     if not isinstance(threshold, Mapping):
-        return dict.fromkeys(names, as_threshold(threshold))
-    given = {str(name): as_threshold(value) for name, value in threshold.items()}
+        return dict.fromkeys(names, as_cut(threshold))
+    given = {str(name): as_cut(value) for name, value in threshold.items()}
     if set(given) != set(names):
         raise ValueError(f"threshold must have one value for each of the models {names}, it has {list(given)}")
     return given

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from ._report_html import Html
+from .html import Html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

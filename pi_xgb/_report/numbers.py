@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ._report_models import JudgedModel, JudgedRows
-from .importance import fair_importance
-from .metrics import disparity_report, group_report
-from .metrics._bootstrap import interval, resamples
-from .metrics._disparities import gap
-from .metrics._disparity_report import DISPARITIES, GAPS
-from .metrics._groups import everyone
-from .metrics._scored import MEASURES, ScoredGroups
+from ..importance import fair_importance
+from ..metrics import disparity_report, group_report
+from ..metrics._bootstrap import interval, resamples
+from ..metrics._disparities import gap
+from ..metrics._disparity_report import DISPARITIES, GAPS
+from ..metrics._groups import everyone
+from ..metrics._scored import MEASURES, ScoredGroups
+from .models import JudgedModel, JudgedRows
 
 Values = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Behind ``pi_xgb.plotting``: what is drawn, and how it looks."""

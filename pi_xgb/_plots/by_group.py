@@ -1,0 +1,265 @@
+"""The pictures of rows by group: ROC curves, calibration, distributions of scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..metrics._inputs import as_threshold
+from .groups import ScoredRows, bin_edges, calibration, path, roc_picture, scored_rows
+from .style import (
+    FEW,
+    REFERENCE,
+    as_axes,
+    check_axes,
+    check_count,
+    finish,
+    largest,
+    legend,
+    legend_on_top,
+    look,
+    short,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_roc(
+    y_true: Any, y_score: Any, *, sensitive_features: Any, sample_weight: Any = None, ax: Axes | None = None
+) -> Axes:
+    """The ROC curve of each group, with the area between them (ABROCA) shaded and its value.
+
+    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small
+    difference everywhere from a large one at the thresholds that matter.
+
+    Parameters
+    ----------
+    y_true
+        Labels, 0 or 1.
+    y_score
+        Scores of any scale, higher for label 1.
+    sensitive_features
+        One value per row, or a DataFrame of several columns for their intersections; at least two groups.
+    sample_weight
+        Weight of each row.
+    ax
+        Where to draw; None opens a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    With more than two groups the two that lie furthest apart are shaded, which are those that
+    :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without positives or without
+    negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> y, p = [1, 1, 0, 0, 1, 1, 0, 0], [0.9, 0.8, 0.6, 0.1, 0.7, 0.3, 0.4, 0.2]
+    >>> ax = plotting.plot_roc(y, p, sensitive_features=list("ffffmmmm"), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['f, AUC 1.00', 'm, AUC 0.75', 'ABROCA 0.250']
+    """
+    check_axes(ax)
+    rows = scored_rows(y_true, y_score, sensitive_features, sample_weight)
+    picture = roc_picture(rows, stacklevel=2)
+    ax = as_axes(ax, rows.groups.count)
+    names = list(rows.groups.names)
+    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    entries: list[tuple[Any, str]] = []
+    for code, style in _looks(rows).items():
+        curve = picture.curves[code]
+        if curve is None:
+            continue
+        line = ax.plot(*path(curve), **style)[0]
+        if code in _shown(rows):
+            entries.append((line, f"{short(names[code])}, AUC {picture.auc(code):.2f}"))
+    entries += _others(ax, rows)
+    band = picture.band()
+    if band is not None and picture.pair is not None:
+        fill = ax.fill_between(*band, color=REFERENCE, alpha=0.35, linewidth=0)
+        pair = "\n" + " – ".join(short(names[code]) for code in picture.pair) if rows.groups.count > 2 else ""
+        entries.append((fill, f"ABROCA {picture.area:.3f}{pair}"))
+    if entries:
+        legend(ax, entries, loc="lower right")
+    _unit_square(ax)
+    finish(ax, "false positive rate", "true positive rate")
+    return ax
+
+
+def plot_calibration(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    n_bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """How often what a model predicts comes true, by group.
+
+    Use it to see whether a probability means the same in every group: a curve below the diagonal belongs to a
+    group whose chances are overrated. Equal calibration and equal error rates exclude each other where base rates
+    differ, so look at it beside the rates.
+
+    Parameters
+    ----------
+    y_true
+        Labels, 0 or 1.
+    y_prob
+        Probabilities of label 1.
+    sensitive_features, sample_weight, ax
+        As for :func:`plot_roc`; one group will do.
+    n_bins
+        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The bars are Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more
+    than three groups they would hide the curves and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> rng = np.random.default_rng(0)
+    >>> p, group = rng.random(200), rng.integers(0, 2, 200)
+    >>> y = rng.random(200) < p
+    >>> ax = plotting.plot_calibration(y, p, sensitive_features=group, ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('predicted probability', 'share of positives')
+    """
+    check_axes(ax)
+    check_count("n_bins", n_bins)
+    rows = scored_rows(y_true, y_prob, sensitive_features, sample_weight, probabilities=True)
+    ax = as_axes(ax, rows.groups.count)
+    labels = np.zeros(rows.scores.size, dtype=bool) if rows.labels is None else rows.labels
+    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    entries = []
+    for code, style in _looks(rows).items():
+        chosen = rows.of_group(code)
+        bins = calibration(rows.scores[chosen], labels[chosen], rows.weights[chosen], n_bins)
+        if code not in _shown(rows):
+            ax.plot(bins.score, bins.share, **style)
+            continue
+        marker = look(_shown(rows).index(code)).marker
+        if rows.groups.count <= FEW:
+            ax.vlines(bins.score, bins.low, bins.high, color=style["color"], linewidth=0.9, alpha=0.6)
+        line = ax.plot(bins.score, bins.share, marker=marker, markersize=4.5, **style)[0]
+        entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
+    entries += _others(ax, rows)
+    _unit_square(ax)
+    if rows.groups.count > FEW:
+        ax.set_yticks(np.linspace(0, 1, 6))
+        legend_on_top(ax, entries)
+    else:
+        legend(ax, entries, loc="upper left")
+    finish(ax, "predicted probability", "share of positives")
+    return ax
+
+
+def plot_scores(
+    y_score: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    bins: int = 20,
+    ax: Axes | None = None,
+) -> Axes:
+    """The distribution of the scores in each group, with the threshold and who lies above it.
+
+    Use it to see how much of a difference in selection hangs on where the threshold stands, and how much on the
+    scores themselves.
+
+    Parameters
+    ----------
+    y_score
+        Scores of any scale.
+    sensitive_features, sample_weight, ax
+        As for :func:`plot_roc`; one group will do.
+    threshold
+        Draw a line there; the legend then says which share of each group is selected (``y_score > threshold``).
+    bins
+        Bins of equal width: over [0, 1] if all scores lie there, else over their range.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> p = [0.9, 0.8, 0.6, 0.1, 0.7, 0.3, 0.4, 0.2]
+    >>> ax = plotting.plot_scores(p, sensitive_features=list("ffffmmmm"), threshold=0.5, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['f (75 % above)', 'm (25 % above)', 'threshold 0.5']
+    """
+    check_axes(ax)
+    check_count("bins", bins)
+    cut = None if threshold is None else as_threshold(threshold)
+    rows = scored_rows(None, y_score, sensitive_features, sample_weight, labels_needed=False)
+    ax = as_axes(ax, rows.groups.count)
+    edges = bin_edges(rows.scores, bins)
+    entries: list[tuple[Any, str]] = []
+    for code, style in _looks(rows).items():
+        chosen = rows.of_group(code)
+        weights = rows.weights[chosen]
+        total = weights.sum()
+        if total == 0:
+            continue
+        heights = 100 * np.histogram(rows.scores[chosen], edges, weights=weights)[0] / total
+        step = ax.stairs(heights, edges, baseline=None, **style)
+        if rows.groups.count <= FEW:
+            ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.12)
+        if code in _shown(rows):
+            above = 100 * weights[rows.scores[chosen] > cut].sum() / total if cut is not None else None
+            told = f"n = {chosen.sum()}" if above is None else f"{above:.0f} % above"
+            entries.append((step, f"{short(rows.groups.names[code])} ({told})"))
+    entries += _others(ax, rows)
+    if cut is not None:
+        entries.append((ax.axvline(cut, color=REFERENCE, linewidth=1.2), f"threshold {cut:g}"))
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_ylim(0, 1.05 * ax.dataLim.y1)
+    legend_on_top(ax, entries)
+    finish(ax, "score", "share of the group (%)")
+    return ax
+
+
+def _shown(rows: ScoredRows) -> list[int]:
+    """The groups with a look of their own."""
+    return largest(rows.sizes())
+
+
+def _looks(rows: ScoredRows) -> dict[int, dict[str, Any]]:
+    """Keywords for the line of each group: further groups first, so that they lie beneath."""
+    shown = _shown(rows)
+    thin = {"color": REFERENCE, "linewidth": 0.7, "alpha": 0.6}
+    looks = {code: dict(thin) for code in range(rows.groups.count) if code not in shown}
+    return looks | {code: look(position).stroke for position, code in enumerate(shown)}
+
+
+def _others(ax: Axes, rows: ScoredRows) -> list[tuple[Any, str]]:
+    """The entry of the legend for all further groups."""
+    more = rows.groups.count - len(_shown(rows))
+    if not more:
+        return []
+    line = ax.plot([], [], color=REFERENCE, linewidth=0.7, alpha=0.6)[0]
+    return [(line, f"{more} smaller group{'s' * (more > 1)}")]
+
+
+def _unit_square(ax: Axes) -> None:
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)

@@ -1,0 +1,283 @@
+"""The pictures of tables: the frontier, importances, the path over kl_weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .style import (
+    MOST,
+    PALETTE,
+    REFERENCE,
+    as_axes,
+    check_axes,
+    check_count,
+    finish,
+    legend,
+    legend_on_top,
+    look,
+    short,
+)
+from .tables import Measured, as_table, check_columns, check_confidence, frontier_lines, weight_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AXIS_LABELS = {
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "statistical_parity": "difference in selection rate\n(statistical parity, 0 = equal)",
+    "equalized_odds": "difference in error rates\n(equalized odds, 0 = equal)",
+    "equal_opportunity": "difference in true positive rate\n(equal opportunity, 0 = equal)",
+    "abroca": "area between the ROC curves\n(ABROCA, 0 = equal)",
+}
+
+
+def plot_frontier(
+    table: Any,
+    *,
+    fairness: str = "statistical_parity",
+    performance: str = "accuracy",
+    method: str = "method",
+    along: str = "kl_weight",
+    confidence: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """What fairness costs: performance against a difference between groups, over ``kl_weight`` and methods.
+
+    Use it to choose a ``kl_weight``, and to compare methods at equal fairness: of two points at the same place
+    from left to right the higher one is better, and of two at the same height the one further left.
+
+    Parameters
+    ----------
+    table
+        A DataFrame with the columns ``method``, ``fairness`` and ``performance``, and ``along`` for methods that
+        form a line. If several rows have the same method and the same value of ``along``, they are repeats
+        (folds, seeds): their mean is drawn, with Student's interval of the mean. For a single row the interval
+        is taken from columns with ``_low`` and ``_high`` after the name, if there are such.
+    fairness, performance
+        The columns to draw from left to right and upwards.
+    method
+        The column with the name of each method, at most six.
+    along
+        The column that a line follows, as a rule the strength of a constraint. A method without it (a column
+        that is absent, or NaN) is a single point.
+    confidence
+        Of the intervals over repeats.
+    ax
+        Where to draw; None opens a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Folds share training rows, so an interval over them is somewhat too narrow.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> table = pd.DataFrame({
+    ...     "method": ["parity", "parity", "parity", "peer"], "kl_weight": [0.0, 1.0, 5.0, None],
+    ...     "statistical_parity": [0.2, 0.1, 0.03, 0.05], "accuracy": [0.85, 0.84, 0.81, 0.80]})
+    >>> ax = plotting.plot_frontier(table, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['parity', 'peer']
+    """
+    check_axes(ax)
+    check_confidence(confidence)
+    table = as_table(table)
+    check_columns(table, [method, fairness, performance], "name yours with method=, fairness= and performance=")
+    lines = frontier_lines(table, fairness, performance, method, along, confidence)
+    if len(lines) > MOST:
+        raise ValueError(f"table has {len(lines)} methods, at most {MOST} can be told apart: draw some of them")
+    ax = as_axes(ax)
+    entries = []
+    for position, line in enumerate(lines):
+        style = look(position)
+        x, y = line.fairness, line.performance
+        ax.errorbar(
+            x.value, y.value, xerr=_arms(x), yerr=_arms(y), fmt="none", ecolor=style.color, elinewidth=0.8, alpha=0.6
+        )
+        stroke = style.stroke if len(line.along) > 1 else style.stroke | {"linestyle": "none"}
+        drawn = ax.plot(x.value, y.value, marker=style.marker, markersize=5.5, **stroke)[0]
+        entries.append((drawn, short(line.method)))
+        if len(line.along) > 1:
+            _name_ends(ax, line.along, x.value, y.value)
+    some_lines = any(len(line.along) > 1 for line in lines)
+    ax.margins(0.12)
+    ax.locator_params(axis="x", nbins=6)
+    legend_on_top(ax, entries, title=f"line ends: {along}" if some_lines else None)
+    finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
+    return ax
+
+
+def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:
+    """Fair importance beside plain importance, a pair of bars for each feature.
+
+    Use it to find features that a model leans on and that bring bias into it (a long grey bar, and a blue one to
+    the left), and those it could do without.
+
+    Parameters
+    ----------
+    table
+        What :func:`pi_xgb.importance.fair_importance` returns.
+    plain
+        The column to compare with: "gain" is XGBoost's average over splits, "total_gain" the sum.
+    max_features
+        Draw the features with the longest bar of the two, in falling order, at most so many.
+    ax
+        Where to draw; None opens a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Each kind of bar is a share of the sum of its absolute values, also if the table was made with
+    ``normalize=False``. Features are ordered by the longer of their two bars.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> table = pd.DataFrame({"fair_importance": [0.1, -0.9], "gain": [0.6, 0.4]}, index=["age", "postcode"])
+    >>> ax = plotting.plot_importance(table, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['postcode', 'age']
+    """
+    check_axes(ax)
+    check_count("max_features", max_features)
+    table = as_table(table)
+    check_columns(table, ["fair_importance", plain], "pass what pi_xgb.importance.fair_importance returns")
+    fair, gain = (_shares(table[name].to_numpy(dtype=float)) for name in ("fair_importance", plain))
+    longest = np.fmax(np.abs(fair), np.abs(gain))
+    order = np.argsort(-longest, kind="stable")[:max_features]
+    ax = as_axes(ax)
+    place = np.arange(order.size)
+    blue = ax.barh(place - 0.2, fair[order], 0.4, color=PALETTE[0])
+    grey = ax.barh(place + 0.2, gain[order], 0.4, color="#B8B8B8", edgecolor="#606060", linewidth=0.6, hatch="////")
+    ax.axvline(0, color=REFERENCE, linewidth=0.8)
+    ax.set_yticks(place, [short(table.index[i]) for i in order])
+    ax.invert_yaxis()
+    told = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
+    bars = [(blue, told), (grey, plain.replace("_", " "))]
+    legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    finish(ax, "share of the importance\n(fair < 0: adds bias)", "")
+    ax.grid(False, axis="y")
+    return ax
+
+
+def plot_kl_weight_path(
+    table: Any,
+    *,
+    metric: str | None = None,
+    maximize: bool | None = None,
+    nfold: int | None = None,
+    confidence: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """The cross-validated score over ``kl_weight``, each at its best round, with intervals.
+
+    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a
+    curve that stays within the bars around it says that it does not.
+
+    Parameters
+    ----------
+    table
+        What :func:`pi_xgb.cv` returns for several values of ``kl_weight``.
+    metric
+        Which metric, such as "auc"; may be left out if the table has one only.
+    maximize
+        Whether more is better. None goes by the name, as XGBoost does.
+    nfold
+        The number of folds. Without it the bars are one standard deviation over the folds, as in the table; with
+        it they are Student's interval of the mean.
+    confidence
+        Of that interval.
+    ax
+        Where to draw; None opens a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The values of ``kl_weight`` stand side by side at equal distances, so that 0 has a place. The folds are the
+    same for all of them, and a difference between two values is therefore surer than the bars suggest. The score
+    of the best value is somewhat too good, having been chosen from several.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> from matplotlib.figure import Figure
+    >>> from pi_xgb import plotting
+    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
+    >>> table = pi_xgb.cv(
+    ...     {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}, xgb.DMatrix(data.x, data.y), 3,
+    ...     privileged=xgb.DMatrix(data.z, data.y), kl_weight=[0.0, 0.5, 2.0], metrics="auc")
+    >>> ax = plotting.plot_kl_weight_path(table, nfold=3, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['0', '0.5', '2']
+    """
+    check_axes(ax)
+    check_confidence(confidence)
+    if nfold is not None:
+        check_count("nfold", nfold, at_least=2)
+    found = weight_path(as_table(table), metric, maximize, nfold, confidence)
+    ax = as_axes(ax)
+    place = np.arange(found.kl_weight.size)
+    style = look(0)
+    entries = []
+    if found.kl_weight[0] == 0:
+        plain = ax.axhline(found.mean[0], color=REFERENCE, linewidth=1.0, linestyle="--")
+        entries.append((plain, "without teacher"))
+    line = ax.plot(place, found.mean, marker=style.marker, markersize=5, **style.stroke)[0]
+    if np.isfinite(found.half).any():
+        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=style.color, elinewidth=1.0, capsize=3)
+    best = ax.plot(
+        place[found.best], found.mean[found.best], "D", markersize=10, fillstyle="none", color=PALETTE[1], mew=1.6
+    )[0]
+    spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
+    entries = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}"), *entries]
+    ax.margins(x=0.08, y=0.05)
+    legend_on_top(ax, entries)
+    _name_weights(ax, found.kl_weight, found.best)
+    direction = "↑ better" if found.maximised else "↓ better"
+    finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})")
+    return ax
+
+
+def _arms(measured: Measured) -> Any:
+    if not measured.known:
+        return None
+    return np.nan_to_num(np.stack([measured.below, measured.above]))
+
+
+def _name_ends(ax: Axes, along: Any, x: Any, y: Any) -> None:
+    """Say what the first and the last point of a line stand for."""
+    for end in (0, -1):
+        ax.annotate(
+            f"{along[end]:g}", (x[end], y[end]), (0, 6), textcoords="offset points", fontsize="small", ha="center"
+        ).set_in_layout(False)
+
+
+def _name_weights(ax: Axes, kl_weights: Any, best: int, most: int = 10) -> None:
+    """The values under the axis: all of a short grid, else some, and always the ends and the best."""
+    step = -(-len(kl_weights) // most)
+    named = {*range(0, len(kl_weights), step), best}
+    # The best one needs the room of its neighbours.
+    kept = sorted(i for i in named if i == best or abs(i - best) >= step)
+    ax.set_xticks(kept, [f"{kl_weights[i]:g}" for i in kept])
+
+
+def _shares(values: Any) -> Any:
+    total = np.nansum(np.abs(values))
+    return values / total if total > 0 else values

@@ -1,0 +1,76 @@
+"""Pictures of a selection and of a comparison: gains over plain XGBoost and how sure they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .style import REFERENCE, as_axes, check_axes, finish, legend, look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
+    """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error."""
+    check_axes(ax)
+    guided = summary[summary["kl_weight"] > 0]
+    # Words, not a groupby on two columns: JPIB has no kind of teacher.
+    ways = (guided["method"] + " " + guided["teacher"].replace("all", "all features")).str.strip()
+    ax = as_axes(ax, ways.nunique())
+    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "plain XGBoost")]
+    for position, way in enumerate(ways.unique()):
+        rows, how = guided[ways == way], look(position)
+        # Side by side, so that bars at one weight do not lie on one another.
+        along = rows["kl_weight"] * 1.04**position
+        bars = ax.errorbar(along, rows["gain"], yerr=rows["error"], marker=how.marker, capsize=2, **how.stroke)
+        entries.append((bars, way))
+    chosen = guided[guided["chosen"]]
+    if len(chosen):
+        position = list(ways.unique()).index(ways[chosen.index[0]])
+        along = chosen["kl_weight"] * 1.04**position
+        ring = ax.plot(along, chosen["gain"], "o", markersize=14, fillstyle="none", color=REFERENCE)[0]
+        entries.append((ring, "chosen"))
+    ax.set_xscale("log")
+    ax.set_xticks(sorted(guided["kl_weight"].unique()), [f"{w:g}" for w in sorted(guided["kl_weight"].unique())])
+    ax.set_xticks([], minor=True)
+    legend(ax, entries, loc="best")
+    finish(ax, "kl_weight", f"gain in {metric}")
+    return ax
+
+
+def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
+    """The gain of each model over NF, with intervals: at one size a row each, at several a line each."""
+    check_axes(ax)
+    sizes = summary.index.unique("size")
+    models = [model for model in summary.index.unique("model") if model != "NF"]
+    ax = as_axes(ax, len(models))
+    if len(sizes) == 1:
+        return _rows(summary.loc[sizes[0]], models, metric, ax)
+    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "NF: plain XGBoost")]
+    for position, model in enumerate(models):
+        rows, how = summary.xs(model, level="model"), look(position)
+        size = rows.index.to_numpy(dtype=float)
+        band: dict[str, Any] = {"color": how.color, "alpha": 0.12, "linewidth": 0}
+        ax.fill_between(size, rows["low"].to_numpy(), rows["high"].to_numpy(), **band)
+        entries.append((ax.plot(size, rows["gain"], marker=how.marker, **how.stroke)[0], model))
+    ax.set_xscale("log")
+    ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
+    ax.set_xticks([], minor=True)
+    legend(ax, entries, loc="best")
+    finish(ax, "training rows", f"gain in {metric} over NF")
+    return ax
+
+
+def _rows(summary: pd.DataFrame, models: list[str], metric: str, ax: Axes) -> Axes:
+    ax.axvline(0, color=REFERENCE, linewidth=1.2)
+    for position, model in enumerate(models):
+        row, how = summary.loc[model], look(position)
+        reach = np.array([[row["gain"] - row["low"]], [row["high"] - row["gain"]]])
+        ax.errorbar([row["gain"]], [position], xerr=reach, marker=how.marker, color=how.color, capsize=3, linewidth=1.8)
+    ax.set_yticks(range(len(models)), models)
+    ax.set_ylim(len(models) - 0.5, -0.5)
+    finish(ax, f"gain in {metric} over NF (plain XGBoost)", "")
+    return ax

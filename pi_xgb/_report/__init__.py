@@ -1,0 +1,1 @@
+"""The HTML report: its numbers, its pictures, its page."""
