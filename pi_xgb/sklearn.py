@@ -6,8 +6,8 @@ table apart (``fit(X, y, privileged=Z)``) or inside X (``privileged_features=[..
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-import json
 import warnings
 from typing import Any, Self
 
@@ -15,21 +15,21 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from ._borrowed import borrowed
 from ._by_column import ByColumn, by_column
-from ._sklearn_views import divide, student_part
+from ._class_names import read_classes, write_classes
+from ._sklearn.views import check_same_order, divide, student_part
 from ._teachers import DEFAULT_KL_WEIGHT
 
 try:
     from sklearn.preprocessing import LabelEncoder
     from sklearn.utils.multiclass import check_classification_targets
 
-    from ._sklearn_guide import Guide, Settings, calling, guide_of
+    from ._sklearn.guide import Guide, Settings, guide_of
 except ImportError as error:
     raise ImportError('the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"') from error
 
 __all__ = ["ByColumn", "PrivilegedXGBClassifier", "PrivilegedXGBRegressor", "by_column"]
-
-_CLASSES = "pi_xgb_classes"
 
 
 class _PrivilegedXGBModel(xgboost.XGBModel):
@@ -93,6 +93,7 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
             are the student's.
         """
         views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
+        check_same_order(X, y, "X", "y")
         guide = self._guide(views)
         guide.check_early_stopping(self.early_stopping_rounds, eval_set)
         if guide.teaches:
@@ -100,6 +101,7 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         if sample_weight is not None and not _on_host(sample_weight).any():
             raise ValueError("sample_weight is zero for every row: at least one row must weigh something")
         encoder, y, eval_set = self._encode(y, views.eval_set)
+        guide = guide if encoder is None else dataclasses.replace(guide, classes=encoder.classes_)
         given = {
             "sample_weight": sample_weight,
             "base_margin": base_margin,
@@ -111,7 +113,7 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         }
         keywords = {name: value for name, value in given.items() if value is not None}
         self._label_encoder = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        calling(super().fit, guide)(self, views.student, y, verbose=verbose, **keywords)
+        borrowed(super().fit, train=guide)(self, views.student, y, verbose=verbose, **keywords)
         self._label_encoder = encoder
         return self
 
@@ -196,15 +198,17 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
         ``"privileged"``: a booster that learns from the privileged columns. ``"all"``: one that sees the columns of
         X as well. Or an estimator of scikit-learn's kind with ``predict_proba``: a clone of it is fitted on the
         privileged columns, out of fold with ``crossfit``; wrapped in ``sklearn.frozen.FrozenEstimator`` it is taken as
-        it is. Or a :class:`pi_xgb.Teacher` for the rows of one ``fit``.
+        it is, and must know the classes by the names that they have in y. Or a :class:`pi_xgb.Teacher` for the rows of
+        one ``fit``.
     privileged_features
         Names of the privileged columns inside X, or their positions where X is an array. The student does not see
         them; at ``predict`` X may have them, in which case they are left out, or not.
     constraints
-        A list of (constraint, weight), see :mod:`pi_xgb.constraints`. With ``by_column(GroupParity, "sex")`` in the
-        place of ``GroupParity(values)`` the column is looked up in the privileged columns (or in X, for
-        constraints that are not about groups). A group column is read by its constraint only: neither
-        the student nor the teacher sees it.
+        A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(GroupParity("sex"), 5.0)]``. A name is
+        looked up in the privileged columns (or in X, for constraints that are not about groups); several
+        columns, and positions in an array, are named by :func:`pi_xgb.sklearn.by_column`. A group column is read
+        by its constraint only: neither the student nor the teacher sees it. In the place of a name may stand
+        the values of the training rows, which serve one ``fit``.
     **kwargs
         The parameters of ``xgboost.XGBClassifier``. Those that name columns speak of the student's.
 
@@ -289,17 +293,17 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
         """Write the booster, as XGBoost's estimator does, and the names of the classes."""
         encoder = getattr(self, "_label_encoder", None)
         booster = self.get_booster()
-        booster.set_attr(**{_CLASSES: None if encoder is None else _written(encoder.classes_)})
+        write_classes(booster, None if encoder is None else encoder.classes_)
         super().save_model(fname)
-        booster.set_attr(**{_CLASSES: None})
+        write_classes(booster, None)
 
     def load_model(self, fname: Any) -> None:
         """Read a booster, as XGBoost's estimator does, and the names of the classes, if there are any."""
         super().load_model(fname)
         booster = self.get_booster()
-        written = booster.attr(_CLASSES)
-        self._label_encoder = None if written is None else LabelEncoder().fit(_read(written))
-        booster.set_attr(**{_CLASSES: None})
+        classes = read_classes(booster)
+        self._label_encoder = None if classes is None else LabelEncoder().fit(classes)
+        write_classes(booster, None)
 
     def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
         labels = _on_host(y)
@@ -377,19 +381,10 @@ def _encoded(encoder: LabelEncoder, labels: Any, name: str) -> Any:
     return encoder.transform(labels.ravel())
 
 
-def _written(classes: Any) -> str | None:
-    """The classes as text; None for 0, 1, 2..., which is what a model without names has."""
-    if np.array_equal(classes, np.arange(len(classes))):
-        return None
-    values = classes.tolist()
-    if not all(isinstance(value, (str, int, float)) for value in values):
-        raise TypeError(
-            f"a model file can name classes that are strings, numbers or truth values, these are {values[:5]}: pickle "
-            "the estimator, or save get_booster() and keep the names apart"
-        )
-    return json.dumps({"dtype": classes.dtype.str, "values": values})
+def __getattr__(name: str) -> Any:
+    # They derive from the estimators here, so that their file imports this one.
+    if name in ("PrivilegedXGBClassifierCV", "PrivilegedXGBRegressorCV"):
+        from ._sklearn import cv
 
-
-def _read(written: str) -> Any:
-    kept = json.loads(written)
-    return np.array(kept["values"], dtype=np.dtype(kept["dtype"]))
+        return getattr(cv, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

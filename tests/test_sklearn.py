@@ -848,12 +848,12 @@ def test_a_frozen_teacher_is_taken_as_it_is_and_weights_reach_a_fresh_one():
     frozen_estimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
     x, z, y = rows()
     published = LogisticRegression().fit(z, y)
-    model = estimator(teacher=frozen_estimator(published)).fit(x, np.where(y == 1, "yes", "no"), privileged=z)
+    model = estimator(teacher=frozen_estimator(published)).fit(x, y, privileged=z)
     assert same_as_train(model, x, y, 2, teacher=published.predict_proba(z)[:, 1])
 
     # Weights mean nothing to a frozen teacher, and reach any other.
     weight = np.linspace(0.1, 3, len(y))
-    model = estimator(teacher=frozen_estimator(published)).fit(x, y, privileged=z, sample_weight=weight)
+    model = model.fit(x, y, privileged=z, sample_weight=weight)
     dtrain = xgb.QuantileDMatrix(x, y, weight=weight)
     expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=published.predict_proba(z)[:, 1])
     assert model.get_booster().save_raw() == expected.save_raw()
@@ -861,6 +861,37 @@ def test_a_frozen_teacher_is_taken_as_it_is_and_weights_reach_a_fresh_one():
     q = LogisticRegression().fit(z, y, weight.astype(np.float32)).predict_proba(z)[:, 1]
     expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=q)
     assert model.get_booster().save_raw() == expected.save_raw()
+
+
+class Reversed(LogisticRegression):
+    """A classifier that lists its classes from last to first, as nothing forbids."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.classes_ = self.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return super().predict_proba(X)[:, ::-1]
+
+
+def test_the_classes_of_another_estimator_are_matched_by_name():
+    frozen_estimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
+    x, z, y = rows()
+    names = np.where(y == 1, "sick", "well")  # the class 1 of the published model is the first one here
+    expected = LogisticRegression().fit(z, names).predict_proba(z)[:, 1]
+    for teacher in (LogisticRegression(), Reversed()):
+        model = estimator(teacher=frozen_estimator(clone(teacher).fit(z, names))).fit(x, names, privileged=z)
+        assert same_as_train(model, x, 1 - y, 2, teacher=expected)
+        # A fresh one learns the numbers of the classes, and may list them in any order too.
+        model = estimator(teacher=teacher).fit(x, names, privileged=z)
+        assert same_as_train(model, x, 1 - y, 2, teacher=LogisticRegression().fit(z, 1 - y).predict_proba(z)[:, 1])
+    # Classes of other names would be taken for one another without a word.
+    numbered = frozen_estimator(LogisticRegression().fit(z, y))
+    with pytest.raises(ValueError, match=r"tells the classes \[.*0.*, .*1.*\] apart, y has the classes"):
+        estimator(teacher=numbered).fit(x, names, privileged=z)
+    with pytest.raises(ValueError, match="crossfit would be ignored"):
+        estimator(teacher=numbered, crossfit=2).fit(x, y, privileged=z)
 
 
 @pytest.mark.usefixtures("routing")
@@ -902,6 +933,37 @@ def test_constraints_join_the_privileged_teacher(method, classes):
     assert same_model(by_value.fit(x, y, privileged=z), by_name)
     apart = estimator(classes, method=method, kl_weight=1.0, constraints=by_name.constraints)
     assert same_model(apart.fit(x, y, privileged=z.join(group)), by_name)
+
+
+def test_a_constraint_names_its_column_like_its_values():
+    x, z, y = rows()
+    group = (z["z0"] > 0).astype(int)
+    both = x.assign(group=group, score=z["z1"])
+    pairs = [
+        (GroupParity("group", match="mean"), by_column(GroupParity, "group", match="mean")),
+        (EqualizedOdds(sensitive_features="group"), by_column(EqualizedOdds, "group")),
+        (MetricFairness(key="group"), by_column(MetricFairness, key="group")),
+        (Meritocracy("score"), by_column(Meritocracy, "score")),
+    ]
+    for short, long in pairs:
+        assert repr(short) == repr(long)
+        fitted = [
+            estimator(privileged_features=["group", "score"], kl_weight=0, constraints=[(one, 2.0)]).fit(both, y)
+            for one in (short, clone(short, safe=False), pickle.loads(pickle.dumps(long)))
+        ]
+        assert same_model(fitted[0], fitted[1])
+        assert same_model(fitted[0], fitted[2])
+    given = estimator(kl_weight=0, constraints=[(GroupParity(group, match="mean"), 2.0)]).fit(x, y, privileged=z)
+    named = estimator(kl_weight=0, constraints=[(GroupParity("group", match="mean"), 2.0)])
+    assert same_model(named.fit(x, y, privileged=z.assign(group=group)), given)
+    # Where nobody can look the column up, it says so before any training.
+    dtrain = xgb.DMatrix(x, y)
+    for teacher in (GroupParity("group"), [(GroupParity("group"), 1.0)]):
+        for ask in (pi_xgb.train, pi_xgb.cv):
+            with pytest.raises(TypeError, match="names columns, which only the scikit-learn estimators look up"):
+                ask({"objective": "binary:logistic"}, dtrain, 2, teacher=teacher)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        GroupParity("group", mtch="mean")
 
 
 def test_constraints_alone_and_by_every_kind_of_column():
@@ -1015,6 +1077,10 @@ def test_constraints_that_cannot_be():
     refused("group column 'group' of a constraint is also a feature", X=grouped, constraints=[(parity, 1.0)])
     refused("reads the column 'group', which is neither in X nor", constraints=[(parity, 1.0)])
     refused("list of .constraint, weight.", constraints=[parity], error=TypeError)
+    refused("alone: say how much it counts", constraints=parity, error=TypeError)
+    refused("alone: say how much it counts", constraints=GroupParity([0, 1]), error=TypeError)
+    refused("group column 'x0' of a constraint is also a feature", constraints=[(GroupParity("x0"), 1.0)])
+    refused("list of .constraint, weight.", constraints=(GroupParity("group"), 1.0), error=TypeError)
     refused("must be one of pi_xgb.constraints", constraints=[(GroupParity, 1.0)], error=TypeError)
     refused("weight of a constraint must be finite", constraints=[(parity, -1.0)])
     refused("240 training rows", constraints=[(GroupParity(["a", "b"]), 1.0)])
@@ -1045,6 +1111,12 @@ def test_parameters_that_mean_nothing():
     refused(
         "needs numbers|numbers only", X=lambda x, z: sparse.csr_matrix(x), teacher="all", fit=words, error=TypeError
     )
+
+
+def test_an_objective_of_the_library_in_xgboosts_own_estimators():
+    x, _, y = rows()
+    with pytest.raises(TypeError, match=r"objective=pi_xgb.KLObjective\(...\).sklearn"):
+        plain(objective=pi_xgb.KLObjective(np.full(len(y), 0.5))).fit(x, y)
 
 
 def test_an_xgboost_that_trains_in_another_way_is_refused(monkeypatch):

@@ -1,0 +1,42 @@
+"""XGBoost's own functions, in which a name that they call means something else."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import xgboost
+
+
+def borrowed(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]:
+    """A copy of one of XGBoost's functions that calls these in place of its global names.
+
+    What XGBoost does around such a call (matrices, categories, metrics, classes, partitions) is its own affair and
+    changes from version to version; that it calls this name has not changed in any of those supported. So the function
+    is taken as it is and only the names mean something else: nothing is patched, and other estimators and threads see
+    nothing.
+    """
+    original: Any = inspect.unwrap(function)
+    missing = sorted(meaning.keys() - _names(original.__code__))
+    if missing:
+        raise RuntimeError(
+            f"{original.__qualname__} of XGBoost {xgboost.__version__} does not call {', '.join(missing)}, through "
+            "which pi_xgb teaches: use a version that pi_xgb was tested with (3.1 to 3.4), or pi_xgb.train"
+        )
+    copied = types.FunctionType(
+        original.__code__,
+        {**original.__globals__, **meaning},
+        original.__name__,
+        original.__defaults__,
+        original.__closure__,
+    )
+    copied.__kwdefaults__ = original.__kwdefaults__
+    return copied
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The global names that a function uses, and those that it defines."""
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*inner)

@@ -1,0 +1,149 @@
+"""What is measured on held-out rows: a metric of XGBoost's, a scorer of scikit-learn's, or the user's function."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from .._losses import Array, Loss
+from .._params import number_of_classes
+from .._validation import check_metric
+
+_SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")
+_LARGER_IS_BETTER = ("auc", "aucpr")
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """A number per round on held-out rows. ``custom`` is what ``xgboost.train`` takes as custom_metric."""
+
+    name: str
+    maximised: bool
+    custom: Callable[..., Any] | None = None
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference into a gain."""
+        return 1.0 if self.maximised else -1.0
+
+    def applied_to(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The params of a training that computes this score and no other."""
+        chosen = {key: value for key, value in params.items() if key != "eval_metric"}
+        return {**chosen, **({"disable_default_eval_metric": 1} if self.custom else {"eval_metric": self.name})}
+
+
+def score_of(
+    metric: Any, custom_metric: Any, maximize: bool | None, params: Mapping[str, Any], loss: Loss, dtrain: Any
+) -> Score:
+    """The score that a user asks for; by default the last ``eval_metric``, or the loss itself."""
+    if custom_metric is not None:
+        check_metric(custom_metric)
+        if metric is not None:
+            raise ValueError("metric and custom_metric were both given: one score decides, leave the other out")
+        if maximize is None:
+            raise ValueError("custom_metric needs maximize=True or False: which way is better is not in its name")
+        return Score(getattr(custom_metric, "__name__", "custom_metric"), bool(maximize), custom_metric)
+    if metric is None:
+        metric = params.get("eval_metric", _default(loss))
+        metric = metric[-1] if isinstance(metric, (list, tuple)) else metric
+    if maximize is not None:
+        raise ValueError(
+            f"maximize speaks of custom_metric alone: which way {metric} is better is known, leave maximize out"
+        )
+    if isinstance(metric, str) and metric.partition("@")[0] in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
+        return Score(metric, metric.partition("@")[0] in _LARGER_IS_BETTER)
+    return _scorer(metric, params, loss, dtrain)
+
+
+def _default(loss: Loss) -> str:
+    if loss.multiclass:
+        return "mlogloss"
+    return "logloss" if loss.probabilities else "rmse"
+
+
+def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.DMatrix) -> Score:
+    known = f"XGBoost's {', '.join((*_LARGER_IS_BETTER, *_SMALLER_IS_BETTER))}"
+    try:
+        from sklearn.metrics import get_scorer
+    except ImportError as error:
+        raise ImportError(
+            f'metric {metric!r} is none of {known}; scorers need scikit-learn: pip install "pi-xgb[sklearn]"'
+        ) from error
+    if not (isinstance(metric, str) or callable(metric)):
+        raise TypeError(f"metric must be the name of a metric or a scorer of scikit-learn, got {metric!r}")
+    try:
+        scorer = get_scorer(metric)
+    except ValueError as error:
+        raise ValueError(
+            f"metric must be one of {known}, or a scorer of scikit-learn (roc_auc, neg_log_loss, r2, ...), "
+            f"got {metric!r}"
+        ) from error
+    shown = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
+    label = dtrain.get_label()
+    base = np.full(len(label), label.mean(), np.float32)
+    if loss.multiclass:
+        base = np.tile(
+            np.bincount(label.astype(int), minlength=number_of_classes(params)) / len(label), (len(label), 1)
+        )
+    try:
+        shown(base, dtrain)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"the scorer {metric!r} cannot judge these labels ({error}): choose one that suits the objective"
+        ) from error
+    return Score(metric if isinstance(metric, str) else str(metric), True, shown)
+
+
+class ScoredByScikitLearn:
+    """A scorer as ``custom_metric``: it is shown an estimator that has nothing but the predictions."""
+
+    def __init__(self, scorer: Any, n_classes: int, *, probabilities: bool) -> None:
+        self._scorer, self._n_classes, self._probabilities = scorer, n_classes, probabilities
+
+    def __call__(self, predictions: Array, matrix: xgboost.DMatrix) -> tuple[str, float]:
+        """The score of these predictions, with the weights of their rows."""
+        label, weight = matrix.get_label(), matrix.get_weight()
+        more = {"sample_weight": weight} if weight.size else {}
+        if self._probabilities:
+            label = label.astype(np.int64)
+        estimator = _answering(
+            self._probability(predictions) if self._probabilities else predictions, self._probabilities
+        )
+        return "score", float(self._scorer(estimator, label.reshape(-1, 1), label, **more))
+
+    def _probability(self, predictions: Array) -> Array:
+        if predictions.ndim == 2:
+            return predictions
+        if self._n_classes > 1:  # multi:softmax says classes
+            return np.eye(self._n_classes)[predictions.astype(int)]
+        return np.column_stack([1 - predictions, predictions])
+
+
+def _answering(answers: Array, classifies: bool) -> Any:
+    """A fitted estimator of scikit-learn's whose answers are known beforehand."""
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+    class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.arange(answers.shape[1] if answers.ndim == 2 else 0)
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def predict_proba(self, X: Any) -> Array:
+            return answers
+
+        def predict(self, X: Any) -> Array:
+            return answers.argmax(axis=1)
+
+    class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def predict(self, X: Any) -> Array:
+            return answers
+
+    return Classifier() if classifies else Regressor()

@@ -1,0 +1,171 @@
+"""Every candidate on every fold, and the choice among them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._dmatrix import exclusive, slice_rows
+from .candidates import Candidate
+from .folds import Split
+from .intervals import Interval, choose, corrected_interval
+from .problem import Problem
+from .scores import Score
+
+Values = NDArray[np.float64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def fold_curves(
+    problem: Problem,
+    split: Split,
+    candidates: Sequence[Candidate],
+    score: Score,
+    tick: Callable[[], Any] = lambda: None,
+) -> Values:
+    """One curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once."""
+    part = problem.take(split.train)
+    with exclusive(problem.dtrain):
+        held_out = slice_rows(problem.dtrain, split.test)
+    teachers: dict[str, Any] = {}
+    curves = []
+    for candidate in candidates:
+        if candidate.learns_first and candidate.teacher not in teachers:
+            teachers[candidate.teacher] = part.teacher_of(candidate)
+        teacher = teachers.get(candidate.teacher)
+        curves.append(part.curve(candidate, problem.recipe.num_boost_round, held_out, score, teacher))
+        tick()
+    return np.array(curves)
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """The outcome of a search."""
+
+    candidates: list[Candidate]
+    splits: list[Split]
+    mean_curves: Values
+    """(candidates, rounds)"""
+    rounds: list[int]
+    scores: Values
+    """(candidates, splits), each after the rounds of its candidate."""
+    gains: list[Interval]
+    chosen: int
+
+    @property
+    def candidate(self) -> Candidate:
+        """The one to train."""
+        return self.candidates[self.chosen]
+
+    def rounds_of(self, candidate: Candidate) -> int:
+        """How many rounds a candidate is best with."""
+        return self.rounds[self.candidates.index(candidate)]
+
+
+def search(
+    problem: Problem,
+    splits: Sequence[Split],
+    candidates: Sequence[Candidate],
+    score: Score,
+    standard_errors: float,
+    *,
+    confidence: float = 0.95,
+    n_jobs: int = 1,
+    tick: Callable[[], Any] = lambda: None,
+) -> Found:
+    """Train every candidate on every fold and choose."""
+    curves = in_threads(lambda split: fold_curves(problem, split, candidates, score, tick), splits, n_jobs)
+    return decide(np.array(curves), splits, candidates, score, standard_errors, confidence)
+
+
+def decide(
+    curves: Values,
+    splits: Sequence[Split],
+    candidates: Sequence[Candidate],
+    score: Score,
+    standard_errors: float,
+    confidence: float = 0.95,
+) -> Found:
+    """From curves of shape (splits, candidates, rounds) to the rounds of each candidate and the choice."""
+    mean_curves = curves.mean(axis=0)
+    best = (score.sign * mean_curves).argmax(axis=1)
+    scores = np.array([curves[:, i, round_] for i, round_ in enumerate(best)])
+    gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits), confidence) for row in scores]
+    return Found(
+        list(candidates),
+        list(splits),
+        mean_curves,
+        [int(round_) + 1 for round_ in best],
+        scores,
+        gains,
+        choose(gains, standard_errors),
+    )
+
+
+def held_out_ratio(splits: Sequence[Split]) -> float:
+    """The mean of n_test / n_train, for the corrected interval."""
+    return float(np.mean([len(split.test) / len(split.train) for split in splits]))
+
+
+def table_of(found: Found, score: Score) -> pd.DataFrame:
+    """One row per candidate, repeat and fold."""
+    rows = [
+        {
+            "candidate": candidate.name,
+            "method": candidate.method,
+            "teacher": candidate.teacher,
+            "kl_weight": candidate.kl_weight,
+            "repeat": split.repeat,
+            "fold": split.fold,
+            "rounds": found.rounds[i],
+            "score": found.scores[i, j],
+            "gain": score.sign * (found.scores[i, j] - found.scores[0, j]),
+            "n_train": len(split.train),
+            "n_test": len(split.test),
+        }
+        for i, candidate in enumerate(found.candidates)
+        for j, split in enumerate(found.splits)
+    ]
+    return pd.DataFrame(rows)
+
+
+def summary_of(found: Found) -> pd.DataFrame:
+    """One row per candidate."""
+    rows = [
+        {
+            "candidate": candidate.name,
+            "method": candidate.method,
+            "teacher": candidate.teacher,
+            "kl_weight": candidate.kl_weight,
+            "rounds": found.rounds[i],
+            "score": found.scores[i].mean(),
+            "gain": gain.mean,
+            "error": gain.error,
+            "low": gain.low,
+            "high": gain.high,
+            "chosen": i == found.chosen,
+        }
+        for i, (candidate, gain) in enumerate(zip(found.candidates, found.gains, strict=True))
+    ]
+    return pd.DataFrame(rows).set_index("candidate")
+
+
+def in_threads(work: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[R]:
+    """The results in order; XGBoost lets go of Python's lock while it boosts."""
+    if n_jobs == 1:
+        return [work(item) for item in items]
+    pool = ThreadPoolExecutor(n_jobs)
+    try:
+        futures = [pool.submit(work, item) for item in items]
+        for future in as_completed(futures):
+            future.result()  # the first error ends it all
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(cancel_futures=True)

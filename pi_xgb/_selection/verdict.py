@@ -1,0 +1,46 @@
+"""One sentence on whether privileged data is worth anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .intervals import Interval
+
+
+def verdict_on(
+    metric: str, gain: Interval, controls: Mapping[str, Interval], beyond: Mapping[str, Interval]
+) -> tuple[bool, str]:
+    """Whether there is evidence, and the sentence.
+
+    ``gain`` is the student's over plain XGBoost, ``controls`` are the gains of self-distillation and of shuffled
+    rows, and ``beyond`` is how much better the student is than each of them.
+
+    Examples
+    --------
+    >>> nothing, much = Interval(0.001, 0.002, -0.004, 0.006), Interval(0.02, 0.004, 0.012, 0.028)
+    >>> controls = {"self-distillation": nothing, "shuffled": nothing}
+    >>> verdict_on("auc", nothing, controls, controls)
+    (False, 'no evidence of a gain: +0.0010 [-0.0040, +0.0060] in auc')
+    >>> verdict_on("auc", much, controls, {"self-distillation": much, "shuffled": much})[1]
+    'a gain of +0.0200 [+0.0120, +0.0280] in auc, of which +0.0010 is smoothing'
+    """
+    if gain.error == 0 and gain.mean > 0:
+        return (
+            False,
+            f"no evidence of a gain: every fold gave the same {gain.mean:+.4f} in {metric}, so its error is unknown",
+        )
+    if gain.high < 0:
+        return False, f"a loss: {gain} in {metric}"
+    if not gain.low > 0:
+        return False, f"no evidence of a gain: {gain} in {metric}"
+    doubted = [name for name, difference in beyond.items() if not (difference.low > 0 and difference.error > 0)]
+    if doubted:
+        worst = max(doubted, key=lambda name: controls[name].mean)
+        what = {"self-distillation": "a teacher without them", "shuffled": "privileged rows of others"}[worst]
+        return False, (
+            f"a gain of {gain} in {metric}, but no evidence that privileged features earn it: {what} gives "
+            f"{controls[worst]}"
+        )
+    smoothing = controls["self-distillation"].mean
+    share = f"{smoothing:+.4f}" if smoothing > 0 else "nothing"
+    return True, f"a gain of {gain} in {metric}, of which {share} is smoothing"

@@ -1,0 +1,144 @@
+"""Columns of whatever scikit-learn's users call X: found by name or position, taken, left out, put side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def as_table(data: Any, name: str) -> Any:
+    """The data in its own library, with rows and columns that can be selected; one column makes a table of one."""
+    if hasattr(data, "collect") and not hasattr(data, "shape"):  # polars.LazyFrame
+        data = data.collect()
+    if hasattr(data, "tocsr"):
+        return data.tocsr()
+    if not hasattr(data, "shape"):
+        data = np.asarray(data)
+    if len(data.shape) == 1:
+        return data.to_frame() if hasattr(data, "to_frame") else data.reshape(-1, 1)
+    if len(data.shape) != 2:
+        raise ValueError(f"{name} must have rows and columns, got an array of shape {tuple(data.shape)}")
+    return data
+
+
+def column_names(table: Any) -> list[Any] | None:
+    """The names of the columns, or None for an array, a list or a sparse matrix."""
+    if hasattr(table, "collect_schema"):  # polars, lazy or not
+        return list(table.collect_schema().names())
+    # In pyarrow the names are column_names, and columns are the columns themselves.
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None else list(names)
+
+
+def listed(columns: Any) -> list[Any]:
+    """A user's columns as a list: None is no column, and a name or a number alone is one."""
+    if columns is None:
+        return []
+    if isinstance(columns, (str, int, np.integer)):
+        return [columns]
+    return list(dict.fromkeys(columns))
+
+
+def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
+    """Where these columns are in the table called ``name``; ``what`` is where the user wrote them down."""
+    names = column_names(table)
+    if names is None:
+        return _positions(table, columns, name, what)
+    missing = [column for column in columns if column not in names]
+    if missing:
+        raise ValueError(
+            f"{what} {some(missing)} are not among the columns of {name}, which are {some(names)}: "
+            f"{name} must have them at fit"
+        )
+    return [names.index(column) for column in columns]
+
+
+def _positions(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
+    words = [column for column in columns if not isinstance(column, (int, np.integer))]
+    if words:
+        raise ValueError(
+            f"{what} {some(words)} are names, but {name} is a {type(table).__name__} without column names: pass a "
+            f"DataFrame, or give whole numbers, the positions of these columns in {name}"
+        )
+    outside = [column for column in columns if not 0 <= column < table.shape[1]]
+    if outside:
+        raise ValueError(f"{what} {some(outside)} are not columns of {name}, which has {table.shape[1]}")
+    return [int(column) for column in columns]
+
+
+def take(table: Any, positions: Sequence[int]) -> Any:
+    """Some columns of a table."""
+    if hasattr(table, "iloc"):
+        return table.iloc[:, list(positions)]
+    names = column_names(table)
+    if names is not None:  # polars and pyarrow
+        return table.select([names[position] for position in positions])
+    return table[:, list(positions)]
+
+
+def leave_out(table: Any, positions: Iterable[int]) -> Any:
+    """The table without these columns; the very same object if there are none."""
+    gone = set(positions)
+    return take(table, [i for i in range(table.shape[1]) if i not in gone]) if gone else table
+
+
+def present(table: Any, columns: Sequence[Any], n_others: int) -> list[int]:
+    """Where those of the columns are that the table has.
+
+    An array has no names to go by, but a width: it has all of the columns or, with ``n_others``, none.
+    """
+    names = column_names(table)
+    if names is not None:
+        return [names.index(column) for column in columns if column in names]
+    return _positions(table, columns, "X", "columns") if table.shape[1] == n_others + len(columns) else []
+
+
+def side_by_side(left: Any, right: Any) -> Any:
+    """One table of both sets of columns, rows in the order in which they stand."""
+    if hasattr(left, "tocsr") or hasattr(right, "tocsr"):
+        from scipy import sparse
+
+        return sparse.hstack([_explicit_csr(left), _explicit_csr(right)], format="csr")
+    if type(left) is type(right) and hasattr(left, "hstack"):  # polars
+        return left.hstack(right)
+    if column_names(left) is None and column_names(right) is None:
+        return np.hstack([left, right])
+    return pd.concat([as_frame(left).reset_index(drop=True), as_frame(right).reset_index(drop=True)], axis=1)
+
+
+def as_frame(table: Any) -> pd.DataFrame:
+    """The table in pandas."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "to_pandas"):
+        frame: pd.DataFrame = table.to_pandas()
+        return frame
+    return pd.DataFrame(table.toarray() if hasattr(table, "toarray") else table)
+
+
+def some(names: Sequence[Any]) -> str:
+    """A few of the names, for a message."""
+    shown = ", ".join(repr(name) for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def _explicit_csr(table: Any) -> Any:
+    """A sparse matrix in which the zeros of a dense table stay values: to XGBoost, what is not stored is missing."""
+    from scipy import sparse
+
+    if hasattr(table, "tocsr"):
+        return table.tocsr()
+    try:
+        dense = np.asarray(table, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "a sparse matrix can be put side by side with numbers only, and the other table has columns that are "
+            "none: encode them first, or pass both tables as DataFrames"
+        ) from error
+    rows, columns = dense.shape
+    return sparse.csr_matrix(
+        (dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns), shape=dense.shape
+    )

@@ -1,0 +1,354 @@
+"""compare: five models on the same held-out rows, everything chosen without them, one honest sentence."""
+
+from __future__ import annotations
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.model_selection import KFold
+
+import pi_xgb
+from pi_xgb._selection.intervals import Interval, corrected_interval
+from pi_xgb._selection.labels import labels_and_params
+from pi_xgb._selection.verdict import verdict_on
+from pi_xgb.selection import compare, select
+
+PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
+ROUNDS = 5
+FEW = {
+    "params": PARAMS,
+    "num_boost_round": ROUNDS,
+    "kl_weight": 5.0,
+    "teacher": ["cross-fitted", "all"],
+    "method": "kbpib",
+    "crossfit": 2,
+    "nfold": 2,
+    "inner_nfold": 2,
+    "repeats": 1,
+    "progress": False,
+}
+MODELS = ["NF", "All", "student", "self-distillation", "shuffled"]
+
+
+def rows(n=160, seed=0):
+    made = pi_xgb.datasets.make_privileged(n, n_features=4, n_privileged=2, seed=seed)
+    return made.x, made.z, made.y
+
+
+RARE = pd.Series(["rare", *["usual"] * 159])
+
+
+def folds_of(n=160):
+    return list(KFold(2, shuffle=True, random_state=0).split(np.zeros(n)))
+
+
+def wave_rows(n):
+    """x determines the chance of y in a way that 0/1 labels hardly show; z is that chance."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 8))
+    chance = 1 / (1 + np.exp(-0.75 * np.sin(2 * x).sum(axis=1)))
+    return x, chance.reshape(-1, 1), (rng.random(n) < chance).astype(int)
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["auc", "logloss"])
+def test_the_table_is_that_of_a_loop_written_by_hand(metric):
+    x, z, y = rows()
+    settings = {**FEW, "standard_errors": 0.0}
+    found = compare(x, y, z, folds=folds_of(), metric=metric, **settings)
+    inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "metric": metric, "progress": False}
+    sign = 1 if metric == "auc" else -1
+    for fold, (train, test) in enumerate(folds_of()):
+        label = y.to_numpy()
+        both = x.join(z)
+        order = np.random.default_rng([0, 0, fold]).permutation(len(train))
+
+        def score(selection, student_x, privileged_x, train=train, test=test, label=label):
+            matrices = xgb.DMatrix(student_x.iloc[train], label[train]), xgb.DMatrix(privileged_x, label[train])
+            booster = selection.train(matrices[0], privileged=matrices[1])
+            return float(
+                booster.eval(xgb.DMatrix(student_x.iloc[test], label[test])).split(":")[-1]
+                if metric == "logloss"
+                else xgb_auc(booster, student_x.iloc[test], label[test])
+            )
+
+        def chosen(student_x, privileged_x, train=train, label=label, **more):
+            return select(
+                PARAMS,
+                xgb.DMatrix(student_x.iloc[train], label[train]),
+                ROUNDS,
+                privileged=xgb.DMatrix(privileged_x, label[train]),
+                **{**inner, "method": "kbpib", "teacher": ["cross-fitted", "all"], **more},
+            )
+
+        never = {"standard_errors": 1e6}
+        copy = x.iloc[train].rename(columns=lambda c: f"copy of {c}")
+        expected = {
+            "NF": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
+            "All": (chosen(both, copy, **never), both, copy),
+            "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
+            "self-distillation": (chosen(x, copy, teacher="cross-fitted"), x, copy),
+            "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
+        }
+        own = found.table[found.table.fold == fold].set_index("model")
+        for model, (selection, student_x, privileged_x) in expected.items():
+            # Chosen on the training rows, trained on them, judged on rows that had no say.
+            assert own.chosen[model] == selection.candidate
+            assert own.rounds[model] == selection.choice["num_boost_round"]
+            assert own.score[model] == pytest.approx(score(selection, student_x, privileged_x), abs=2e-6)
+            assert own.gain[model] == pytest.approx(sign * (own.score[model] - own.score["NF"]), abs=1e-12)
+    # The summary is the corrected interval of these gains.
+    for model in MODELS:
+        gains = found.table[found.table.model == model].gain.to_numpy()
+        row = found.summary.loc[80, model]
+        assert (row.gain, row.error, row.low, row.high) == pytest.approx(tuple(corrected_interval(gains, 1.0)))
+
+
+def xgb_auc(booster, x, label):
+    from sklearn.metrics import roc_auc_score
+
+    return roc_auc_score(label, booster.predict(xgb.DMatrix(x)))
+
+
+def test_held_out_privileged_values_matter_to_the_ceiling_alone():
+    x, z, y = rows()
+    train, test = folds_of()[0]
+    changed = z.copy()
+    changed.iloc[test] = -7.0
+    settings = {**FEW, "folds": folds_of(), "standard_errors": 0.0}
+    before, after = (compare(x, y, table, **settings).table for table in (z, changed))
+    same = {model: before[(before.fold == 0) & (before.model == model)].score.item() for model in MODELS}
+    now = {model: after[(after.fold == 0) & (after.model == model)].score.item() for model in MODELS}
+    # In the fold that holds these rows out, only the model that sees z at prediction can notice.
+    assert {model for model in MODELS if same[model] != now[model]} == {"All"}
+    assert set(train).isdisjoint(test)
+    # There was something to leak: the students of that fold had teachers.
+    assert (before[(before.fold == 0) & (before.model == "student")].chosen != "plain").all()
+
+
+def test_the_number_of_jobs_changes_nothing():
+    x, z, y = rows()
+    assert compare(x, y, z, n_jobs=2, **FEW).table.equals(compare(x, y, z, **FEW).table)
+
+
+def test_a_learning_curve():
+    from matplotlib import pyplot
+
+    x, z, y = rows(240)
+    found = compare(x, y, z, sizes=[60, 40], **FEW)
+    assert found.summary.index.unique("size").tolist() == [40, 60, 120]
+    table = found.table
+    # Every size is judged on all held-out rows of the fold, and trained on as many rows as it says.
+    assert (table.n_train == table["size"]).all()
+    assert (table.n_test == 120).all()
+    ax = found.plot()
+    assert ax.get_xlabel() == "training rows"
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["NF: plain XGBoost", *MODELS[1:]]
+    # The largest size is the comparison without a curve.
+    assert table[table["size"] == 120].reset_index(drop=True).equals(compare(x, y, z, **FEW).table)
+    pyplot.close("all")
+
+
+def test_the_picture_of_one_size():
+    from matplotlib import pyplot
+
+    x, z, y = rows()
+    ax = compare(x, y, z, **FEW).plot()
+    assert [t.get_text() for t in ax.get_yticklabels()] == MODELS[1:]
+    assert ax.get_xlabel() == "gain in logloss over NF (plain XGBoost)"
+    pyplot.close("all")
+
+
+# --- the verdict --------------------------------------------------------------------------------------------
+
+
+def interval(mean, half):
+    return Interval(mean, half / 2, mean - half, mean + half)
+
+
+@pytest.mark.parametrize(
+    ("gain", "smoothing", "beyond", "evidence", "sentence"),
+    [
+        (interval(0.001, 0.005), 0.0, 0.01, False, "no evidence of a gain: +0.0010 [-0.0040, +0.0060] in auc"),
+        (interval(-0.02, 0.005), 0.0, 0.01, False, "a loss: -0.0200 [-0.0250, -0.0150] in auc"),
+        (interval(0.02, 0.005), 0.004, 0.01, True, "a gain of +0.0200 [+0.0150, +0.0250] in auc, of which +0.0040 is"),
+        (interval(0.02, 0.005), -0.004, 0.01, True, "of which nothing is smoothing"),
+        (
+            interval(0.02, 0.005),
+            0.019,
+            0.001,
+            False,
+            "but no evidence that privileged features earn it: a",
+        ),
+    ],
+)
+def test_the_sentence(gain, smoothing, beyond, evidence, sentence):
+    controls = {name: interval(smoothing, 0.003) for name in ("self-distillation", "shuffled")}
+    differences = {name: interval(beyond, 0.005) for name in controls}
+    said = verdict_on("auc", gain, controls, differences)
+    assert said[0] is evidence
+    assert sentence in said[1]
+
+
+def test_a_gain_that_never_varies_is_no_evidence():
+    same = corrected_interval(np.full(3, 0.1), 0.5)
+    # A tenth has no exact mean of three; that is no variation.
+    assert same.error == 0
+    controls = {name: interval(0.0, 0.003) for name in ("self-distillation", "shuffled")}
+    evidence, sentence = verdict_on("auc", same, controls, dict.fromkeys(controls, same))
+    assert not evidence
+    assert sentence == "no evidence of a gain: every fold gave the same +0.1000 in auc, so its error is unknown"
+    # Nor is an advantage over a control that never varies.
+    assert not verdict_on("auc", interval(0.02, 0.005), controls, dict.fromkeys(controls, same))[0]
+
+
+def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
+    better, equal = interval(0.02, 0.005), interval(0.001, 0.005)
+    controls = {"self-distillation": equal, "shuffled": interval(0.019, 0.003)}
+    evidence, sentence = verdict_on("auc", better, controls, {"self-distillation": better, "shuffled": equal})
+    assert not evidence
+    assert "privileged rows of others gives +0.0190" in sentence
+
+
+def test_it_finds_a_gain_that_is_there_and_none_in_noise():
+    x, z, y = wave_rows(1600)
+    quick = {"num_boost_round": 12, "params": {**PARAMS, "eta": 0.6, "max_depth": 3}}
+    settings = {**FEW, **quick, "teacher": "cross-fitted", "standard_errors": 0.0, "confidence": 0.8}
+    found = compare(x, y, z, **{**settings, "nfold": 6})
+    assert found.evidence
+    assert found.verdict.startswith("a gain of")
+    assert found.verdict in repr(found)
+    assert found.difference("student", "NF").mean == found.summary.gain.loc[1333, "student"]
+    noise = compare(x, y, z[::-1].copy(), **settings)
+    assert not noise.evidence
+    assert str(noise).startswith("no evidence of a gain")
+
+
+# --- what it takes ------------------------------------------------------------------------------------------
+
+
+def test_privileged_columns_inside_x_are_the_same():
+    x, z, y = rows()
+    inside = compare(x.join(z), y, privileged_features=list(z.columns), **FEW)
+    assert inside.table.equals(compare(x, y, z, **FEW).table)
+
+
+def test_names_of_classes_weights_and_categories():
+    x, z, y = rows()
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    numbers = compare(x, y, z, sample_weight=weight, **FEW)
+    named = compare(x, y.map({0: "healthy", 1: "ill"}), z, sample_weight=weight, **FEW)
+    # Classes by another name are the same classes.
+    assert named.table.equals(numbers.table)
+    # Weights count.
+    assert not numbers.table.equals(compare(x, y, z, **FEW).table)
+    coded = x.assign(kind=pd.Categorical(np.where(x.iloc[:, 0] > 0, "a", "b")))
+    assert len(compare(coded, y, z, **FEW).table) == 2 * 5
+
+
+@pytest.mark.parametrize(
+    ("y", "metric"),
+    [
+        (lambda q: q, "rmse"),
+        (lambda q: pd.qcut(q, 3, labels=["low", "mid", "high"]), "mlogloss"),
+        (lambda q: q > 0.5, "logloss"),
+    ],
+)
+def test_the_objective_follows_from_y(y, metric):
+    made = pi_xgb.datasets.make_privileged(160, n_features=4, n_privileged=2)
+    settings = {**FEW, "params": {"max_depth": 2, "nthread": 1}}
+    found = compare(made.x, y(made.q), made.z, **settings)
+    assert found.metric == metric
+    # A smaller loss is a gain, in every cell.
+    scores = found.table.pivot(index="fold", columns="model", values="score")
+    gains = found.table.pivot(index="fold", columns="model", values="gain")
+    assert np.allclose(gains["All"], scores["NF"] - scores["All"])
+
+
+def test_numbers_are_numbers_in_whatever_they_come():
+    made = pi_xgb.datasets.make_privileged(160, n_features=4, n_privileged=2)
+    settings = {**FEW, "params": {"max_depth": 2, "nthread": 1}, "nfold": 2}
+    tenths = (made.q * 10).round().astype(int)
+    found = compare(made.x, tenths, made.z, **settings)
+    assert found.metric == "rmse"
+    # The container of a number says nothing about it.
+    for y in (tenths.astype(object), tenths.map(decimal.Decimal), tenths.tolist(), tenths.to_frame()):
+        assert compare(made.x, y, made.z, **settings).table.equals(found.table)
+
+
+def test_categories_that_are_numbers_are_classes():
+    label, params, classes = labels_and_params(pd.Series([3, 5, 4] * 3).astype("category"), None)
+    assert params == {"objective": "multi:softprob", "num_class": 3}
+    assert label.tolist() == [0, 2, 1] * 3
+    assert list(classes) == [3, 4, 5]
+    # Unless the objective wants numbers.
+    label, _, classes = labels_and_params(pd.Series([3, 5]).astype("category"), {"objective": "reg:squarederror"})
+    assert label.tolist() == [3, 5]
+    assert classes is None
+
+
+def test_one_size_needs_no_list():
+    x, z, y = rows()
+    found = compare(x, y, z, sizes=40, **FEW)
+    assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
+    with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
+        found.difference("student", "NF", size=7)
+    assert found.difference("student", "NF", size=80) == found.difference("student", "NF")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"privileged": None}, ValueError, "no privileged features"),
+        ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
+        ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
+        ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "missing values"),
+        ({"y": np.ones(160)}, ValueError, "every y is 1.0: there is nothing to tell apart"),
+        ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, "every y is 0.0: there is nothing"),
+        ({"y": np.zeros(160, bool)}, ValueError, "every y is False"),
+        ({"y": pd.Series(["ill"] * 160)}, ValueError, "every y is 'ill'"),
+        ({"y": RARE, "params": {}, "nfold": 3}, ValueError, "class 'rare' has 1 rows for 3 folds"),
+        ({"y": pd.Series([f"case {i}" for i in range(160)]), "params": {}}, ValueError, "has 1 rows for 2 folds"),
+        ({"y": np.where(np.arange(160) == 7, np.inf, np.arange(160)), "params": {}}, ValueError, "row 7 of y is inf"),
+        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must be one column, got 2"),
+        ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
+        ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
+        ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
+        ({"sample_weight": -np.ones(160)}, ValueError, "finite and not negative, row 0 has -1"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and not negative, row 0 has nan"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 for every row"),
+        ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
+        ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
+        ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
+        ({"privileged": rows()[1].assign(town="Rome")}, ValueError, r"privileged\['town'\]\.astype\('category'\)"),
+        ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
+        ({"sizes": "40"}, TypeError, "sizes must be a list of whole numbers"),
+        ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
+        ({"maximize": True}, ValueError, "maximize speaks of custom_metric"),
+        ({"n_jobs": -2}, ValueError, "n_jobs must be at least 1, or -1 for all cores"),
+        ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, "y has 3 classes"),
+        ({"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)}, TypeError, "must be numbers"),
+        ({"sizes": [80]}, ValueError, "sizes must be below the 80 training rows"),
+        ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
+        ({"confidence": 1.0}, ValueError, "confidence must lie"),
+        ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),
+        ({"crossfit": 41}, ValueError, "of an inner fold"),
+        ({"metric": "r2_score"}, ValueError, "metric must be one of"),
+    ],
+)
+def test_wrong_input(monkeypatch, wrong, error, message):
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    x, z, y = rows()
+    with pytest.raises(error, match=message):
+        compare(**{"X": x, "y": y, "privileged": z, **FEW, **wrong})
+
+
+def test_a_model_that_is_none():
+    x, z, y = rows()
+    with pytest.raises(ValueError, match="model must be one of NF, All"):
+        compare(x, y, z, **FEW).difference("student", "teacher")

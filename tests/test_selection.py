@@ -1,0 +1,423 @@
+"""select: a hand-written loop of pi_xgb.train, cell by cell, and a rule that needs to be convinced."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from scipy import stats
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+import pi_xgb
+from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of, trainings
+from pi_xgb._selection.folds import Split, splits_of, subset
+from pi_xgb._selection.intervals import Interval, choose, corrected_interval
+from pi_xgb._selection.matrices import side_by_side
+from pi_xgb._selection.problem import Recipe
+from pi_xgb._selection.scores import Score
+from pi_xgb._selection.search import fold_curves
+from pi_xgb.selection import Selection, select
+
+ROUNDS = 5
+FEW = {"nfold": 3, "crossfit": 2, "kl_weight": [1.0, 5.0], "progress": False}
+
+
+def data(objective="binary:logistic", n=150, weighted=False, seed=0):
+    """params, dtrain, privileged and the matrix of all features."""
+    made = pi_xgb.datasets.make_privileged(n, n_features=4, n_privileged=2, seed=seed)
+    params = {"objective": objective, "max_depth": 2, "nthread": 1, "eta": 0.3}
+    y = made.y
+    if objective.startswith("multi"):
+        params["num_class"], y = 3, pd.qcut(made.q, 3, labels=False)
+    if objective.startswith("reg"):
+        y = made.q
+    weight = np.random.default_rng(1).uniform(0.5, 2, n).astype(np.float32) if weighted else None
+    dtrain = xgb.DMatrix(made.x, y, weight=weight)
+    return params, dtrain, xgb.DMatrix(made.z, y), xgb.DMatrix(made.x.join(made.z), y, weight=weight)
+
+
+def quick(objective="binary:logistic", **keywords) -> Selection:
+    params, dtrain, privileged, _ = data(objective)
+    return select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, **keywords})
+
+
+def waves(n):
+    """x, and a chance of y that 0/1 labels hardly show."""
+    x = np.random.default_rng(0).normal(size=(n, 8))
+    return x, 1 / (1 + np.exp(-0.75 * np.sin(2 * x).sum(axis=1)))
+
+
+def guiding(row, privileged, both):
+    """The keywords of pi_xgb.train for a row of the tables."""
+    if row.method == "plain":
+        return {}
+    if row.method == "jpib":
+        return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
+    sees_all = row.teacher == "all"
+    return {
+        "privileged": both if sees_all else privileged,
+        "kl_weight": row.kl_weight,
+        "crossfit": 0 if row.teacher == "in-sample" else 2,
+        "allow_overlap": sees_all,
+    }
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+def test_the_table_is_that_of_a_loop_written_by_hand(objective):
+    params, dtrain, privileged, both = data(objective, weighted=True)
+    order = np.random.default_rng(3).permutation(150)
+    folds = [(np.delete(order, np.arange(i, 150, 3)), order[i::3]) for i in range(3)]
+    metric = {"binary:logistic": "auc", "multi:softprob": "mlogloss", "reg:squarederror": "rmse"}[objective]
+    selection = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, metric=metric, **FEW)
+    assert len(selection.summary) == 1 + 2 * (3 + 1)
+
+    curves = {}
+    for name, row in selection.summary.iterrows():
+        for fold, (train, test) in enumerate(folds):
+            log = {}
+            pi_xgb.train(
+                {**params, "eval_metric": metric},
+                dtrain.slice(train),
+                ROUNDS,
+                **guiding(row, privileged.slice(train), both.slice(train)),
+                evals=[(dtrain.slice(test), "test")],
+                evals_result=log,
+                verbose_eval=False,
+            )
+            curves[name, fold] = np.array(log["test"][metric])
+    sign = 1 if metric == "auc" else -1
+    for name, row in selection.summary.iterrows():
+        mean = np.mean([curves[name, fold] for fold in range(3)], axis=0)
+        # The rounds are those at which the mean over the folds is best, and every cell is its curve there.
+        assert row.rounds == 1 + (sign * mean).argmax()
+        cells = selection.table[selection.table.candidate == name]
+        assert cells.score.tolist() == [curves[name, fold][row.rounds - 1] for fold in range(3)]
+        assert selection.curves[name].tolist() == mean.tolist()
+        # A gain is against plain XGBoost in the same fold, positive for the better.
+        plain = selection.table[selection.table.candidate == "plain"]
+        assert cells.gain.tolist() == pytest.approx((sign * (cells.score.to_numpy() - plain.score.to_numpy())).tolist())
+        assert row.gain == pytest.approx(cells.gain.mean())
+
+
+def test_plain_is_xgboost_itself():
+    params, dtrain, _, _ = data()
+    folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
+    selection = quick(folds=folds, method="jpib")
+    expected = xgb.cv(params, dtrain, ROUNDS, folds=folds, metrics="logloss")["test-logloss-mean"]
+    # Candidate 0 is xgboost.cv's model on the same folds, and kl_weight=0 need not be asked for.
+    assert selection.curves["plain"].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-12)
+    assert "plain" in selection.summary.index
+    assert quick(kl_weight=[0.0, 1.0, 5.0]).table.equals(quick().table)
+
+
+def test_the_number_of_jobs_changes_nothing():
+    # Folds are independent: threads share no matrix, whatever they do at the same time.
+    assert quick(n_jobs=2, repeats=2).table.equals(quick(repeats=2).table)
+
+
+def test_repeats_are_stratified_partitions_that_differ():
+    label = data()[1].get_label()
+    splits = splits_of(label, 3, 2, None, 7, classes=True)
+    assert [(s.repeat, s.fold) for s in splits] == [(r, f) for r in range(2) for f in range(3)]
+    for repeat in (splits[:3], splits[3:]):
+        # Within a repeat every row is held out once, and every fold has its share of positives.
+        assert sorted(np.concatenate([s.test for s in repeat])) == list(range(150))
+        assert all(set(s.train) | set(s.test) == set(range(150)) for s in repeat)
+        assert np.ptp([label[s.test].sum() for s in repeat]) <= 1
+    assert not np.array_equal(splits[0].test, splits[3].test)
+
+
+def test_a_subset_keeps_the_share_of_each_class():
+    label = np.r_[np.zeros(80), np.ones(40)]
+    rows = subset(label, np.arange(120), 30, seed=1)
+    # 30 different rows, in order, a third of them positive like the whole.
+    assert len(set(rows)) == 30
+    assert list(rows) == sorted(rows)
+    assert label[rows].sum() == 10
+
+
+def test_the_cost_is_what_the_documentation_says(monkeypatch):
+    calls = []
+    original = xgb.train
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: calls.append(1) or original(*args, **kwargs))
+    quick(kl_weight=[1.0, 10.0], crossfit=5)
+    # 22 boosters per fold, of which the two teachers of JPIB grow without a call: each teacher serves all weights.
+    assert trainings(candidates_of(("kbpib", "jpib"), TEACHERS, (1.0, 10.0)), 5) == 22
+    assert len(calls) == 3 * 20
+
+
+# --- no leak ------------------------------------------------------------------------------------------------
+
+
+def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
+    def curves(flip):
+        params, dtrain, privileged, _ = data()
+        z, y = privileged.get_data().toarray(), dtrain.get_label()
+        if flip:
+            z[:50], y[:50] = -z[:50], 1 - y[:50]
+            dtrain.set_label(y)
+            privileged = xgb.DMatrix(z, y)
+        problem = Recipe(params, ROUNDS, 2, None).problem(dtrain, privileged, sees_all=True)
+        split = Split(0, 0, np.arange(50, 150), np.arange(50))
+        # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
+        score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
+        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, 5.0), score)
+
+    assert np.array_equal(curves(False), curves(True))
+
+
+def test_a_selection_keeps_nothing_of_the_data():
+    params, dtrain, privileged, _ = data()
+    kept = pickle.dumps(select(params, dtrain, ROUNDS, privileged=privileged, **FEW))
+    for value in np.concatenate([privileged.get_data().data[:50], dtrain.get_data().data[:50]]):
+        assert np.float32(value).tobytes() not in kept
+
+
+def test_nothing_of_the_users_is_changed():
+    params, dtrain, privileged, _ = data(weighted=True)
+    before = dict(params), dtrain.get_label(), dtrain.get_weight(), privileged.get_label()
+    first = select(params, dtrain, ROUNDS, privileged=privileged, **FEW)
+    assert params == before[0]
+    for now, then in zip((dtrain.get_label(), dtrain.get_weight(), privileged.get_label()), before[1:], strict=True):
+        assert np.array_equal(now, then)
+    # The same objects again give the same table.
+    assert select(params, dtrain, ROUNDS, privileged=privileged, **FEW).table.equals(first.table)
+
+
+# --- the rule -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_interval_is_nadeau_and_bengios(confidence):
+    d, ratio = np.array([0.03, -0.01, 0.02, 0.04, 0.0, 0.01]), 0.25
+    interval = corrected_interval(d, ratio, confidence)
+    error = np.sqrt((1 / 6 + ratio) * d.var(ddof=1))
+    low, high = stats.t.interval(confidence, 5, loc=d.mean(), scale=error)
+    # variance (1/J + n_test/n_train) s^2, Student's t with J - 1 degrees of freedom
+    assert interval == pytest.approx((d.mean(), error, low, high), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("gains", "standard_errors", "chosen"),
+    [
+        ([(0, 0), (0.02, 0.01), (0.01, 0.001)], 1, 1),  # the best mean, if it is convincing
+        ([(0, 0), (0.02, 0.03), (0.01, 0.001)], 1, 0),  # plain, if the best is not
+        ([(0, 0), (0.02, 0.03), (0.01, 0.001)], 0.5, 1),
+        ([(0, 0), (0.02, 0.03)], 0, 1),  # 0 believes any gain
+        ([(0, 0), (-0.02, 0.03)], 0, 0),
+        ([(0, 0), (0.0, 0.0)], 1, 0),  # equals are no gain
+        ([(0, 0), (0.02, 0.0)], 0.25, 0),  # an error of 0 is an unknown one
+        ([(0, 0), (0.02, 0.0)], 0, 1),
+        ([(0, 0), (0.01, 0.01)], 1, 0),  # more than one standard error, not one
+    ],
+)
+def test_the_choice(gains, standard_errors, chosen):
+    assert choose([Interval(mean, error, 0, 0) for mean, error in gains], standard_errors) == chosen
+
+
+def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
+    params, dtrain, _, _ = data(n=300)
+    noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
+    settings = {**FEW, "method": "kbpib", "teacher": "cross-fitted", "kl_weight": 10.0}
+    fooled = select(params, dtrain, 20, privileged=noise, **settings)
+    # Nothing is known about the labels: plain XGBoost, and the sentence says so.
+    assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
+    assert fooled.candidate == "plain"
+    assert fooled.gain == 0
+    assert "no gain is convincing" in str(fooled)
+    x, chance = waves(600)
+    y = np.random.default_rng(1).random(600) < chance
+    dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(chance.reshape(-1, 1), y)
+    informed = select(params, dtrain, 30, privileged=privileged, **settings)
+    assert informed.candidate == "kbpib cross-fitted 10"
+    assert informed.gain > 0
+    assert "over plain XGBoost" in str(informed)
+    assert str(informed) in repr(informed)
+
+
+# --- scores -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("objective", "metric", "scorer", "turned"),
+    [
+        ("binary:logistic", "auc", "roc_auc", lambda s: s),
+        ("binary:logistic", "logloss", "neg_log_loss", lambda s: -s),
+        ("binary:logistic", "error", "accuracy", lambda s: 1 - s),
+        ("multi:softprob", "merror", "accuracy", lambda s: 1 - s),
+        ("multi:softprob", "mlogloss", "neg_log_loss", lambda s: -s),
+        ("multi:softmax", "merror", "accuracy", lambda s: 1 - s),
+        ("reg:squarederror", "rmse", "neg_root_mean_squared_error", lambda s: -s),
+        ("binary:logistic", "auc", make_scorer(roc_auc_score, response_method="predict_proba"), lambda s: s),
+    ],
+)
+def test_scorers_of_scikit_learn_agree_with_the_metrics_of_xgboost(objective, metric, scorer, turned):
+    params, dtrain, privileged, _ = data(objective, weighted=True)
+    settings = {**FEW, "method": "jpib"}
+    ours = select(params, dtrain, ROUNDS, privileged=privileged, metric=metric, **settings)
+    theirs = select(params, dtrain, ROUNDS, privileged=privileged, metric=scorer, **settings)
+    # Two libraries, one number in every cell and round, weights included; XGBoost computes in float32 in places.
+    assert turned(theirs.curves.to_numpy()) == pytest.approx(ours.curves.to_numpy(), abs=2e-6)
+    assert theirs.maximize
+
+
+def test_the_score_that_is_used_without_asking():
+    few = {"method": "jpib", "kl_weight": 1.0}
+    for objective, metric in {
+        "binary:logistic": "logloss",
+        "multi:softmax": "mlogloss",
+        "reg:squarederror": "rmse",
+    }.items():
+        selection = quick(objective, **few)
+        assert (selection.metric, selection.maximize) == (metric, False)
+    params, dtrain, privileged, _ = data()
+    wanted = select({**params, "eval_metric": ["logloss", "auc"]}, dtrain, 3, privileged=privileged, **{**FEW, **few})
+    # The last eval_metric decides, as it does for early stopping.
+    assert wanted.metric == "auc"
+    assert wanted.maximize
+
+
+def test_a_metric_of_the_users_own():
+    def share(predictions, matrix):
+        return "share", float((predictions > 0.5).mean())
+
+    selection = quick(custom_metric=share, maximize=False)
+    assert selection.metric == "share"
+    # It sees probabilities, as in pi_xgb.train: half of the rows or so lie above 1/2, none of the margins' would.
+    assert selection.curves["plain"].between(0.2, 0.8).all()
+
+
+# --- the model ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_the_model_is_the_candidate_that_was_judged(teacher):
+    params, dtrain, privileged, both = data(n=300)
+    settings = {**FEW, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
+    selection = select(params, dtrain, 20, privileged=privileged, teacher=teacher, **settings)
+    crossfit = 0 if teacher == "in-sample" else 2
+    learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, 20, crossfit=crossfit)
+    expected = pi_xgb.train(params, dtrain, selection.choice["num_boost_round"], teacher=learned, kl_weight=10.0)
+    assert selection.choice["kl_weight"] == 10.0
+    # The teacher has the rounds of the search, the student those that were chosen.
+    trained = selection.train(dtrain, privileged=privileged)
+    assert trained.get_dump() == expected.get_dump()
+    # The choice is made of keywords of train.
+    pi_xgb.train(params, dtrain, privileged=both if teacher == "all" else privileged, **selection.choice)
+
+
+def test_the_model_of_plain_is_xgboosts():
+    params, dtrain, privileged, _ = data()
+    selection = select(params, dtrain, ROUNDS, privileged=privileged, standard_errors=100.0, **FEW)
+    log = {}
+    booster = selection.train(dtrain, evals=[(dtrain, "train")], evals_result=log, verbose_eval=False)
+    rounds = selection.choice["num_boost_round"]
+    assert booster.save_raw() == xgb.train(params, dtrain, rounds).save_raw()
+    assert len(log["train"]["logloss"]) == rounds
+    assert pi_xgb.train(params, dtrain, privileged=privileged, **selection.choice).num_boosted_rounds() == rounds
+
+
+def test_a_jpib_choice_and_its_pickle():
+    params, dtrain, privileged, _ = data(n=300)
+    settings = {**FEW, "method": "jpib", "kl_weight": 1.0, "standard_errors": 0.0}
+    selection = pickle.loads(pickle.dumps(select(params, dtrain, 20, privileged=privileged, **settings)))
+    rounds = selection.choice["num_boost_round"]
+    expected = pi_xgb.train(params, dtrain, rounds, privileged=privileged, method="jpib", kl_weight=1.0)
+    assert selection.train(dtrain, privileged=privileged).get_dump() == expected.get_dump()
+    with pytest.raises(ValueError, match="needs a teacher"):
+        selection.train(dtrain)
+    with pytest.raises(ValueError, match="was chosen by cross-validation"):
+        selection.train(dtrain, privileged=privileged, num_boost_round=3)
+
+
+# --- matrices, bars, pictures -------------------------------------------------------------------------------
+
+
+def test_side_by_side_keeps_gaps_zeros_and_categories():
+    x = pd.DataFrame({"a": [0.0, np.nan, 2.0, 1.0], "b": pd.Categorical(["u", "v", "u", "w"])})
+    z = pd.DataFrame({"c": [np.nan, 0.0, 1.0, 3.0]})
+    y, weight = [0, 1, 1, 0], [1.0, 2.0, 1.0, 0.5]
+    both = side_by_side(xgb.DMatrix(x, y, weight=weight, enable_categorical=True), xgb.DMatrix(z, y))
+    stored = both.get_data().tocoo()
+    dense = np.full((4, 3), np.nan)
+    dense[stored.row, stored.col] = stored.data
+    expected = np.array([[0, 0, np.nan], [np.nan, 1, 0], [2, 0, 1], [1, 2, 3]])
+    # Zeros are values and gaps are gaps, on both sides.
+    assert np.array_equal(dense, expected, equal_nan=True)
+    assert both.feature_types == ["float", "c", "float"]
+    assert both.get_weight().tolist() == weight
+    assert both.get_label().tolist() == y
+
+
+def test_unnamed_columns_that_count_alike_are_no_overlap():
+    params, dtrain, _, _ = data()
+    x, z = np.random.default_rng(0).normal(size=(2, 150, 3))
+    label = dtrain.get_label()
+    selection = select(params, xgb.DMatrix(x, label), 3, privileged=xgb.DMatrix(z, label), **FEW)
+    assert len(selection.summary) == 9
+
+
+def test_a_bar_for_those_who_watch(capsys):
+    quick(progress=True)
+    shown = capsys.readouterr()
+    # 3 folds of 9 candidates, on standard error; nothing on standard output.
+    assert "27/27" in shown.err or "/27" in shown.err
+    assert shown.out == ""
+    quick(progress=None)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_picture_shows_every_way_and_rings_the_choice():
+    from matplotlib import pyplot
+
+    ax = quick(standard_errors=0.0).plot()
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[:5] == ["plain XGBoost", "kbpib in-sample", "kbpib cross-fitted", "kbpib all features", "jpib"]
+    assert texts[5:] in (["chosen"], [])
+    assert ax.get_xlabel() == "kl_weight"
+    assert ax.get_ylabel() == "gain in logloss"
+    pyplot.close("all")
+
+
+# --- names and Optuna ---------------------------------------------------------------------------------------
+
+
+def test_names_are_for_readers():
+    names = [candidate.name for candidate in candidates_of(("kbpib", "jpib"), TEACHERS, 2.5)]
+    assert names == ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
+    assert PLAIN.guiding(5) == {"kl_weight": 0.0}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Optuna's own dependencies
+def test_an_optuna_study_that_prunes():
+    optuna = pytest.importorskip("optuna", reason="the recipe in the documentation is for users of Optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    params, dtrain, privileged, _ = data()
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(np.zeros(150), dtrain.get_label()))
+
+    def objective(trial):
+        kl_weight, log, scores = trial.suggest_float("kl_weight", 0.0, 30.0), {}, []
+        for step, (rest, out) in enumerate(folds):
+            matrices = {"privileged": privileged.slice(rest), "evals": [(dtrain.slice(out), "test")]}
+            more = {"kl_weight": kl_weight, "crossfit": 2, "evals_result": log, "verbose_eval": False}
+            pi_xgb.train(params, dtrain.slice(rest), 5, **matrices, **more)
+            scores.append(min(log["test"]["logloss"]))
+            trial.report(float(np.mean(scores)), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return float(np.mean(scores))
+
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=2)
+    study = optuna.create_study(pruner=pruner, sampler=optuna.samplers.RandomSampler(seed=0))
+    study.enqueue_trial({"kl_weight": 0.0})
+    study.optimize(objective, n_trials=6)
+    # The first trial is plain XGBoost, and some trial was not worth finishing.
+    assert study.trials[0].params == {"kl_weight": 0.0}
+    assert any(trial.state == optuna.trial.TrialState.PRUNED for trial in study.trials)

@@ -1,0 +1,120 @@
+"""Rows that belong together stay together: no group trains and judges in the same fold, outer or inner."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import GroupKFold
+
+import pi_xgb
+from pi_xgb._selection import compare as compare_module
+from pi_xgb._selection.folds import splits_of
+from pi_xgb.selection import compare, select
+
+PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+FEW = {"kl_weight": 5.0, "teacher": "cross-fitted", "method": "kbpib", "crossfit": 2, "progress": False}
+SMALL = {**FEW, "params": PARAMS, "num_boost_round": 3, "nfold": 2, "inner_nfold": 2, "repeats": 1}
+HALVES = [(range(60), range(60, 120)), (range(60, 120), range(60))]
+
+
+def rows(n=120):
+    made = pi_xgb.datasets.make_privileged(n, n_features=3, n_privileged=2, seed=0)
+    return made.x, made.z, made.y
+
+
+def patients(n=120):
+    return pd.Series([f"patient {i % 20}" for i in range(n)])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 9), st.sampled_from([1, 2, 3]), st.booleans())
+def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 12, 90)
+    label = rng.integers(0, 2, 90) if classes else rng.normal(size=90)
+    splits = splits_of(label.astype(np.float32), nfold, repeats, None, seed, classes=classes, groups=groups)
+    assert len(splits) == nfold * repeats
+    for repeat in range(repeats):
+        # Every row is held out once in each repeat.
+        held_out = np.concatenate([split.test for split in splits if split.repeat == repeat])
+        assert sorted(held_out) == list(range(90))
+    # Also where a draw gives the folds of an earlier repeat, no two repeats are the same.
+    assert len({frozenset(s.test.tobytes() for s in splits if s.repeat == r) for r in range(repeats)}) == repeats
+    for split in splits:
+        # What is not held out is trained on, and shares no group with it.
+        assert sorted([*split.train, *split.test]) == list(range(90))
+        assert not set(groups[split.train]) & set(groups[split.test])
+
+
+def test_the_folds_share_classes_and_rows_and_repeats_differ():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), rng.integers(1, 8, 60))
+    label = (rng.random(60) < 0.3)[groups].astype(np.float32)
+    splits = splits_of(label, 3, 2, None, 0, classes=True, groups=groups)
+    for split in splits:
+        # No fold is far from its share, of rows and of the rarer class.
+        assert len(split.test) == pytest.approx(len(label) / 3, rel=0.1)
+        assert label[split.test].mean() == pytest.approx(label.mean(), abs=0.05)
+    assert {tuple(s.test) for s in splits if s.repeat == 0}.isdisjoint(tuple(s.test) for s in splits if s.repeat == 1)
+
+
+def test_select_takes_groups_and_hands_them_to_a_splitter():
+    x, z, y = rows()
+    dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
+    groups = patients()
+    pairs = list(GroupKFold(3).split(x, y, groups))
+    by_pairs = select(PARAMS, dtrain, 3, privileged=privileged, folds=pairs, **FEW)
+    by_splitter = select(PARAMS, dtrain, 3, privileged=privileged, folds=GroupKFold(3), groups=groups, **FEW)
+    assert by_splitter.table.equals(by_pairs.table)
+    # A splitter without groups is called as before.
+    half = types.SimpleNamespace(split=lambda X, y: HALVES)
+    assert len(select(PARAMS, dtrain, 3, privileged=privileged, folds=half, **FEW).table) == 2 * 2
+    own = select(PARAMS, dtrain, 3, privileged=privileged, nfold=3, groups=groups, **FEW)
+    assert not own.table.equals(select(PARAMS, dtrain, 3, privileged=privileged, nfold=3, **FEW).table)
+
+
+@pytest.mark.parametrize("more", [{}, {"folds": GroupKFold(2)}, {"sizes": 40}])
+def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
+    x, z, y = rows()
+    groups = patients().to_numpy()
+    seen = []
+
+    def recorded(label, *arguments, groups=None, **keywords):
+        splits = splits_of(label, *arguments, groups=groups, **keywords)
+        seen.extend((groups, split) for split in splits)
+        return splits
+
+    monkeypatch.setattr(compare_module, "splits_of", recorded)
+    compare(x, y, z, groups=groups, **SMALL, **more)
+    # Outer folds, and the inner ones of each training part, once to check and once to work.
+    assert len(seen) >= 2 + 2 * 2 * 2
+    for own, split in seen:
+        assert not set(own[split.train]) & set(own[split.test])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"groups": patients()[:7]}, "one value for each of the 120 rows, got 7"),
+        ({"groups": patients().where(lambda g: g != "patient 3")}, "groups has 6 missing values"),
+        ({"groups": [[1, 2]] * 60}, "groups must be one column"),
+        ({"groups": np.zeros(120)}, "groups has 1 distinct values for 2 folds"),
+        ({"groups": np.arange(120) % 20, "nfold": 21}, "groups has 20 distinct values for 21 folds"),
+        ({"groups": rows()[2]}, "class 0 is in one group only"),
+        ({"groups": patients(), "folds": HALVES}, "fold 0 has rows of the group '?patient"),
+        ({"groups": patients()[::-1]}, "groups and X have the same index in another order"),
+        ({"folds": GroupKFold(2)}, "cannot split these rows: .* give them as groups=, one value per row"),
+        ({"groups": np.arange(120) % 2, "repeats": 2}, "too few groups to deal them anew 2 times"),
+    ],
+)
+def test_wrong_groups(monkeypatch, wrong, message):
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    x, z, y = rows()
+    with pytest.raises(ValueError, match=message):
+        compare(x, y, z, **{**SMALL, **wrong})

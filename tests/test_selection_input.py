@@ -1,0 +1,105 @@
+"""select says what is wrong before it trains anything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+import pi_xgb
+from pi_xgb.selection import select
+
+ROUNDS = 5
+FEW = {"nfold": 3, "crossfit": 2, "kl_weight": [1.0, 5.0], "progress": False}
+
+
+def data(n=150):
+    made = pi_xgb.datasets.make_privileged(n, n_features=4, n_privileged=2, seed=0)
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    return params, xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
+
+
+def quick(**keywords):
+    params, dtrain, privileged = data()
+    return select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, **keywords})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"kl_weight": []}, ValueError, "kl_weight is an empty list"),
+        ({"kl_weight": 0.0}, ValueError, "no value above 0"),
+        ({"kl_weight": [1, 1.0]}, ValueError, "a value twice"),
+        ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
+        ({"method": "pib"}, ValueError, "method must be one of"),
+        ({"teacher": ["privileged"]}, ValueError, "teacher must be one of"),
+        ({"crossfit": 1}, ValueError, "crossfit must be at least 2"),
+        ({"crossfit": 101}, ValueError, "at most the 100 training rows"),
+        ({"nfold": 1}, ValueError, "nfold must be at least 2"),
+        ({"nfold": 2.5}, TypeError, "nfold must be a whole number"),
+        ({"nfold": 151}, ValueError, "at most the number of rows"),
+        ({"nfold": 100}, ValueError, "rows for 100 folds"),
+        ({"repeats": 0}, ValueError, "repeats must be at least 1"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
+        ({"progress": "yes"}, TypeError, "progress must be True"),
+        ({"standard_errors": -1}, ValueError, "standard_errors must be finite"),
+        ({"standard_errors": "one"}, TypeError, "standard_errors must be a number"),
+        ({"folds": [(range(100), range(90, 150))]}, ValueError, "must have no row in common"),
+        ({"folds": [(range(100), range(100, 150))]}, ValueError, "at least two, got 1"),
+        ({"folds": [(range(100), [150])] * 2}, ValueError, "there are 150 rows"),
+        ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
+        ({"folds": [1, 2]}, TypeError, "pairs"),
+        ({"metric": "gini"}, ValueError, "scorer of scikit-learn"),
+        ({"metric": 3}, TypeError, "name of a metric"),
+        ({"metric": "roc_auc_ovr_weighted_x"}, ValueError, "got 'roc_auc_ovr_weighted_x'"),
+        ({"metric": "roc_auc", "maximize": True}, ValueError, "maximize speaks"),
+        ({"metric": "auc", "maximize": False}, ValueError, "maximize speaks of custom_metric"),
+        ({"metric": "error@0.3", "maximize": False}, ValueError, "maximize speaks of custom_metric"),
+        ({"maximize": True}, ValueError, "maximize speaks of custom_metric"),
+        ({"custom_metric": lambda p, d: ("m", 0.0)}, ValueError, "needs maximize"),
+        ({"custom_metric": "auc"}, TypeError, "must be a function"),
+        ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
+        ({"metrics": "auc"}, TypeError, "did you mean 'metric'"),
+        ({"max_depth": 3}, TypeError, "parameters of the booster"),
+    ],
+)
+def test_wrong_keywords(monkeypatch, wrong, error, message):
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    with pytest.raises(error, match=message):
+        quick(**wrong)
+
+
+def test_wrong_matrices():
+    params, dtrain, privileged = data()
+    y = dtrain.get_label()
+    few = xgb.DMatrix(np.zeros((10, 1)), np.arange(10) % 2)
+    ranked = xgb.DMatrix(np.zeros((150, 1)), y, qid=np.arange(150) // 10)
+    external = xgb.ExtMemQuantileDMatrix.__new__(xgb.ExtMemQuantileDMatrix)
+    unequal = xgb.DMatrix(np.zeros((150, 2)), 1 - y)
+    for given, error, message in [
+        ((dtrain, few), ValueError, "must describe the rows"),
+        ((dtrain, unequal), ValueError, "labels of dtrain and privileged disagree"),
+        ((dtrain, dtrain), ValueError, "dtrain itself"),
+        ((ranked, privileged), ValueError, "without qid"),
+        ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "build a DMatrix for select"),
+        (
+            (external, privileged),
+            TypeError,
+            "is of type ExtMemQuantileDMatrix, which cannot be cut into folds: build a",
+        ),
+        ((dtrain, np.zeros((150, 2))), TypeError, "privileged must be an xgboost.DMatrix"),
+    ]:
+        with pytest.raises(error, match=message):
+            select(params, given[0], ROUNDS, privileged=given[1], **FEW)
+    for objective in ("binary:logistic", "reg:squarederror"):
+        constant = xgb.DMatrix(np.zeros((9, 1)), np.ones(9)), xgb.DMatrix(np.ones((9, 2)), np.ones(9))
+        with pytest.raises(ValueError, match="every label is 1"):
+            select({"objective": objective}, constant[0], 2, privileged=constant[1])
+
+
+def test_a_score_without_a_value_is_an_error():
+    def sometimes(predictions, matrix):
+        return "sometimes", float("nan")
+
+    with pytest.raises(ValueError, match="sometimes is nan on 50 held-out rows"):
+        quick(custom_metric=sometimes, maximize=True)
