@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
-from ._demo import run_demo
+from . import _demo
+from ._cli import compare, evaluate, predict, train, tune
 from ._version import __version__
+
+OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+DESCRIPTION = "XGBoost with features that exist only at training time."
+EPILOG = """pi-xgb COMMAND --help has an example of each command.
+
+Answers go to standard output, messages to standard error. Exit codes: 0 it worked; 2 the command or its input was
+wrong, and the message says how; 1 anything else went wrong; 130 after Ctrl-C; 141 if the reader of a pipe went away.
+A file is written when all of it is there, and never over another one without --force."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,26 +33,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     300 training rows, ...
     0
     """
+    chosen = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            chosen.run(chosen, _say)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _say("\nstopped; nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes once more at its end, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (ValueError, TypeError, FileNotFoundError, PermissionError) as error:
+        _say(f"pi-xgb: {_message(error)}")
+        return BAD_INPUT
+    except (ImportError, OSError, MemoryError) as error:
+        _say(f"pi-xgb: {_message(error)}")
+        return FAILED
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="pi-xgb", description="XGBoost with features that exist only at training time."
+        prog="pi-xgb", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"pi-xgb {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="train the methods on seeded data and explain the numbers")
-    demo.add_argument("--seeds", type=_at_least_two, default=10, help="repetitions (default: %(default)s)")
-    chosen = parser.parse_args(arguments)
-    run_demo(chosen.seeds)
-    return 0
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (_demo, train, predict, evaluate, tune, compare):
+        command.add(commands)
+    return parser
 
 
-def _at_least_two(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 2:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 2 for a standard error, got {text!r}")
-    return number
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning as a person reads it, without the line of code that it came from."""
+    _say(f"note: {_message(message)}")
+
+
+def _message(error: BaseException | str) -> str:
+    """What an error says, without the C++ of XGBoost around it."""
+    text = str(error).partition("\nStack trace:")[0].strip() or type(error).__name__
+    return re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The command line: a command per file, and what the commands share."""

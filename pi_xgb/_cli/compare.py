@@ -1,0 +1,67 @@
+"""``pi-xgb compare``: whether the privileged columns are worth anything, for this model, at this size."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import add_training, at_least, names, params_of
+from .output import print_table
+from .rows import Say, columns_of, read_training
+from .tables import Source
+from .tune import add_choosing, choosing_of, need_privileged
+
+EXAMPLE = """example:
+  pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
+
+It prints what plain XGBoost, the chosen student, a model that sees all columns and two controls reach on held-out rows,
+and on standard error one sentence: is there a gain, and how much of it is more than smoothing?"""
+
+
+def add(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "compare",
+        help="is the privileged data worth anything?",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_training(command)
+    add_choosing(command, repeats=2)
+    command.add_argument(
+        "--sizes",
+        type=sizes,
+        default=[],
+        metavar="N,N",
+        help="for a learning curve: fewer training rows, as in 200,1000",
+    )
+    command.set_defaults(run=run)
+
+
+def sizes(text: str) -> list[int]:
+    """Numbers of rows with commas between them."""
+    read = at_least(2)
+    return [read(part) for part in names(text)]
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Compare, print the table and say the verdict."""
+    from ..selection import compare
+
+    need_privileged(arguments)
+    params = params_of(arguments)
+    source = Source(arguments.data)
+    columns = columns_of(source, arguments)
+    rows, target = read_training(source, columns, params["objective"], say)
+    comparison = compare(
+        rows.x,
+        target.values,
+        rows.z,
+        params={**params, **target.params},
+        num_boost_round=arguments.rounds,
+        sample_weight=rows.weight,
+        sizes=arguments.sizes,
+        **choosing_of(arguments),
+    )
+    print_table(comparison.summary, arguments.format)
+    say(str(comparison))

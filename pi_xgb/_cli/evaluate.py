@@ -1,0 +1,155 @@
+"""``pi-xgb evaluate``: how good a model is on rows with labels, and what it does to groups."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import pandas as pd
+import xgboost
+
+from .files import new_file
+from .labels import encoded
+from .model import Model, check_features, load_model
+from .options import add_rows, at_least, names, probability
+from .output import FORMATS, print_table
+from .rows import Say, weights_of
+from .tables import Source
+
+EXAMPLE = """example, with two columns of groups that the model need not know:
+  pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
+
+Without --groups it prints a few metrics of all rows together. With them, which needs a model of two classes, it prints
+counts and rates of every group and the differences between groups, with bootstrap intervals. Use rows that the model
+was not trained on."""
+
+METRICS = {
+    "binary:logistic": ["logloss", "auc", "error"],
+    "multi:softprob": ["mlogloss", "merror"],
+    "multi:softmax": ["mlogloss", "merror"],
+}
+OF_NUMBERS = ["rmse", "mae"]
+
+
+def add(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "evaluate",
+        help="how good a model is, and what it does to groups",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_rows(command, data="rows with labels")
+    command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
+    command.add_argument("--label", required=True, metavar="COLUMN", help="what is predicted")
+    command.add_argument(
+        "--groups", type=names, action="extend", default=[], metavar="A,B", help="the group of each row"
+    )
+    command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
+    command.add_argument(
+        "--threshold", type=probability, default=0.5, help="of the second class (default: %(default)s)"
+    )
+    command.add_argument(
+        "--n-boot",
+        type=at_least(0),
+        default=1000,
+        metavar="N",
+        help="resamples for the intervals (default: %(default)s)",
+    )
+    command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
+    command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
+    command.add_argument(
+        "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)"
+    )
+    command.add_argument("--title", default="Model report", help="the heading of the page")
+    command.add_argument(
+        "--no-pictures", action="store_true", help="a page without pictures, which needs no matplotlib"
+    )
+    command.add_argument("--force", action="store_true", help="replace the file of --html if there is one")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Print the tables, and write the page."""
+    if arguments.html and not arguments.groups:
+        raise ValueError("--html is a page about groups: say which columns they are in, with --groups")
+    path = new_file(arguments.html, "--html", force=arguments.force) if arguments.html else None
+    model = load_model(arguments.model)
+    if arguments.groups and model.objective != "binary:logistic":
+        raise ValueError(f"--groups needs a model of two classes (binary:logistic), this one is of {model.objective}")
+    if arguments.threshold != 0.5 and model.objective != "binary:logistic":
+        raise ValueError(
+            f"--threshold needs a model of two classes (binary:logistic), this one is of {model.objective}"
+        )
+    source = Source(arguments.data)
+    check_features(source, model)
+    others = [arguments.label, *arguments.groups, *([arguments.weight] if arguments.weight else [])]
+    source.check_has(others, "the evaluation needs")
+    as_text = [*model.categories, *([arguments.label] if model.text_labels else [])]
+    frame = source.read([*model.features, *others], as_text=as_text)
+    y = encoded(frame[arguments.label], model.classes, source.name)
+    weight = weights_of(frame, arguments.weight, source.name)
+    rows = model.matrix(frame, source.name, say, label=y, weight=weight)
+    if not arguments.groups:
+        print_table(_metrics(model, rows, arguments.threshold), arguments.format)
+        return
+    groups = frame[list(dict.fromkeys(arguments.groups))]
+    _print_groups(arguments, model, rows, groups, weight, say)
+    if path is not None:
+        from .._report.report import report
+
+        report(
+            path,
+            {arguments.model: model.booster},
+            rows,
+            sensitive_features=groups,
+            threshold=arguments.threshold,
+            title=arguments.title,
+            pictures=not arguments.no_pictures,
+            n_boot=arguments.n_boot,
+            random_state=arguments.seed,
+            overwrite=arguments.force,
+        )
+        say(f"{path}: written")
+
+
+def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
+    """XGBoost's own metrics of all rows."""
+    chosen = list(METRICS.get(model.objective, OF_NUMBERS))
+    if threshold != 0.5:
+        chosen[chosen.index("error")] = f"error@{threshold}"
+    # A booster without trees answers with the base margin: so the metrics are those of the rounds that predict.
+    rows.set_base_margin(model.booster.predict(rows, output_margin=True, iteration_range=model.rounds))
+    params: list[tuple[str, Any]] = [("objective", model.objective), *(("eval_metric", name) for name in chosen)]
+    if model.objective.startswith("multi:") and model.classes is not None:
+        params.append(("num_class", len(model.classes)))
+    booster = xgboost.Booster(params, [rows])
+    told = booster.eval_set([(rows, "rows")])
+    # In the order in which they were asked for: XGBoost rounds the threshold in a name.
+    values = [float(part.rpartition(":")[2]) for part in told.split("\t")[1:]]
+    return pd.DataFrame({"value": values}, index=pd.Index(chosen, name="metric"))
+
+
+def _print_groups(
+    arguments: argparse.Namespace, model: Model, rows: xgboost.DMatrix, groups: pd.DataFrame, weight: Any, say: Say
+) -> None:
+    from ..metrics import disparity_report, group_report
+
+    common: dict[str, Any] = {
+        "sensitive_features": groups,
+        "threshold": arguments.threshold,
+        "sample_weight": weight,
+        "n_boot": arguments.n_boot,
+        "random_state": arguments.seed,
+    }
+    y, scores = rows.get_label(), model.scores(rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tables = [group_report(y, scores, **common), disparity_report(y, scores, **common)]
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"note: {text}")
+    for i, table in enumerate(tables):
+        if i:
+            print()
+        print_table(table, arguments.format)

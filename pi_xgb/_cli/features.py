@@ -1,0 +1,121 @@
+"""Columns of a file as XGBoost takes them: numbers, truth values, and text as categories."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+
+from .words import first_text
+
+Categories = Mapping[str, "pd.Index[Any]"]
+
+
+def learned_features(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Training columns: text becomes categories in alphabetical order."""
+    return _replaced(frame, {name: _learned(frame[name], name, file) for name in frame if not _is_plain(frame[name])})
+
+
+def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
+    """The categories of each column that has some."""
+    return {
+        str(name): frame[name].cat.categories for name in frame if isinstance(frame[name].dtype, pd.CategoricalDtype)
+    }
+
+
+def known_features(frame: pd.DataFrame, categories: Categories, file: str, say: Callable[[str], None]) -> pd.DataFrame:
+    """Columns of later rows, with the training's categories; what was not among them is missing, and said."""
+    changed: dict[Any, Any] = {}
+    for name in frame:
+        column = frame[name]
+        if name in categories:
+            changed[name] = _known(column, str(name), categories[str(name)], file, say)
+        elif not _is_plain(column):
+            changed[name] = _as_numbers(column, str(name), file)
+    return _replaced(frame, changed)
+
+
+def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
+    """The categories that XGBoost keeps in a model, by the name of the feature.
+
+    XGBoost hands them out through pyarrow only, so they are read from the model as it is saved. They are needed
+    because its versions differ in what they make of a category that the training did not have: a wrong one, or an
+    error.
+    """
+    types, names = booster.feature_types or [], booster.feature_names or []
+    if "c" not in types:
+        return {}
+    text = bytes(booster.save_raw("json")).decode()
+    begin = text.find('"cats":{')
+    kept = json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
+    if len(kept) != len(names):
+        raise ValueError(
+            "the model has categorical features and does not say what their categories are: it was made by an XGBoost "
+            "before 3.1, or from numbers for categories; train it again from a table with text"
+        )
+    return {name: _decoded(kept[i]) for i, (name, kind) in enumerate(zip(names, types, strict=True)) if kind == "c"}
+
+
+def _decoded(encoded: Mapping[str, Any]) -> pd.Index[Any]:
+    if "offsets" not in encoded:
+        numbers: pd.Index[Any] = pd.Index(encoded["values"])
+        return numbers
+    letters, ends = bytes(value % 256 for value in encoded["values"]), encoded["offsets"]
+    return pd.Index([letters[a:b].decode() for a, b in itertools.pairwise(ends)], dtype=object)
+
+
+def _is_plain(column: pd.Series[Any]) -> bool:
+    """Numbers or truth values, which XGBoost takes as they are."""
+    return pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    if pd.api.types.infer_dtype(column, skipna=True) == "string":
+        return column.astype("category")
+    return _as_numbers(column, name, file)
+
+
+def _as_numbers(column: pd.Series[Any], name: Any, file: str) -> Any:
+    """Truth values with gaps, exact decimals, a column without any value; else an error."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in ("boolean", "decimal", "floating", "integer", "empty"):
+        return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
+    if kind == "string":
+        raise ValueError(
+            f"the column {name!r} of {file} has text, such as {first_text(column, file)}, where the model learned from "
+            "numbers: make it numbers, with nothing in the place of a missing one"
+        )
+    raise ValueError(
+        f"the column {name!r} of {file} has values such as {column.dropna().iloc[0]!r} ({kind}), which are "
+        "neither numbers nor text: turn it into one of the two, or leave it out with --drop"
+    )
+
+
+def _known(column: pd.Series[Any], name: str, categories: pd.Index[Any], file: str, say: Callable[[str], None]) -> Any:
+    missing = column.isna().to_numpy()
+    values = column.astype(object)
+    if not pd.api.types.is_numeric_dtype(categories.dtype):
+        values = values.map(str)
+    codes = categories.get_indexer(pd.Index(values, dtype=object))
+    codes[missing] = -1
+    unseen = (codes < 0) & ~missing
+    if unseen.any():
+        new = ", ".join(repr(value) for value in pd.unique(values[unseen])[:5])
+        say(
+            f"note: the column {name!r} of {file} has values in {int(unseen.sum())} rows that the training did not "
+            f"have ({new}): they count as missing"
+        )
+    return pd.Categorical.from_codes(codes, categories=categories)
+
+
+def _replaced(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
+    return frame.assign(**{str(name): column for name, column in columns.items()}) if columns else frame

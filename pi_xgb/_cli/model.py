@@ -1,0 +1,102 @@
+"""A model file: what it needs, what it says, and what its answers mean."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+
+from .._class_names import read_classes, write_classes
+from .features import categories_of_model, known_features
+from .files import new_file, write_file
+from .rows import Say
+from .tables import Source
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A booster that was read from a file."""
+
+    booster: xgboost.Booster
+    objective: str
+    features: list[str]
+    categories: dict[str, pd.Index[Any]]
+    classes: np.ndarray[Any, Any] | None
+    """The names of the classes; None for a model of numbers, and for one of 0 and 1."""
+
+    @property
+    def rounds(self) -> tuple[int, int]:
+        """The rounds that predict: up to the best one where the training stopped early."""
+        best = self.booster.attr("best_iteration")
+        return (0, 0) if best is None else (0, int(best) + 1)
+
+    @property
+    def text_labels(self) -> bool:
+        """Whether labels are to be read letter by letter."""
+        return self.classes is not None and self.classes.dtype.kind == "U"
+
+    def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
+        """Rows as the model takes them."""
+        x = known_features(frame[self.features], self.categories, file, say)
+        return xgboost.DMatrix(x, enable_categorical=True, **fields)
+
+    def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
+        """The answers of the booster."""
+        return self.booster.predict(matrix, iteration_range=self.rounds)
+
+    def answers(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
+        """The predicted class by its name with probabilities, or the predicted number."""
+        scores = self.scores(matrix)
+        if self.objective == "binary:logistic":
+            classes = np.arange(2) if self.classes is None else self.classes
+            chosen = classes[(scores > 0.5).astype(int)]
+            return pd.DataFrame({"prediction": chosen, f"probability_{classes[1]}": scores})
+        if self.classes is None:
+            columns = scores[:, None] if scores.ndim == 1 else scores
+            named = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
+            return pd.DataFrame(columns, columns=named)
+        if scores.ndim == 1:
+            return pd.DataFrame({"prediction": self.classes[scores.astype(int)]})
+        chosen = self.classes[scores.argmax(axis=1)]
+        probabilities = pd.DataFrame(scores, columns=[f"probability_{name}" for name in self.classes])
+        return pd.concat([pd.Series(chosen, name="prediction"), probabilities], axis=1)
+
+
+def load_model(name: str) -> Model:
+    """Read a model that was written by XGBoost, through this library or not."""
+    if not Path(name).is_file():
+        raise FileNotFoundError(f"there is no model file {name!r}")
+    try:
+        booster = xgboost.Booster(model_file=name)
+    except (xgboost.core.XGBoostError, UnicodeDecodeError) as error:
+        raise ValueError(f"{name!r} is no model of XGBoost that this version ({xgboost.__version__}) reads") from error
+    if not booster.feature_names:
+        raise ValueError(f"the model {name!r} does not know the names of its features: it was trained without names")
+    learner = json.loads(booster.save_config())["learner"]
+    objective, n_classes = learner["objective"]["name"], int(learner["learner_model_param"]["num_class"])
+    classes = read_classes(booster)
+    if classes is None and n_classes > 1:
+        classes = np.arange(n_classes)
+    return Model(booster, objective, list(booster.feature_names), categories_of_model(booster), classes)
+
+
+def new_model_file(arguments: argparse.Namespace) -> Path:
+    """The file that ``--out`` names for a model."""
+    return new_file(arguments.out, "--out", force=arguments.force, endings=(".ubj", ".json"))
+
+
+def write_model(path: Path, booster: xgboost.Booster, classes: Any, *, force: bool) -> None:
+    """Write a plain file of XGBoost, in the format of its ending, with the names of the classes."""
+    write_classes(booster, classes)
+    write_file(path, bytes(booster.save_raw(path.suffix.lower()[1:])), "--out", force=force)
+
+
+def check_features(source: Source, model: Model) -> None:
+    """The rows have what the model needs; what else they have does not matter."""
+    source.check_has(model.features, "the model needs")

@@ -1,0 +1,123 @@
+"""Options that several commands share, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from typing import Any
+
+
+def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
+    """The file of rows."""
+    command.add_argument(
+        "data",
+        metavar="DATA",
+        help=f"{data}: CSV (also compressed) or Parquet; - reads CSV from standard input. "
+        "An empty field is missing; in columns of numbers or truth values NA, NaN, null and None are too",
+    )
+
+
+def add_training(command: argparse.ArgumentParser) -> None:
+    """Which column is what, and how a booster is trained."""
+    add_rows(command, data="the training rows")
+    command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
+    command.add_argument(
+        "--privileged",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns that will not be there at prediction; the teacher learns from them",
+    )
+    command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
+    command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
+    command.add_argument(
+        "--objective",
+        help="XGBoost's name of the loss. By default: binary:logistic for two different labels, multi:softprob for "
+        "more of text, reg:squarederror for numbers with a fraction; for several whole numbers it must be said",
+    )
+    command.add_argument("--rounds", type=at_least(1), default=100, help="boosting rounds (default: %(default)s)")
+    command.add_argument(
+        "--params",
+        type=parameter,
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="XGBoost's parameters, as in --params max_depth=3 eta=0.1",
+    )
+    command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
+
+
+def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """XGBoost's params; the objective may stand among them."""
+    params = dict(arguments.params)
+    objective = params.setdefault("objective", arguments.objective)
+    if arguments.objective not in (None, objective):
+        raise ValueError(f"--objective says {arguments.objective} and --params says {objective}: say it once")
+    return {**params, "seed": params.get("seed", arguments.seed)}
+
+
+def names(text: str) -> list[str]:
+    """Column names with commas between them, quoted as in a CSV file where a name has a comma itself."""
+    found = next(csv.reader([text], skipinitialspace=True), [])
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"must be column names with commas between them, got {text!r}")
+    return found
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """``key=value``, the value a number or true or false where it looks like one."""
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise argparse.ArgumentTypeError(f"must look like max_depth=3, got {text!r}")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def at_least(smallest: int) -> Any:
+    """A whole number that is not too small."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = smallest - 1
+        if number < smallest:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {smallest}, got {text!r}")
+        return number
+
+    return read
+
+
+def weight(text: str) -> float:
+    """A kl_weight."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, got {text!r}")
+    return number
+
+
+def probability(text: str) -> float:
+    """A probability."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
+    return number
+
+
+def weight_or_auto(text: str) -> float | str:
+    """A kl_weight, or the word that asks for a choice."""
+    try:
+        return text if text == "auto" else weight(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, or auto, got {text!r}") from None

@@ -1,0 +1,68 @@
+"""``pi-xgb predict``: a table of answers for the rows of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import pandas as pd
+
+from .files import new_file, write_file
+from .model import check_features, load_model
+from .options import add_rows, names
+from .rows import Say
+from .tables import Source, written
+
+EXAMPLE = """example:
+  pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv
+
+Of the rows only the features of the model are read; privileged columns may be there or not. A model of two classes
+answers with a class and the probability of the second one, a model of several with one probability for each, a model
+of numbers with a number. A category that the training did not have counts as missing."""
+
+
+def add(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "predict",
+        help="what a model says about the rows of a file",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_rows(command, data="the rows")
+    command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
+    command.add_argument(
+        "--keep", type=names, action="extend", default=[], metavar="A,B", help="columns to copy unchanged"
+    )
+    command.add_argument("--out", default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
+    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Predict, then write the answers."""
+    path = None if arguments.out == "-" else new_file(arguments.out, "--out", force=arguments.force)
+    model = load_model(arguments.model)
+    source = Source(arguments.data)
+    check_features(source, model)
+    source.check_has(arguments.keep, "--keep names")
+    only_kept = [name for name in arguments.keep if name not in model.features]
+    frame = source.read([*model.features, *only_kept], as_text=model.categories, copied=only_kept)
+    answers = model.answers(model.matrix(frame, source.name, say))
+    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), model.features)
+    table = pd.concat([kept, answers], axis=1)
+    if path is None:
+        table.to_csv(sys.stdout, index=False)
+    else:
+        write_file(path, written(table, path), "--out", force=arguments.force)
+        say(f"{path}: {len(table)} rows")
+
+
+def _kept(source: Source, frame: pd.DataFrame, names: list[str], features: list[str]) -> pd.DataFrame:
+    """The columns to copy; a feature is read once more, as it stands in the file."""
+    again = [name for name in names if name in features]
+    if again:
+        copies = source.read(again, copied=again)
+        frame = frame.assign(**{name: copies[name] for name in again})
+    return frame[names].reset_index(drop=True)

@@ -1,0 +1,203 @@
+"""``pi-xgb train``: from a file of rows to a model file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import xgboost
+
+from .._guidance import METHODS
+from .._teachers import DEFAULT_KL_WEIGHT
+from ..training import train
+from .model import new_model_file, write_model
+from .options import add_training, at_least, params_of, weight_or_auto
+from .progress import Bar, on_terminal
+from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
+from .tables import Source
+from .tune import choose
+
+EXAMPLE = """example, with lab and score known for the training rows only:
+  pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
+
+The model is a plain file of XGBoost. It holds the classifier features and the names of the classes, and neither a
+name nor a value of the privileged columns. Text becomes categories. An empty field is missing; in a column of numbers
+or truth values NA, NaN, null, None and the like are too, and in a column of text they are text."""
+
+
+def add(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "train",
+        help="train a model, with or without privileged columns",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_training(command)
+    command.add_argument("--out", required=True, metavar="MODEL", help="the model to write, .ubj or .json")
+    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    command.add_argument(
+        "--method", choices=METHODS, default="kbpib", help="how the teacher teaches (default: %(default)s)"
+    )
+    command.add_argument(
+        "--kl-weight",
+        type=weight_or_auto,
+        default=DEFAULT_KL_WEIGHT,
+        metavar="NUMBER",
+        help="how much the teacher counts against 1 for the labels, 0 for plain XGBoost, or auto for a choice by "
+        "cross-validation (default: %(default)s)",
+    )
+    command.add_argument(
+        "--teacher",
+        choices=("privileged", "all"),
+        default="privileged",
+        help="what the teacher sees: the privileged columns alone, or all (default: %(default)s)",
+    )
+    command.add_argument(
+        "--crossfit",
+        type=at_least(0),
+        default=0,
+        metavar="FOLDS",
+        help="judge every row by a teacher that did not see it",
+    )
+    command.add_argument("--valid", metavar="FILE|SHARE", help="rows to watch: a file, or a share of DATA such as 0.2")
+    command.add_argument(
+        "--early-stopping", type=at_least(1), metavar="ROUNDS", help="stop after so many rounds without gain on --valid"
+    )
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Train, then write the model."""
+    path = new_model_file(arguments)
+    _check(arguments)
+    params = params_of(arguments)
+    source = Source(arguments.data)
+    columns = columns_of(source, arguments)
+    valid_source = None if _share(arguments.valid) or not arguments.valid else Source(arguments.valid)
+    rows, target = read_training(source, columns, params["objective"], say)
+    valid = None
+    if valid_source is not None:
+        valid = read_validation(valid_source, columns, rows, target, say)
+    elif arguments.valid:
+        rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
+    booster, told = _train(arguments, {**params, **target.params}, rows, valid, say)
+    write_model(path, booster, target.classes, force=arguments.force)
+    say(f"{path}: {_summary(booster)}{told}")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Options that mean nothing without others."""
+    if arguments.early_stopping and not arguments.valid:
+        raise ValueError("--early-stopping needs rows to watch: add --valid with a file, or a share such as 0.2")
+    if arguments.kl_weight == "auto" and arguments.early_stopping:
+        raise ValueError("--kl-weight auto chooses the number of rounds as well: leave --early-stopping out")
+    if not arguments.privileged:
+        unread = {
+            "--method": arguments.method != "kbpib",
+            "--kl-weight": arguments.kl_weight not in (DEFAULT_KL_WEIGHT, 0),
+            "--crossfit": bool(arguments.crossfit),
+            "--teacher": arguments.teacher != "privileged",
+        }
+        named = [option for option, is_set in unread.items() if is_set]
+        if named:
+            raise ValueError(
+                f"{', '.join(named)} would be ignored: say which columns are privileged, with --privileged"
+            )
+    if arguments.method == "jpib" and arguments.crossfit:
+        raise ValueError("--method jpib has no use for --crossfit: its teacher grows with the student")
+
+
+def _share(text: str | None) -> float:
+    """The share that --valid names, or 0 where it names a file."""
+    try:
+        share = float(text or 0)
+    except ValueError:
+        return 0.0
+    if text and not Path(text).exists():
+        if not 0 < share < 1:
+            raise ValueError(f"--valid must be a file, or a share of the rows between 0 and 1, got {text!r}")
+        return share
+    return 0.0
+
+
+def _train(
+    arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
+) -> tuple[xgboost.Booster, str]:
+    """The booster, and what there is to tell about it."""
+    guiding: dict[str, Any] = {}
+    if arguments.kl_weight == "auto":
+        return _chosen(arguments, params, rows, valid, say)
+    if arguments.privileged:
+        guiding = _guiding(arguments, valid)
+        guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
+    history: dict[str, Any] = {}
+    watching = {**_watching(arguments.rounds, valid, history), "early_stopping_rounds": arguments.early_stopping}
+    booster = train(params, rows.student(), arguments.rounds, **guiding, **watching)
+    return booster, _told(booster, history)
+
+
+def _chosen(
+    arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
+) -> tuple[xgboost.Booster, str]:
+    """The booster with a kl_weight, and rounds, chosen by cross-validation."""
+    teacher = "all" if arguments.teacher == "all" else "cross-fitted" if arguments.crossfit else "in-sample"
+    folds = {"crossfit": arguments.crossfit} if arguments.crossfit else {}
+    selection = choose(
+        params, rows, arguments.rounds, method=arguments.method, teacher=teacher, seed=arguments.seed, **folds
+    )
+    say(f"--kl-weight auto: {selection}")
+    history: dict[str, Any] = {}
+    rounds = selection.choice["num_boost_round"]
+    watching = _watching(rounds, valid, history)
+    booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
+    return booster, _told(booster, history)
+
+
+def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of ``xgboost.train`` that look on."""
+    return {
+        "evals": [] if valid is None else [(valid.student(), "valid")],
+        "evals_result": history,
+        "verbose_eval": False,
+        "callbacks": [Bar(rounds)] if on_terminal() else None,
+    }
+
+
+def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
+    best = booster.attr("best_iteration")
+    at = -1 if best is None else int(best)
+    scores = [f"{name} {values[at]:.5g}" for name, values in history.get("valid", {}).items()]
+    return f"; on --valid: {', '.join(scores)}" if scores else ""
+
+
+def _guiding(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
+    """The guiding keywords of ``train``, without the privileged rows."""
+    sees_all = arguments.teacher == "all"
+    stops = arguments.early_stopping and arguments.method == "kbpib" and arguments.kl_weight != 0
+    evals = None
+    if stops and valid is not None:
+        if valid.z is not None:
+            evals = [(valid.teacher(sees_all=sees_all), "valid")]
+        elif not arguments.crossfit:
+            raise ValueError(
+                f"--early-stopping stops the student on {arguments.valid}, which lacks the privileged columns that "
+                "would stop the teacher: add them to it, or add --crossfit 5, which does without"
+            )
+    return {
+        "method": arguments.method,
+        "kl_weight": arguments.kl_weight,
+        "crossfit": arguments.crossfit,
+        "privileged_evals": evals,
+        "allow_overlap": sees_all,
+    }
+
+
+def _summary(booster: xgboost.Booster) -> str:
+    rounds = booster.num_boosted_rounds()
+    best = booster.attr("best_iteration")
+    trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {int(best) + 1}"
+    method, weights = booster.attr("pi_xgb_method"), booster.attr("pi_xgb_kl_weight")
+    taught = f"{method} with kl_weight {float(weights):g}" if method and weights else "no teacher"
+    return f"{trained}; {taught}"

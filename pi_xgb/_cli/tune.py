@@ -1,0 +1,105 @@
+"""``pi-xgb tune``: which way of teaching and which weight, by cross-validation; plain XGBoost among them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .._guidance import METHODS
+from .model import new_model_file, write_model
+from .options import add_training, at_least, names, params_of, weight
+from .output import FORMATS, print_table
+from .rows import Rows, Say, columns_of, read_training
+from .tables import Source
+
+if TYPE_CHECKING:
+    from ..selection import Selection
+
+EXAMPLE = """example:
+  pi-xgb tune patients.csv --label ill --privileged lab,score --kl-weight 0.5,1,2,5 --metric auc
+
+It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
+chosen unless another is convincingly better on the same folds."""
+
+# The names that selection gives to the teachers of KbPIB.
+TEACHERS = ("in-sample", "cross-fitted", "all")
+
+
+def add(commands: Any) -> None:
+    """The command and its options."""
+    command = commands.add_parser(
+        "tune",
+        help="choose how to teach, by cross-validation",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_training(command)
+    add_choosing(command, repeats=1)
+    command.add_argument("--out", metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
+    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    command.set_defaults(run=run)
+
+
+def add_choosing(command: argparse.ArgumentParser, *, repeats: int) -> None:
+    """What there is to choose from, and how it is judged."""
+    command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
+    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: both)")
+    command.add_argument(
+        "--teacher", choices=TEACHERS, action="append", help="of kbpib; again for others (default: all)"
+    )
+    command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
+    command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
+    command.add_argument("--repeats", type=at_least(1), default=repeats, help="with other folds (default: %(default)s)")
+    command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
+    command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
+
+
+def weights(text: str) -> list[float]:
+    """Weights with commas between them."""
+    return [weight(part) for part in names(text)]
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Choose, print the table, and train the choice where a file for it is named."""
+    path = new_model_file(arguments) if arguments.out else None
+    need_privileged(arguments)
+    params = params_of(arguments)
+    source = Source(arguments.data)
+    columns = columns_of(source, arguments)
+    rows, target = read_training(source, columns, params["objective"], say)
+    selection = choose({**params, **target.params}, rows, arguments.rounds, **choosing_of(arguments))
+    print_table(selection.summary, arguments.format)
+    say(str(selection))
+    if path is None:
+        say("to train it on all rows: the same command with --out MODEL")
+        return
+    booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), verbose_eval=False)
+    write_model(path, booster, target.classes, force=arguments.force)
+    say(f"{path}: written")
+
+
+def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
+    given = {"kl_weight": arguments.kl_weight, "method": arguments.method, "teacher": arguments.teacher}
+    return {
+        **{name: value for name, value in given.items() if value},
+        "metric": arguments.metric,
+        "nfold": arguments.folds,
+        "repeats": arguments.repeats,
+        "seed": arguments.seed,
+        "n_jobs": arguments.jobs,
+    }
+
+
+def need_privileged(arguments: argparse.Namespace) -> None:
+    """Without privileged columns there is nothing to choose."""
+    if not arguments.privileged:
+        raise ValueError(f"{arguments.command} is about privileged columns: say which they are, with --privileged")
+
+
+def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> Selection:
+    """``pi_xgb.select`` on rows of a file."""
+    from ..selection import select
+
+    privileged: Any = rows.teacher(sees_all=False)
+    return select(params, rows.student(), rounds, privileged=privileged, **keywords)

@@ -1,0 +1,260 @@
+"""The command line in this process: what its commands read, train, write and print."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from helpers_cli import (
+    FEATURES,
+    GUIDED,
+    OTHERS,
+    PARAMS,
+    QUICK,
+    files,
+    in_categories,
+    one_thread,
+    refused,
+    trained,
+    works,
+)
+
+import pi_xgb
+from pi_xgb.__main__ import main
+from pi_xgb._class_names import write_classes
+
+__all__ = ["files", "one_thread", "trained"]
+
+
+# --- train --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "guiding"),
+    [
+        ([], {}),
+        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}),
+        (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}),
+        (["--teacher", "all", "--weight", "w"], {"allow_overlap": True}),
+        (["--kl-weight", "0"], {"kl_weight": 0.0}),
+    ],
+)
+def test_the_model_is_that_of_train(files, options, guiding):
+    rows, _ = files
+    weighted = "--weight" in options
+    drop = "sex,q,ill" if weighted else "sex,w,q,ill"
+    works("train", "train.csv", *GUIDED, "--drop", drop, *options, "--out", "model.ubj")
+
+    x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
+    weight = rows["w"] if weighted else None
+    seen = x.join(z) if "allow_overlap" in guiding else z
+    expected = pi_xgb.train(
+        PARAMS,
+        xgb.DMatrix(x, rows["y"], weight=weight, enable_categorical=True),
+        6,
+        privileged=xgb.DMatrix(seen, rows["y"], weight=weight, enable_categorical=True),
+        **guiding,
+    )
+    # The file is the booster of pi_xgb.train on the same data to the last byte, written by XGBoost's own means.
+    assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
+    # XGBoost alone reads it.
+    assert xgb.Booster(model_file="model.ubj").num_features() == len(FEATURES)
+
+
+def test_the_model_says_nothing_about_the_privileged_columns(files):
+    rows, _ = files
+    rows.rename(columns={"z0": "secret", "z1": "hidden"}).to_csv("train.csv", index=False)
+    options = ["--label", "ill", "--drop", "sex,w,q,y", "--privileged", "secret,hidden", *QUICK]
+    for method in ("kbpib", "jpib"):
+        works("train", "train.csv", *options, "--method", method, "--out", f"{method}.json")
+        text = Path(f"{method}.json").read_text()
+        assert "secret" not in text
+        assert "hidden" not in text
+        # What is kept: the features and the names of the classes.
+        assert '"colour"' in text
+        assert json.loads(text)["learner"]["attributes"]["pi_xgb_classes"]
+
+
+def test_without_privileged_columns_it_is_xgboost(files):
+    rows, _ = files
+    works("train", "train.csv", "--label", "y", "--drop", "z0,z1", *OTHERS, *QUICK, "--out", "model.ubj")
+    matrix = xgb.DMatrix(in_categories(rows)[FEATURES], rows["y"], enable_categorical=True)
+    expected = xgb.train(PARAMS, matrix, 6)
+    assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
+
+
+@pytest.mark.parametrize("name", ["train.parquet", "train.csv.gz"])
+def test_other_formats_hold_the_same_rows(files, name):
+    rows, _ = files
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+        rows.to_parquet(name)
+    else:
+        rows.to_csv(name, index=False)
+    for source, out in (("train.csv", "a.ubj"), (name, "b.ubj")):
+        works("train", source, *GUIDED, *OTHERS, "--out", out)
+    assert Path("a.ubj").read_bytes() == Path("b.ubj").read_bytes()
+
+
+def test_parquet_without_pyarrow_names_the_extra(files, capsys, monkeypatch):
+    Path("rows.parquet").touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    # Nothing is wrong with the input: exit code 1.
+    assert main(["train", "rows.parquet", *GUIDED, "--out", "model.ubj"]) == 1
+    assert 'pip install "pi-xgb[parquet]"' in capsys.readouterr().err
+
+
+def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
+    rows, others = files
+    stopping = ["--early-stopping", "2", "--rounds", "60", "--params", "eta=0.8", "nthread=1"]
+    common = ["--label", "y", "--privileged", "z0,z1", *OTHERS, *stopping]
+    works("train", "train.csv", *common, "--valid", "test.csv", "--out", "model.ubj")
+    told = capsys.readouterr().err
+
+    categories = in_categories(rows)["colour"].cat.categories
+    valid = others.assign(colour=pd.Categorical(others["colour"], categories=categories))
+
+    def matrix(frame, columns):
+        return xgb.DMatrix(frame[columns], frame["y"], enable_categorical=True)
+
+    history = {}
+    expected = pi_xgb.train(
+        {"objective": "binary:logistic", "eta": 0.8, "nthread": 1, "seed": 0},
+        matrix(in_categories(rows), FEATURES),
+        60,
+        privileged=matrix(rows, ["z0", "z1"]),
+        privileged_evals=[(matrix(others, ["z0", "z1"]), "valid")],
+        evals=[(matrix(valid, FEATURES), "valid")],
+        early_stopping_rounds=2,
+        evals_result=history,
+        verbose_eval=False,
+    )
+    assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
+    best = expected.best_iteration
+    assert f"the best is {best + 1}" in told
+    assert f"logloss {history['valid']['logloss'][best]:.5g}" in told
+
+    # Predictions are those of the best round.
+    works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.csv")
+    answers = pd.read_csv("answers.csv")["probability_1"]
+    expected_answers = expected.predict(matrix(valid, FEATURES), iteration_range=(0, best + 1))
+    np.testing.assert_allclose(answers, expected_answers, atol=1e-6)
+
+    works("train", "train.csv", *common, "--valid", "0.25", "--out", "share.ubj")
+    assert xgb.Booster(model_file="share.ubj").best_iteration < 59
+    # A file without the privileged columns cannot stop the teacher.
+    others.drop(columns=["z0", "z1"]).to_csv("bare.csv", index=False)
+    arguments = ["train", "train.csv", *common, "--valid", "bare.csv", "--out", "bare.ubj"]
+    refused(capsys, "add --crossfit 5", *arguments)
+    works(*arguments, "--crossfit", "2")
+
+
+def test_rows_set_aside_have_every_label_in_its_share():
+    from pi_xgb._cli.rows import Rows, set_aside
+
+    y = np.repeat([0.0, 1.0], [150, 50])
+    rows = Rows(pd.DataFrame({"number": np.arange(200)}), None, y, None)
+    kept, aside = set_aside(rows, 0.2, seed=3)
+    assert aside.y.sum() == 10
+    assert len(aside.y) == 40
+    # Every row is on one side, and another seed draws others.
+    assert sorted([*kept.x["number"], *aside.x["number"]]) == list(range(200))
+    assert list(set_aside(rows, 0.2, seed=4)[1].x["number"]) != list(aside.x["number"])
+    with pytest.raises(ValueError, match="no row on one side"):
+        set_aside(rows, 0.001, seed=0)
+
+
+# --- labels -------------------------------------------------------------------------------------------------
+
+
+def test_labels_decide_the_objective_and_come_back_by_name(files, capsys):
+    rows, others = files
+    rows["kind"], others["kind"] = (pd.cut(t["q"], 3, labels=["low", "mid", "top"]).astype(str) for t in (rows, others))
+    rows.assign(level=pd.cut(rows["q"], 3, labels=False) + 1, truth=rows["y"] == 1).to_csv("train.csv", index=False)
+    cases = {
+        "y": ("binary:logistic", [0, 1], []),
+        "ill": ("binary:logistic", ["ill", "well"], []),
+        "truth": ("binary:logistic", [False, True], []),
+        "kind": ("multi:softprob", ["low", "mid", "top"], []),
+        "level": ("multi:softmax", [1, 2, 3], ["--objective", "multi:softmax"]),
+        "q": ("reg:squarederror", None, []),
+    }
+    for label, (objective, classes, options) in cases.items():
+        drop = ",".join({"y", "ill", "truth", "kind", "level", "q", "w", "sex"} - {label})
+        arguments = ["--label", label, "--drop", drop, "--privileged", "z0,z1", *QUICK, *options]
+        works("train", "train.csv", *arguments, "--out", f"{label}.ubj")
+        config = json.loads(xgb.Booster(model_file=f"{label}.ubj").save_config())
+        assert config["learner"]["objective"]["name"] == objective
+        capsys.readouterr()
+        works("predict", "test.csv", "--model", f"{label}.ubj")
+        answers = pd.read_csv(io.StringIO(capsys.readouterr().out))
+        if classes is None:
+            assert list(answers) == ["prediction"]
+            continue
+        # The answers carry the names that the labels had, and the likelier class is the answer.
+        assert set(answers["prediction"]) <= set(classes)
+        probabilities = answers.drop(columns="prediction")
+        if objective == "binary:logistic":
+            assert list(probabilities) == [f"probability_{classes[1]}"]
+            assert ((probabilities.iloc[:, 0] > 0.5) == (answers["prediction"] == classes[1])).all()
+        elif objective == "multi:softprob":
+            assert list(probabilities) == [f"probability_{name}" for name in classes]
+            assert (np.array(classes)[probabilities.to_numpy().argmax(axis=1)] == answers["prediction"]).all()
+
+
+def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
+    rows, others = files
+    rows["level"] = pd.cut(rows["q"], 3, labels=False)
+    rows["same"] = 1
+    rows["gap"] = rows["ill"].where(rows.index > 3)
+    rows.to_csv("train.csv", index=False)
+
+    def train(label, *options):
+        drop = ",".join({"y", "ill", "level", "same", "gap", "q", "w", "sex"} - {label})
+        return ["train", "train.csv", "--label", label, "--drop", drop, *QUICK, *options, "--out", "model.ubj"]
+
+    refused(capsys, "can be classes or amounts", *train("level"))
+    refused(capsys, "the same value in every row", *train("same"))
+    refused(capsys, "missing in 4 of 200 rows", *train("gap"))
+    refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
+    refused(capsys, "needs numbers", *train("ill", "--objective", "reg:squarederror"))
+    refused(
+        capsys, "say it once", *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob")
+    )
+    # A class that only the rows to watch have.
+    others.assign(ill="unknown").to_csv("other.csv", index=False)
+    works(*train("ill"))
+    refused(capsys, "has the classes ['unknown']", "evaluate", "other.csv", "--model", "model.ubj", "--label", "ill")
+
+
+def test_the_estimators_and_the_command_line_read_each_others_models(files):
+    from pi_xgb.sklearn import PrivilegedXGBClassifier
+
+    rows, _ = files
+    plain = ["x0", "x1", "x2"]
+    model = PrivilegedXGBClassifier(n_estimators=5, n_jobs=1).fit(rows[plain], rows["ill"], privileged=rows[["z0"]])
+    model.save_model("estimator.ubj")
+    works("predict", "test.csv", "--model", "estimator.ubj", "--out", "answers.csv")
+    expected = model.predict(pd.read_csv("test.csv")[plain])
+    assert pd.read_csv("answers.csv")["prediction"].tolist() == expected.tolist()
+
+    drop = "colour,flag,sex,w,q,y,z1"
+    works("train", "train.csv", "--label", "ill", "--privileged", "z0", "--drop", drop, *QUICK, "--out", "model.ubj")
+    loaded = PrivilegedXGBClassifier()
+    loaded.load_model("model.ubj")
+    assert loaded.classes_.tolist() == ["ill", "well"]
+
+
+def test_truth_values_stay_truth_values_in_a_file(files):
+    rows, _ = files
+    booster = xgb.train(PARAMS, xgb.DMatrix(rows[["x1"]], rows["y"]), 1)
+    write_classes(booster, np.array([False, True]))
+    from pi_xgb._class_names import read_classes
+
+    assert read_classes(booster).dtype == bool

@@ -1,0 +1,154 @@
+"""``predict`` and ``evaluate``: from a model file to answers."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers_cli import FEATURES, GUIDED, OTHERS, files, one_thread, predicted, refused, trained, works
+
+import pi_xgb
+
+__all__ = ["files", "one_thread", "trained"]
+
+
+def test_other_columns_do_not_matter_and_missing_ones_are_named(trained, capsys):
+    _, others = trained
+    expected, said = predicted(capsys, "test.csv")
+    assert said == ""
+    # Without the privileged columns, with nonsense in them, or in another order: the same answers.
+    others[[*FEATURES[::-1]]].to_csv("bare.csv", index=False)
+    others.assign(z0="?", z1=None).to_csv("other.csv", index=False)
+    for name in ("bare.csv", "other.csv"):
+        pd.testing.assert_frame_equal(predicted(capsys, name)[0], expected)
+    others.drop(columns=["x1", "flag"]).to_csv("short.csv", index=False)
+    refused(
+        capsys,
+        "short.csv has no column 'x1', 'flag', which the model needs",
+        "predict",
+        "short.csv",
+        "--model",
+        "model.ubj",
+    )
+    kept, _ = predicted(capsys, "test.csv", "--keep", "sex,x1")
+    assert kept["sex"].tolist() == others["sex"].tolist()
+    pd.testing.assert_frame_equal(kept[list(expected)], expected)
+
+
+def test_categories_are_those_of_the_training(trained, capsys):
+    _, others = trained
+    others = others.dropna(subset=["colour"])
+    others.to_csv("test.csv", index=False)
+    expected, _ = predicted(capsys, "test.csv")
+    # A file in which some categories do not occur, so that pandas numbers the others anew.
+    for colour in ("red", "blue"):
+        part = (others["colour"] == colour).to_numpy()
+        others[part].to_csv("part.csv", index=False)
+        pd.testing.assert_frame_equal(predicted(capsys, "part.csv")[0], expected[part].reset_index(drop=True))
+    # A category of which the training knew nothing is a missing value, and is reported.
+    others.assign(colour=None).to_csv("none.csv", index=False)
+    others.assign(colour="violet").to_csv("new.csv", index=False)
+    missing, said = predicted(capsys, "none.csv")
+    assert said == ""
+    new, said = predicted(capsys, "new.csv")
+    pd.testing.assert_frame_equal(new, missing)
+    assert f"in {len(others)} rows that the training did not have ('violet')" in said
+
+
+def test_categories_that_look_like_numbers_stay_text(files, capsys):
+    rows, others = files
+    code = np.random.default_rng(0).choice(["007", "1", "x"], 300)
+    rows["colour"], others["colour"] = code[:200], code[200:]
+    rows.to_csv("train.csv", index=False)
+    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+    others.to_csv("test.csv", index=False)
+    expected, _ = predicted(capsys, "test.csv")
+    # Alone in a file these would be numbers to pandas.
+    part = others["colour"].isin(["007", "1"]).to_numpy()
+    others[part].to_csv("part.csv", index=False)
+    answers, said = predicted(capsys, "part.csv")
+    assert said == ""
+    pd.testing.assert_frame_equal(answers, expected[part].reset_index(drop=True))
+
+
+def test_a_missing_value_is_no_category_of_that_name():
+    from pi_xgb._cli.features import known_features
+
+    frame = pd.DataFrame({"colour": ["nan", None, "a"]}, dtype=object)
+    known = known_features(frame, {"colour": pd.Index(["a", "nan"])}, "rows.csv", pytest.fail)
+    assert known["colour"].cat.codes.tolist() == [1, -1, 0]
+
+
+def test_columns_that_changed_their_kind(trained, capsys):
+    _, others = trained
+    others.assign(x1=others["x1"].astype(str) + " mg").to_csv("text.csv", index=False)
+    refused(capsys, "the column 'x1' of text.csv has text", "predict", "text.csv", "--model", "model.ubj")
+    # Truth values with gaps are no text.
+    others.assign(flag=others["flag"].astype(object).where(others.index % 7 > 0)).to_csv("gaps.csv", index=False)
+    expected, _ = predicted(capsys, "test.csv")
+    answers, _ = predicted(capsys, "gaps.csv")
+    kept = (others.index % 7 > 0).tolist()
+    pd.testing.assert_frame_equal(answers[kept], expected[kept])
+
+
+def test_standard_input_and_other_outputs(trained, capsys, monkeypatch):
+    expected, _ = predicted(capsys, "test.csv")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("test.csv").read_bytes())))
+    pd.testing.assert_frame_equal(predicted(capsys, "-")[0], expected)
+    works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("answers.csv"), expected)
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.parquet")
+    assert pd.read_parquet("answers.parquet")["prediction"].tolist() == expected["prediction"].tolist()
+
+
+# --- evaluate -----------------------------------------------------------------------------------------------
+
+
+def test_metrics_are_those_of_xgboost_at_the_best_round(files, capsys):
+    stopping = ["--early-stopping", "1", "--rounds", "30", "--params", "eta=0.9", "nthread=1", "--valid", "test.csv"]
+    works("train", "train.csv", "--label", "y", "--drop", "z0,z1", *OTHERS, *stopping, "--out", "model.ubj")
+    told = capsys.readouterr().err
+    works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--format", "csv")
+    metrics = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col="metric")["value"]
+    assert list(metrics.index) == ["logloss", "auc", "error"]
+    # The score that stopped the training is that of the evaluation on the same rows.
+    assert float(told.rpartition("logloss ")[2]) == pytest.approx(metrics["logloss"], rel=1e-4)
+
+
+def test_groups_are_reported_as_the_library_does(trained, capsys):
+    _, others = trained
+    answers, _ = predicted(capsys, "test.csv")
+    arguments = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--n-boot", "0"]
+    works(*arguments, "--format", "csv")
+    first, second = capsys.readouterr().out.split("\n\n")
+    expected = pi_xgb.metrics.group_report(
+        others["y"], answers["probability_1"], sensitive_features=others[["sex"]], n_boot=0
+    )
+    found = pd.read_csv(io.StringIO(first), index_col="sex")
+    pd.testing.assert_frame_equal(
+        found[["rows", "selected", "auc"]], expected[["rows", "selected", "auc"]], check_dtype=False
+    )
+    assert "abroca" in second
+    works(*arguments[:-2], "--n-boot", "20", "--weight", "w", "--threshold", "0.4")
+    # To a person's eyes an interval stands beside its value.
+    assert "[" in capsys.readouterr().out
+
+
+def test_the_page_is_written_once(trained, capsys):
+    arguments = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--n-boot", "5"]
+    page = [*arguments, "--html", "report.html", "--no-pictures"]
+    works(*page, "--title", "Two groups")
+    assert "Two groups" in Path("report.html").read_text(encoding="utf-8")
+    before = Path("report.html").read_bytes()
+    refused(capsys, "exists and is left as it is", *page)
+    assert Path("report.html").read_bytes() == before
+    works(*page, "--title", "Another", "--force")
+    assert "Another" in Path("report.html").read_text(encoding="utf-8")
+    refused(
+        capsys, "say which columns", "evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--html", "b.html"
+    )

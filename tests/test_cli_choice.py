@@ -1,0 +1,205 @@
+"""The commands that choose and compare, and everything that a user can get wrong on the command line."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
+
+from pi_xgb._demo import run_demo
+from pi_xgb.selection import select
+
+__all__ = ["files", "one_thread", "trained"]
+
+
+SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "cross-fitted", "--kl-weight", "0,5"]
+
+
+def matrices(rows):
+    x = xgb.DMatrix(in_categories(rows)[FEATURES], rows["y"], enable_categorical=True)
+    return x, xgb.DMatrix(rows[["z0", "z1"]], rows["y"])
+
+
+def selected(rows, **keywords):
+    x, z = matrices(rows)
+    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1, "seed": 0}
+    return select(params, x, 6, privileged=z, method="kbpib", seed=0, **keywords)
+
+
+# --- tune, compare, auto ------------------------------------------------------------------------------------
+
+
+def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
+    rows, _ = files
+    works("tune", "train.csv", *GUIDED, *OTHERS, *SHORT, "--format", "csv", "--out", "model.ubj")
+    out, err = capsys.readouterr()
+    expected = selected(rows, teacher="cross-fitted", kl_weight=[0, 5], nfold=3)
+    found = pd.read_csv(io.StringIO(out), index_col="candidate")
+    np.testing.assert_allclose(found["gain"], expected.summary["gain"])
+    assert str(expected) in err
+    x, z = matrices(rows)
+    # The file is the model of the choice.
+    assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
+
+
+def test_auto_is_the_choice_of_select(files, capsys):
+    rows, _ = files
+    works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
+    expected = selected(rows, teacher="cross-fitted", crossfit=2)
+    assert str(expected) in capsys.readouterr().err
+    x, z = matrices(rows)
+    assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
+
+
+def test_compare_prints_the_table_and_the_verdict(files, capsys):
+    works("compare", "train.csv", *GUIDED, *OTHERS, *SHORT, "--repeats", "1", "--sizes", "60", "--format", "csv")
+    out, err = capsys.readouterr()
+    found = pd.read_csv(io.StringIO(out))
+    assert found["size"].unique().tolist() == [60, 133]
+    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled"]
+    assert "gain" in err
+
+
+# --- the demonstration --------------------------------------------------------------------------------------
+
+
+def test_the_demonstration_speaks_as_it_goes():
+    lines = []
+    table = run_demo(2, show=lines.append)
+    # A line when a seed is done, before the means.
+    assert lines[1].startswith("seed  1 of 2: AUC of NF 0.")
+    assert lines[2].startswith("seed  2 of 2")
+    assert table.loc["NF", "gain"] == 0
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+def train(*options, data="train.csv", out="model.ubj"):
+    return ["train", data, *GUIDED, *OTHERS, *options, "--out", out]
+
+
+def test_nothing_is_overwritten_unasked_and_nothing_is_trained_first(files, capsys, monkeypatch):
+    Path("model.ubj").write_text("precious")
+    monkeypatch.setattr("pi_xgb._cli.tables.pd.read_csv", lambda *_, **__: pytest.fail("the check comes too late"))
+    refused(capsys, "exists and is left as it is: choose another name, or add --force", *train())
+    refused(capsys, "must end in .ubj or .json", *train(out="model.txt"))
+    refused(capsys, "does not exist: create it first", *train(out="nowhere/model.ubj"))
+    os.mkdir("folder.ubj")
+    refused(capsys, "is a folder", *train(out="folder.ubj"))
+    assert Path("model.ubj").read_text() == "precious"
+
+
+def test_force_replaces(files):
+    Path("model.ubj").write_text("old")
+    works(*train("--force"))
+    assert xgb.Booster(model_file="model.ubj").num_boosted_rounds() == 6
+    # No draft is left behind.
+    assert sorted(os.listdir()) == ["model.ubj", "test.csv", "train.csv"]
+
+
+def test_a_name_taken_during_the_training_is_not_overwritten(files, capsys, monkeypatch):
+    from pi_xgb._cli import train as command
+
+    original = command.train
+
+    def slow(*args, **kwargs):
+        Path("model.ubj").write_text("precious")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(command, "train", slow)
+    refused(capsys, "exists and is left as it is", *train())
+    assert Path("model.ubj").read_text() == "precious"
+    assert sorted(os.listdir()) == ["model.ubj", "test.csv", "train.csv"]
+
+
+def test_files_that_are_no_tables(files, capsys):
+    refused(capsys, "there is no file 'absent.csv'", *train(data="absent.csv"))
+    Path("empty.csv").touch()
+    refused(capsys, "empty.csv is empty", *train(data="empty.csv"))
+    Path("header.csv").write_text("x,sex,w,q,ill,y,z0,z1\n")
+    refused(capsys, "a header and no rows", *train(data="header.csv"))
+    Path("ragged.csv").write_text("a,y,z0,z1\n1,0,3,4\n1,1,3,4,5,6\n")
+    bare = ["--label", "y", "--privileged", "z0,z1", "--out", "model.ubj"]
+    refused(capsys, "ragged.csv is no table in CSV format", "train", "ragged.csv", *bare)
+    # As R writes row names: pandas would take the first column for them and every other one for its neighbour.
+    Path("shifted.csv").write_text("a,y,z0,z1\n1,5,0,3,4\n2,5,1,3,4\n")
+    refused(capsys, "4 column names and more values", "train", "shifted.csv", *bare)
+    Path("image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
+    refused(capsys, "image.csv", *train(data="image.csv"))
+    refused(capsys, "is a folder", *train(data="."))
+    refused(capsys, "no model of XGBoost", "predict", "test.csv", "--model", "train.csv")
+    refused(capsys, "there is no model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
+
+
+def test_columns_that_cannot_be(files, capsys):
+    refused(capsys, "train.csv has no column 'lab', which --privileged names", *train("--privileged", "lab"))
+    refused(capsys, "is named by --privileged and by --drop", *train("--drop", "z1"))
+    refused(capsys, "is named by --label and by --privileged", *train("--privileged", "y"))
+    refused(capsys, "no column left for the student", *train("--drop", "x0,x1,x2,colour,flag"))
+    rows = files[0].assign(sex=-1.0)
+    rows.to_csv("train.csv", index=False)
+    arguments = ["train", "train.csv", *GUIDED, "--drop", "w,q,ill", "--weight", "sex", "--out", "model.ubj"]
+    refused(capsys, "--weight names 'sex', which must have a number of at least 0", *arguments)
+    rows.assign(**{"a[0]": 1.0}).to_csv("train.csv", index=False)
+    err = refused(capsys, "feature_names", *train())
+    assert ".cc" not in err
+
+
+def test_options_that_mean_nothing(files, capsys):
+    alone = ["train", "train.csv", "--label", "y", *OTHERS, "--out", "model.ubj"]
+    refused(capsys, "--method, --crossfit would be ignored", *alone, "--method", "jpib", "--crossfit", "3")
+    refused(capsys, "--kl-weight would be ignored", *alone, "--kl-weight", "auto")
+    refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
+    refused(capsys, "has no use for --crossfit", *train("--method", "jpib", "--crossfit", "3"))
+    refused(capsys, "between 0 and 1, got '1.5'", *train("--valid", "1.5"))
+    refused(capsys, "there is no file 'absent.csv'", *train("--valid", "absent.csv"))
+    refused(
+        capsys, "chooses the number of rounds", *train("--kl-weight", "auto", "--valid", "0.2", "--early-stopping", "3")
+    )
+    refused(capsys, "a teacher can guide the objectives", *train("--objective", "count:poisson"))
+    refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
+    refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
+    misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))
+    misused(capsys, "must look like max_depth=3", *train("--params", "eta"))
+    misused(capsys, "whole number of at least 1", *train("--rounds", "0"))
+    misused(capsys, "whole number of at least 2", "demo", "--seeds", "1")
+    misused(capsys, "must be column names with commas", *train("--drop", "a,,b"))
+    misused(capsys, "the following arguments are required: COMMAND")
+
+
+def test_names_with_commas_can_be_quoted():
+    from pi_xgb._cli.options import names
+
+    assert names('a, "b,c"') == ["a", "b,c"]
+
+
+def test_models_that_do_not_suit(trained, capsys):
+    rows, _ = trained
+    x, y = rows[["x1", "x2"]], rows["q"]
+    xgb.train({"nthread": 1}, xgb.DMatrix(x, y), 2).save_model("numbers.ubj")
+    arguments = ["evaluate", "test.csv", "--model", "numbers.ubj", "--label", "q"]
+    refused(capsys, "needs a model of two classes", *arguments, "--groups", "sex")
+    works(*arguments)
+    assert "rmse" in capsys.readouterr().out
+    xgb.train({"nthread": 1}, xgb.DMatrix(x.to_numpy(), y), 2).save_model("nameless.ubj")
+    refused(capsys, "does not know the names of its features", "predict", "test.csv", "--model", "nameless.ubj")
+    refused(
+        capsys, "'lab', which the evaluation needs", "evaluate", "test.csv", "--model", "numbers.ubj", "--label", "lab"
+    )
+
+
+@pytest.mark.parametrize("command", ["demo", "train", "predict", "evaluate", "tune", "compare"])
+def test_every_command_has_help_with_an_example(command, capsys):
+    from pi_xgb.__main__ import main
+
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    assert f"  pi-xgb {command}" in capsys.readouterr().out

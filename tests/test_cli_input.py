@@ -1,0 +1,197 @@
+"""Files as people have them: what is refused, what is missing, and what is copied as it stands."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers_cli import GUIDED, OTHERS, QUICK, files, misused, one_thread, predicted, refused, trained, works
+
+__all__ = ["files", "one_thread", "trained"]
+
+ON_ROWS = {
+    "train": [*GUIDED, *OTHERS, "--out", "new.ubj"],
+    "predict": ["--model", "model.ubj"],
+    "evaluate": ["--model", "model.ubj", "--label", "y"],
+    "tune": [*GUIDED, *OTHERS],
+    "compare": [*GUIDED, *OTHERS],
+}
+
+
+def change_line(name, number, change, to="changed.csv"):
+    lines = Path(name).read_text().splitlines()
+    lines[number - 1] = change(lines[number - 1])
+    Path(to).write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("command", ON_ROWS)
+def test_a_column_name_that_comes_twice_is_refused(trained, capsys, command):
+    # pandas would call the second copy z0.1, and the student would learn from it.
+    frame = trained[0]
+    pd.concat([frame, frame[["z0"]]], axis=1).to_csv("twice.csv", index=False)
+    refused(capsys, "twice.csv has the column 'z0' twice", command, "twice.csv", *ON_ROWS[command])
+
+
+@pytest.mark.parametrize("command", ON_ROWS)
+@pytest.mark.parametrize("line", [2, 3, 90, 101])
+def test_a_row_with_too_many_values_is_refused_wherever_it_is(trained, capsys, command, line):
+    rows = "test.csv" if command in ("predict", "evaluate") else "train.csv"
+    change_line(rows, line, lambda text: f"1,{text}")
+    # Every command, whether it reads all columns or some of them.
+    refused(capsys, f"line {line}", command, "changed.csv", *ON_ROWS[command])
+    # An empty value is one too many as well.
+    change_line(rows, line, lambda text: f"{text},")
+    refused(capsys, f"line {line}", command, "changed.csv", *ON_ROWS[command])
+
+
+def test_a_row_with_too_few_values_ends_with_missing_ones(trained, capsys):
+    _, others = trained
+    bare = others[["x0", "x1", "x2", "colour", "flag"]]
+    bare.to_csv("bare.csv", index=False)
+    change_line("bare.csv", 4, lambda text: text.rpartition(",")[0])
+    change_line("bare.csv", 4, lambda text: text.rpartition(",")[0] + ",", "explicit.csv")
+    pd.testing.assert_frame_equal(predicted(capsys, "changed.csv")[0], predicted(capsys, "explicit.csv")[0])
+
+
+def test_kept_columns_are_copied_letter_by_letter(trained, capsys):
+    others = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
+    texts = ["007", "7", "true", "NA", "", " a", "1e5", "None"]
+    others["patient"] = [texts[i % len(texts)] for i in range(len(others))]
+    others["visit"] = [str(i) if i % 3 else "" for i in range(len(others))]
+    others.loc[0, "x1"] = "0.50"
+    others.to_csv("kept.csv", index=False)
+    works("predict", "kept.csv", "--model", "model.ubj", "--keep", "visit,patient,x1,colour")
+    kept = pd.read_csv(io.StringIO(capsys.readouterr().out), dtype=str, keep_default_na=False)
+    # In whatever way a program reads it: also a column that is a feature, and one of numbers with gaps.
+    for name in ("visit", "patient", "x1", "colour"):
+        assert kept[name].tolist() == others[name].tolist()
+    # Copying changes no answer.
+    alone, _ = predicted(capsys, "kept.csv")
+    assert kept["probability_1"].astype(float).tolist() == alone["probability_1"].tolist()
+
+
+def test_the_words_for_missing_count_in_columns_of_numbers_and_truth_values(trained, capsys):
+    empty = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
+    gap = np.arange(len(empty)) % 5 == 0
+    for name in ("x1", "flag"):
+        empty.loc[gap, name] = ""
+    empty.to_csv("empty.csv", index=False)
+    expected, _ = predicted(capsys, "empty.csv")
+    for word in ("NA", "NaN", "null", "None"):
+        words = empty.copy()
+        for name in ("x1", "flag"):
+            words.loc[gap, name] = word
+        words.to_csv("words.csv", index=False)
+        answers, said = predicted(capsys, "words.csv")
+        assert said == ""
+        pd.testing.assert_frame_equal(answers, expected)
+    # The training reads them alike.
+    train = [*("--label", "y", "--privileged", "z0,z1"), *OTHERS, *QUICK]
+    works("train", "empty.csv", *train, "--out", "empty.ubj")
+    works("train", "words.csv", *train, "--out", "words.ubj")
+    assert Path("empty.ubj").read_bytes() == Path("words.ubj").read_bytes()
+
+
+def test_in_a_column_of_text_they_are_text(files, capsys):
+    rows, others = files
+    names = ["NA", "None", "null", "", "x"]
+    for frame, name in ((rows, "train.csv"), (others, "test.csv")):
+        frame["colour"] = [names[i % 5] for i in range(len(frame))]
+        frame["kind"] = np.where(frame["y"] == 1, "None", "Some")
+        frame.to_csv(name, index=False)
+    rows.assign(colour=rows["colour"].map({"NA": "p", "None": "q", "null": "r", "": "", "x": "x"})).to_csv(
+        "renamed.csv", index=False
+    )
+    options = ["--label", "kind", "--privileged", "z0,z1", "--drop", "y,sex,w,q,ill", *QUICK]
+    works("train", "train.csv", *options, "--out", "model.ubj")
+    works("train", "renamed.csv", *options, "--out", "renamed.ubj")
+    answers, said = predicted(capsys, "train.csv")
+    # Each word is a category of its own, as any other word in its place would be.
+    assert said == ""
+    works("predict", "renamed.csv", "--model", "renamed.ubj")
+    renamed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    np.testing.assert_allclose(answers["probability_Some"], renamed["probability_Some"], atol=1e-6)
+    # As a label too, in the training and in the evaluation.
+    works("evaluate", "test.csv", "--model", "model.ubj", "--label", "kind", "--groups", "colour", "--n-boot", "0")
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("NA", "None", "null"))
+
+
+def test_a_column_that_is_text_far_down_is_text_from_its_first_row(tmp_path):
+    from pi_xgb._cli.tables import Source
+
+    values = ["NA", "7", "", *["1"] * 1500, "x", "null"]
+    pd.DataFrame({"code": values, "number": "2", "flag": ["NA", *["True"] * 1504]}).to_csv(
+        tmp_path / "long.csv", index=False
+    )
+    frame = Source(str(tmp_path / "long.csv")).read(["code", "number", "flag"])
+    # Letter by letter, with the empty field alone as a missing value.
+    assert frame["code"].fillna("gap").tolist() == ["gap" if value == "" else value for value in values]
+    assert frame["number"].dtype == np.int64
+    assert frame["flag"].isna().sum() == 1
+
+
+def test_the_threshold_counts_without_groups_too(trained, capsys):
+    _, others = trained
+    answers, _ = predicted(capsys, "test.csv")
+    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
+    for threshold in (0.5, 0.2, 0.9, 0.123456789012):
+        works(*evaluate, "--threshold", threshold, "--format", "csv")
+        metrics = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col="metric")["value"]
+        wrong = (answers["probability_1"] > threshold) != (others["y"] == 1)
+        assert metrics["error" if threshold == 0.5 else f"error@{threshold}"] == pytest.approx(wrong.mean(), abs=1e-6)
+    for wrong_threshold in ("1.5", "-0.1", "nan", "half"):
+        misused(capsys, "must be a number between 0 and 1", *evaluate, "--threshold", wrong_threshold)
+
+
+def test_a_threshold_that_would_mean_nothing_is_refused(files, capsys):
+    drop = ["--drop", "sex,w,y,ill,z0,z1"]
+    works("train", "train.csv", "--label", "q", *drop, *QUICK, "--out", "model.ubj")
+    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "q"]
+    refused(capsys, "--threshold needs a model of two classes", *evaluate, "--threshold", "0.3")
+    works(*evaluate)
+
+
+def test_the_text_in_a_column_of_numbers_is_shown_with_its_line(trained, capsys):
+    others = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
+    others.loc[2, "x1"] = "NA"
+    others.loc[7, "x1"] = "3 mg"
+    others.loc[9, "x1"] = "other"
+    others.to_csv("text.csv", index=False)
+    err = refused(capsys, "'3 mg' in line 9", "predict", "text.csv", "--model", "model.ubj")
+    assert "the column 'x1' of text.csv has text" in err
+    others["x1"] = "1"
+    others.loc[4, "flag"] = "perhaps"
+    others.to_csv("text.csv", index=False)
+    refused(capsys, "'perhaps' in line 6", "predict", "text.csv", "--model", "model.ubj")
+
+
+@pytest.mark.parametrize("weight", ["-1", "many", "", "inf"])
+def test_weights_that_cannot_be_are_refused_by_evaluate_as_by_train(trained, capsys, weight):
+    _, others = trained
+    others["w"] = others["w"].astype(object)
+    others.loc[3, "w"] = weight
+    others.to_csv("test.csv", index=False)
+    message = "--weight names 'w', which must have a number of at least 0 in each row of test.csv"
+    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--weight", "w"]
+    refused(capsys, message, *evaluate)
+    refused(capsys, message, *evaluate, "--groups", "sex")
+    drop = ["--drop", "sex,q,ill", "--weight", "w"]
+    refused(capsys, message, "train", "test.csv", *GUIDED, *drop, "--out", "new.ubj")
+
+
+def test_files_of_a_spreadsheet_in_another_country(trained, capsys):
+    rows, _ = trained
+    rows.to_csv("semicolons.csv", index=False, sep=";")
+    train = [*GUIDED, *OTHERS, "--out", "new.ubj"]
+    refused(capsys, "is it separated by semicolons?", "train", "semicolons.csv", *train)
+    # With decimal commas a line has more values than names.
+    rows.to_csv("semicolons.csv", index=False, sep=";", decimal=",")
+    refused(capsys, "is it separated by semicolons?", "train", "semicolons.csv", *train)
+    rows.assign(colour="grün").to_csv("colour.csv", index=False, encoding="latin-1")
+    refused(capsys, "save it as UTF-8", "train", "colour.csv", *train)
+    rows.rename(columns={"sex": "größe"}).to_csv("header.csv", index=False, encoding="latin-1")
+    refused(capsys, "save it as UTF-8", "train", "header.csv", *train)

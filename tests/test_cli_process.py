@@ -1,0 +1,186 @@
+"""The command line as a shell sees it: exit codes, pipes, Ctrl-C, what is left on disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+import pi_xgb
+
+PI_XGB = [sys.executable, "-m", "pi_xgb"]
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(pi_xgb.__file__).parents[1])}
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes of POSIX shells")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Rows of numbers and a model."""
+    data = pi_xgb.datasets.make_privileged(300, n_features=3, n_privileged=2, seed=0)
+    data.x.join(data.z).assign(y=data.y).to_csv(tmp_path / "train.csv", index=False)
+    booster = xgb.train({"objective": "binary:logistic", "nthread": 1}, xgb.DMatrix(data.x, data.y), 2)
+    booster.save_model(tmp_path / "model.ubj")
+    return tmp_path
+
+
+def run(folder, *arguments, **options):
+    return subprocess.run(
+        [*PI_XGB, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def test_exit_codes_and_streams(folder):
+    predict = ["predict", "train.csv", "--model", "model.ubj"]
+    done = run(folder, *predict)
+    # Answers on standard output and nothing else anywhere.
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 301
+    assert (
+        run(folder, "predict", "-", "--model", "model.ubj", input=(folder / "train.csv").read_text()).stdout
+        == done.stdout
+    )
+
+    done = run(folder, "predict", "absent.csv", "--model", "model.ubj")
+    # Bad input: 2, a message, and no answer.
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "pi-xgb: there is no file 'absent.csv'\n"
+
+
+def test_other_failures_are_1(folder):
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PI_XGB, "predict", "train.csv", "--model", "model.ubj"],
+            cwd=folder, env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "pi-xgb: " in done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(folder):
+    rows = pd.read_csv(folder / "train.csv")
+    # More than a pipe holds.
+    pd.concat([rows] * 30).to_csv(folder / "many.csv", index=False)
+    command = f"{sys.executable} -m pi_xgb predict many.csv --model model.ubj | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "prediction,probability_1\n141\n"
+    assert done.stderr == ""
+
+
+def start(arguments, folder):
+    """The command in a process that hears Ctrl-C, which a shell's background jobs would inherit as ignored."""
+    return subprocess.Popen(
+        [*PI_XGB, *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--kl-weight", "auto"]])
+def test_ctrl_c_leaves_nothing_behind(folder, options):
+    before = sorted(os.listdir(folder))
+    endless = ["--rounds", "1000000", "--params", "nthread=1", "--crossfit", "2", *options]
+    arguments = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1", *endless, "--out", "student.ubj"]
+    started = start(arguments, folder)
+    try:
+        assert "300 rows" in started.stderr.readline()
+        time.sleep(0.5)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode == 130
+    assert out == ""
+    assert "stopped; nothing was written" in err
+    assert "Traceback" not in err
+    # No model, no draft of one.
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_an_interrupted_write_leaves_no_draft(tmp_path, monkeypatch):
+    from pi_xgb._cli.files import write_file
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "model.ubj", b"content", "--out", force=False)
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_bar_where_nobody_looks_and_one_on_a_terminal(folder):
+    arguments = ["train", "train.csv", "--label", "y", "--drop", "z0,z1", "--rounds", "5", "--params", "nthread=1"]
+    quiet = run(folder, *arguments, "--out", "quiet.ubj")
+    assert quiet.returncode == 0
+    assert "round 5 of 5" not in quiet.stderr
+    pty = pytest.importorskip("pty", reason="needs a pseudo-terminal")
+    reader, writer = pty.openpty()
+    watched = subprocess.Popen(
+        [*PI_XGB, *arguments, "--out", "watched.ubj"], cwd=folder, env=ENVIRONMENT, stderr=writer
+    )
+    assert watched.wait(120) == 0
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+    assert "round 5 of 5" in shown
+    # Looking on changes nothing.
+    assert (folder / "quiet.ubj").read_bytes() == (folder / "watched.ubj").read_bytes()
+
+
+def test_models_do_not_depend_on_the_way_to_the_command(folder):
+    arguments = [
+        "train",
+        "train.csv",
+        "--label",
+        "y",
+        "--privileged",
+        "z0,z1",
+        "--rounds",
+        "4",
+        "--params",
+        "nthread=1",
+    ]
+    assert run(folder, *arguments, "--out", "shell.ubj").returncode == 0
+    rows = pd.read_csv(folder / "train.csv")
+    expected = pi_xgb.train(
+        {"objective": "binary:logistic", "nthread": 1, "seed": 0},
+        xgb.DMatrix(rows[["x0", "x1", "x2"]], rows["y"]),
+        4,
+        privileged=xgb.DMatrix(rows[["z0", "z1"]], rows["y"]),
+    )
+    assert (folder / "shell.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
+    assert np.isfinite(expected.predict(xgb.DMatrix(rows[["x0", "x1", "x2"]]))).all()
+
+
+def test_the_demonstration_prints_before_it_ends(folder):
+    started = start(["demo"], folder)
+    try:
+        lines = [started.stdout.readline() for _ in range(4)]
+        # Through a pipe, and long before the tenth seed.
+        assert lines[3].startswith("seed  1 of 10: AUC of NF")
+        assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode == 130
+    assert sorted(os.listdir(folder)) == ["model.ubj", "train.csv"]
