@@ -12,18 +12,27 @@ from ._cv import cv
 from ._joint import JointCheckPoint, JointObjective, JointTeacher
 from ._learned import LearnedTeacher, fit_teacher
 from ._objective import KLObjective
-from ._report import report
+from ._report.report import report
 from ._teachers import ModelTeacher, Teacher, attach_teacher
 from ._version import __version__
+from .selection import Comparison, Selection, compare, select
 from .training import train
 
 if TYPE_CHECKING:
+    from ._sklearn.cv import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
     from .sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
-# scikit-learn is an extra: its estimators are imported when they are asked for.
-_FROM_SKLEARN = ("PrivilegedXGBClassifier", "PrivilegedXGBRegressor")
+# scikit-learn, Dask and Spark are extras: what needs them is imported when it is asked for.
+_FROM_SKLEARN = (
+    "PrivilegedXGBClassifier",
+    "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRegressor",
+    "PrivilegedXGBRegressorCV",
+)
+_ON_CLUSTERS = ("dask", "spark")
 
 __all__ = [
+    "Comparison",
     "JointCheckPoint",
     "JointObjective",
     "JointTeacher",
@@ -31,10 +40,14 @@ __all__ = [
     "LearnedTeacher",
     "ModelTeacher",
     "PrivilegedXGBClassifier",
+    "PrivilegedXGBClassifierCV",
     "PrivilegedXGBRegressor",
+    "PrivilegedXGBRegressorCV",
+    "Selection",
     "Teacher",
     "__version__",
     "attach_teacher",
+    "compare",
     "constraints",
     "cv",
     "datasets",
@@ -43,6 +56,7 @@ __all__ = [
     "metrics",
     "plotting",
     "report",
+    "select",
     "train",
 ]
 
@@ -50,4 +64,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _FROM_SKLEARN:
         return getattr(import_module(".sklearn", __name__), name)
+    if name in _ON_CLUSTERS:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,256 @@
+"""``xgboost.dask``'s estimators with a teacher: their own ``fit``, ending in :func:`pi_xgb.dask.train`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import xgboost
+from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
+
+from .._borrowed import borrowed
+from .._guidance import METHODS
+from .._teachers import DEFAULT_KL_WEIGHT
+from .._validation import check_choice, check_kl_weight
+from .train import train_async
+
+# The base of both, which xgboost.dask does not export.
+_Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
+
+
+# Parameters of the estimators for one machine, which XGBoost would take for its own here and ignore.
+_ELSEWHERE = {
+    "constraints": "fit(..., teacher=[(by_column(GroupParity, table['sex']), 5.0)])",
+    "privileged_features": "fit(..., privileged=table[names]), without these columns in X",
+}
+
+
+def _check_parameters(further: Any) -> None:
+    """None that would be dropped in silence, with the fairness or the secrecy that somebody counts on."""
+    for name in _ELSEWHERE.keys() & (further or {}).keys():
+        raise TypeError(f"{name} is no parameter of the Dask estimators: write {_ELSEWHERE[name]}")
+
+
+class _DaskPrivileged(_Base):  # type: ignore[misc]
+    """What classifier and regressor share."""
+
+    _xgboost: ClassVar[Any]
+
+    def __init__(
+        self,
+        *,
+        method: str = "kbpib",
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        crossfit: int = 0,
+        teacher_params: Any = None,
+        allow_overlap: bool = False,
+        engine: str = "auto",
+        coll_cfg: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        self.method = method
+        self.kl_weight = kl_weight
+        self.crossfit = crossfit
+        self.teacher_params = teacher_params
+        self.allow_overlap = allow_overlap
+        self.engine = engine
+        super().__init__(coll_cfg=coll_cfg, **kwargs)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        teacher: Any = None,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_privileged: Sequence[Any] | None = None,
+        verbose: int | bool = True,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Sequence[Any] | None = None,
+        base_margin_eval_set: Sequence[Any] | None = None,
+        feature_weights: Any = None,
+    ) -> Self:
+        """Fit the student on X and y, guided by a teacher that sees the privileged columns.
+
+        Parameters
+        ----------
+        X, y
+            Dask collections, as for ``xgboost.dask``'s estimators.
+        privileged
+            The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X.
+        teacher
+            Instead of ``privileged``, as for :func:`pi_xgb.dask.train`: it belongs to the rows, hence not to the
+            parameters of the estimator.
+        eval_set
+            A list of (X, y), as for ``xgboost.dask``'s estimators.
+        eval_privileged
+            The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. The
+            teacher stops on them where ``early_stopping_rounds`` is set.
+        sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
+            As for ``xgboost.dask``'s estimators. Weights count for the teacher as well.
+        """
+        _check_parameters(getattr(self, "kwargs", None))
+        check_choice(self.method, METHODS, "method")
+        check_kl_weight(self.kl_weight)
+        _check_blocks(privileged, y, "privileged", "y")
+        eval_privileged = _checked_eval_privileged(eval_privileged, eval_set)
+        guided = privileged is not None or teacher is not None
+        if not guided and self.kl_weight != 0:
+            warnings.warn(
+                "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
+                "kl_weight=0 if this is what you want",
+                UserWarning,
+                stacklevel=2,
+            )
+
+        async def train(**given: Any) -> Any:
+            client = given.pop("client")
+            learner = await self._matrix(client, privileged, y)
+            stops = self.early_stopping_rounds and learner is not None and self.method == "kbpib" and self.kl_weight > 0
+            pairs = zip(eval_privileged, eval_set or (), given["evals"] or (), strict=True)
+            learner_evals = [
+                (await self._matrix(client, table, labels), name)
+                for table, (_, labels), (_, name) in pairs
+                if table is not None and stops
+            ]
+            return await train_async(
+                client,
+                privileged=learner,
+                teacher=teacher,
+                privileged_evals=learner_evals or None,
+                method=self.method,
+                kl_weight=self.kl_weight,
+                crossfit=self.crossfit,
+                teacher_params=self.teacher_params,
+                allow_overlap=self.allow_overlap,
+                engine=self.engine,
+                **{name: value for name, value in given.items() if name in _READ},
+            )
+
+        own_fit = self._xgboost._fit_async
+        return self._client_sync(  # type: ignore[no-any-return]
+            functools.partial(borrowed(own_fit, _train_async=train) if guided else own_fit, self),
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            base_margin=base_margin,
+            eval_set=eval_set,
+            sample_weight_eval_set=sample_weight_eval_set,
+            base_margin_eval_set=base_margin_eval_set,
+            verbose=verbose,
+            xgb_model=xgb_model,
+            feature_weights=feature_weights,
+        )
+
+    async def _matrix(self, client: Any, table: Any, labels: Any) -> Any:
+        if table is None:
+            return None
+        return await DaskDMatrix(
+            client, table, labels, missing=self.missing, enable_categorical=self.enable_categorical
+        )
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """The parameters of the booster: those of XGBoost's estimator."""
+        params: dict[str, Any] = super().get_xgb_params()
+        return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
+
+
+# What train_async reads of the keywords of xgboost.dask's own training.
+_READ = (
+    "params",
+    "dtrain",
+    "num_boost_round",
+    "evals",
+    "early_stopping_rounds",
+    "xgb_model",
+    "verbose_eval",
+    "callbacks",
+    "custom_metric",
+    "coll_cfg",
+)
+_OWN_PARAMETERS = frozenset(inspect.signature(_DaskPrivileged.__init__).parameters) - {"self", "kwargs"}
+
+
+class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: ignore[misc]
+    """``DaskXGBClassifier`` with a teacher that sees features which exist at training time only.
+
+    All parameters, attributes and methods of ``xgboost.dask.DaskXGBClassifier`` mean what they mean there. Classes are
+    0, 1, ..., as there. ``predict`` and ``predict_proba`` need no privileged columns and give Dask collections.
+
+    Parameters
+    ----------
+    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+        As for :func:`pi_xgb.dask.train`. The teacher has as many rounds as the student, and the longer it trains the
+        more it repeats the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
+    **kwargs
+        The parameters of ``xgboost.dask.DaskXGBClassifier``.
+
+    Examples
+    --------
+    >>> from pi_xgb.dask import DaskPrivilegedXGBClassifier
+    >>> model = DaskPrivilegedXGBClassifier(n_estimators=20, max_depth=3, method="jpib", kl_weight=2.0)
+    >>> model.get_params()["kl_weight"], "kl_weight" in model.get_xgb_params()
+    (2.0, False)
+    """
+
+    _xgboost = DaskXGBClassifier
+
+
+class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
+    """``DaskXGBRegressor`` with a teacher that sees features which exist at training time only.
+
+    All parameters, attributes and methods of ``xgboost.dask.DaskXGBRegressor`` mean what they mean there. A teacher can
+    guide ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``.
+
+    Parameters
+    ----------
+    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+        As for :class:`DaskPrivilegedXGBClassifier`.
+    **kwargs
+        The parameters of ``xgboost.dask.DaskXGBRegressor``.
+
+    Examples
+    --------
+    >>> from pi_xgb.dask import DaskPrivilegedXGBRegressor
+    >>> DaskPrivilegedXGBRegressor(n_estimators=20, kl_weight=1.0).get_num_boosting_rounds()
+    20
+    """
+
+    _xgboost = DaskXGBRegressor
+
+
+def _row_blocks(collection: Any) -> int:
+    return int(collection.numblocks[0] if hasattr(collection, "numblocks") else collection.npartitions)
+
+
+def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
+    if table is None:
+        return
+    if not (hasattr(table, "npartitions") and hasattr(table, "shape")):
+        raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
+    if _row_blocks(table) != _row_blocks(labels):
+        raise ValueError(
+            f"{name} has {_row_blocks(table)} partitions, {labels_name} has {_row_blocks(labels)}: both must be cut "
+            "alike. Make both from one table, or repartition (rechunk) one as the other"
+        )
+
+
+def _checked_eval_privileged(
+    eval_privileged: Sequence[Any] | None, eval_set: Sequence[tuple[Any, Any]] | None
+) -> list[Any]:
+    n_sets = len(eval_set or ())
+    tables = [None] * n_sets if eval_privileged is None else list(eval_privileged)
+    if len(tables) != n_sets:
+        raise ValueError(
+            f"eval_privileged has {len(tables)} tables for the {n_sets} of eval_set: give one for each, None where "
+            "there is none"
+        )
+    for i, (table, pair) in enumerate(zip(tables, eval_set or (), strict=True)):
+        _check_blocks(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")
+    return tables

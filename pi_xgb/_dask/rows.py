@@ -1,0 +1,168 @@
+"""Which worker trains on which rows: partitions of several Dask collections lined up and dealt out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import dask.array
+import dask.dataframe
+import distributed
+import numpy as np
+from xgboost.dask import DaskDMatrix
+
+from .._losses import Array
+
+
+class Part(NamedTuple):
+    """One partition, where it lies and how many rows it has."""
+
+    future: Any
+    worker: str | None
+    rows: int
+
+
+def is_collection(thing: Any) -> bool:
+    """Whether these are values of rows that lie on the cluster."""
+    return isinstance(thing, (dask.array.Array, dask.dataframe.DataFrame, dask.dataframe.Series))
+
+
+def check_matrix(matrix: Any, name: str) -> None:
+    """A matrix on the cluster, as XGBoost's own functions for Dask take it."""
+    if not isinstance(matrix, DaskDMatrix):
+        raise TypeError(
+            f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
+            "xgboost.dask.DaskDMatrix(client, data, label)"
+        )
+
+
+async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
+    """The partitions of a DaskDMatrix in the order of the collection it was made from."""
+    check_matrix(matrix, name)
+    await _check_alive(client, matrix.worker_map, name)
+    placed = [(future, worker) for worker, futures in matrix.worker_map.items() for future in futures]
+    placed.sort(key=lambda pair: matrix.partition_order[pair[0].key])
+    rows = await _rows(client, [future for future, _ in placed])
+    return [Part(future, worker, n) for (future, worker), n in zip(placed, rows, strict=True)]
+
+
+async def parts_of_collection(client: Any, collection: Any, name: str) -> list[Part]:
+    """The partitions of a Dask array, Series or DataFrame, computed and left on the cluster."""
+    delayed = np.asarray(collection.to_delayed(), dtype=object)
+    if delayed.ndim > 1 and delayed.shape[1] > 1:
+        raise ValueError(
+            f"{name} is cut into {delayed.shape[1]} blocks of columns: cut it by rows alone, .rechunk({{1: -1}})"
+        )
+    futures = client.compute(list(delayed.ravel()))
+    return [Part(future, None, n) for future, n in zip(futures, await _rows(client, futures), strict=True)]
+
+
+async def _rows(client: Any, futures: Sequence[Any]) -> list[int]:
+    counts: list[int] = await client.gather(client.map(_count, futures, pure=False))
+    return counts
+
+
+def _count(part: Any) -> int:
+    data = part["data"] if isinstance(part, dict) else part
+    return int(data.shape[0])
+
+
+def check_lined_up(parts: Sequence[Part], other: Sequence[Part], name: str, other_name: str) -> None:
+    """Two collections of the same rows must be cut alike, or rows of one would meet other rows of the other."""
+    if len(parts) != len(other):
+        raise ValueError(
+            f"{other_name} has {len(other)} partitions, {name} has {len(parts)}: both must be cut alike. Make both "
+            "from one table, or repartition (rechunk) one as the other"
+        )
+    for i, (one, two) in enumerate(zip(parts, other, strict=True)):
+        if one.rows != two.rows:
+            raise ValueError(
+                f"partition {i} has {two.rows} rows in {other_name} and {one.rows} in {name}: both must be cut alike. "
+                "Make both from one table, or repartition (rechunk) one as the other"
+            )
+
+
+async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
+    """The workers that hold the rows are still there; partitions computed again need not be where they were."""
+    gone = sorted(set(workers) - set((await client.scheduler.identity())["workers"]))
+    if gone:
+        raise ConnectionError(
+            f"the workers {', '.join(gone)} that held partitions of {name} are gone: load the data again and build the "
+            "DaskDMatrix anew"
+        )
+
+
+class Shares(NamedTuple):
+    """Whose rows are whose: for each training worker the numbers of its partitions, in their order."""
+
+    numbers: dict[str, list[int]]
+    first_row: Array
+    """Of each partition, among all rows."""
+
+    @property
+    def workers(self) -> list[str]:
+        """Those that train."""
+        return list(self.numbers)
+
+    def of(self, parts: Sequence[Part], worker: str) -> list[Any]:
+        """A worker's partitions of a collection that is cut like the training rows."""
+        return [parts[i].future for i in self.numbers[worker]]
+
+    def rows(self, parts: Sequence[Part], worker: str) -> Array:
+        """The positions of a worker's rows among all."""
+        first = self.first_row
+        return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
+
+    def visiting(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
+        """Other rows for the training workers: they stay where they are, or go to the one that has fewest of them.
+
+        ``everywhere`` says that no worker may be without.
+        """
+        workers = self.workers
+        filled = [part for part in parts if part.rows > 0]
+        homes = [part.worker for part in filled]
+        if everywhere and set(workers) - set(homes):
+            if len(filled) < len(workers):
+                raise ValueError(
+                    f"{name} has {len(filled)} partitions with rows for {len(workers)} workers, and each needs some to "
+                    f"judge its teacher by: repartition it into at least {len(workers)}"
+                )
+            homes = list(itertools.islice(itertools.cycle(workers), len(filled)))
+        housed: dict[str, list[Any]] = {worker: [] for worker in workers}
+        load = dict.fromkeys(workers, 0)
+        for part, home in zip(filled, homes, strict=True):
+            worker = home if home in load else min(workers, key=load.__getitem__)
+            housed[worker].append(part.future)
+            load[worker] += part.rows
+        return housed
+
+
+def share_out(parts: Sequence[Part]) -> Shares:
+    """Each partition is trained on where it lies; workers without rows take no part."""
+    numbers: dict[str, list[int]] = {}
+    for i, part in enumerate(parts):
+        if part.rows > 0 and part.worker is not None:
+            numbers.setdefault(part.worker, []).append(i)
+    if not numbers:
+        raise ValueError("dtrain has no rows on any worker: there is nothing to train on")
+    first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
+    return Shares(dict(sorted(numbers.items())), first_row)
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """A worker's partitions of one column or table as one."""
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def this_client(client: Any) -> Any:
+    """The client to use; None means the current one."""
+    if client is None:
+        return distributed.get_client()
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be a distributed.Client or None, got {type(client).__name__}")
+    return client

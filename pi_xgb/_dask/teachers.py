@@ -1,0 +1,78 @@
+"""Teachers of rows that lie on a cluster: what each worker is sent, and the teacher that it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .._by_column import ByColumn
+from .._joint import JointTeacher
+from .._teachers import FixedTeacher, Teacher, as_teachers, is_list_of_pairs
+from .rows import Part, Shares, check_lined_up, is_collection, joined, parts_of_collection
+
+
+class OnWorkers(NamedTuple):
+    """One teacher before its rows are dealt out: a q or the columns of a constraint on the cluster, or a teacher of all
+    rows on the client."""
+
+    columns: dict[str, list[Part]]
+    whole: Teacher | ByColumn | None
+
+    def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> tuple[Any, dict[str, list[Any]]]:
+        """What this worker needs: see :func:`made_of`."""
+        whole: Any = self.whole
+        if isinstance(whole, ByColumn):
+            whole = ByColumn(whole.constraint, dict.fromkeys(whole.columns), whole.options)
+        elif isinstance(whole, FixedTeacher):
+            # A learned teacher refuses to be cut into folds; shares of its own training rows are none.
+            whole = FixedTeacher(whole.values[shares.rows(parts, worker)], probabilities=False)
+        elif isinstance(whole, Teacher):
+            whole = whole.take(shares.rows(parts, worker))
+        return whole, {name: shares.of(column, worker) for name, column in self.columns.items()}
+
+
+async def teachers_on_workers(
+    client: Any, teacher: Any, parts: Sequence[Part]
+) -> list[tuple[OnWorkers, float | None]] | None:
+    """The teachers and their weights, lined up with the training rows; the weight is None outside a list."""
+    if teacher is None:
+        return None
+    pairs = list(teacher) if is_list_of_pairs(teacher) else [(teacher, None)]
+    return [(await _on_workers(client, one, parts), weight) for one, weight in pairs]
+
+
+async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWorkers:
+    if is_collection(teacher):
+        return OnWorkers({"q": await _lined_up(client, teacher, parts, "teacher")}, None)
+    if isinstance(teacher, ByColumn):
+        named = {}
+        for name, column in teacher.columns.items():
+            if not is_collection(column):
+                raise TypeError(
+                    f"by_column needs its {name} as a Dask collection here, got {type(column).__name__}: pass the "
+                    "column itself, cut like the training rows"
+                )
+            named[name] = await _lined_up(client, column, parts, name)
+        return OnWorkers(named, teacher)
+    if isinstance(teacher, JointTeacher):
+        raise TypeError(
+            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
+        )
+    ((whole, _),) = as_teachers(teacher, 1.0, probabilities=False)
+    whole.check(sum(part.rows for part in parts))
+    return OnWorkers({}, whole)
+
+
+async def _lined_up(client: Any, collection: Any, parts: Sequence[Part], name: str) -> list[Part]:
+    column = await parts_of_collection(client, collection, name)
+    check_lined_up(parts, column, "dtrain", name)
+    return column
+
+
+def made_of(share: tuple[Any, dict[str, list[Any]]]) -> Any:
+    """On a worker: the teacher of its rows."""
+    whole, columns = share
+    values = {name: joined(column) for name, column in columns.items()}
+    if whole is None:
+        return values["q"]
+    return whole.constraint(**values, **whole.options) if isinstance(whole, ByColumn) else whole

@@ -1,0 +1,180 @@
+"""What can be wrong with a Spark DataFrame, found on the driver before the training."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.ml.functions import vector_to_array
+from pyspark.ml.linalg import VectorUDT
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, BooleanType, DataType, FloatType, NumericType
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """The columns of a DataFrame that a training reads, by what they are for."""
+
+    features: str | list[str]
+    privileged: str | list[str]
+    label: str
+    weight: str | None = None
+    validation: str | None = None
+
+    @property
+    def privileged_names(self) -> list[str]:
+        """The privileged columns of the DataFrame."""
+        return _listed(self.privileged)
+
+
+def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) -> None:
+    """Columns that exist, of types that a tree can read, the privileged ones apart from the student's."""
+    for name, parameter in [
+        *((name, "privileged_cols") for name in columns.privileged_names),
+        *((name, "features_col") for name in _listed(columns.features)),
+        (columns.label, "label_col"),
+        (columns.weight, "weight_col"),
+        (columns.validation, "validation_indicator_col"),
+    ]:
+        if name and name not in dataset.columns:
+            raise ValueError(
+                f"{parameter} names {name!r}, which the DataFrame does not have; its columns are "
+                f"{', '.join(dataset.columns)}"
+            )
+    if not columns.privileged_names:
+        raise ValueError("privileged_cols is an empty list: name the columns that the teacher sees")
+    if len(set(columns.privileged_names)) < len(columns.privileged_names):
+        raise ValueError(f"privileged_cols names a column twice: {columns.privileged_names}")
+    for name in (columns.label, columns.validation):
+        if name in columns.privileged_names:
+            raise ValueError(
+                f"privileged_cols has {name!r}, which is the label or the validation indicator: a teacher that "
+                "sees the label has nothing to teach"
+            )
+    for name in columns.privileged_names:
+        alone = columns.privileged_names == [name]
+        kind = dataset.schema[name].dataType
+        if not (_is_number(kind) or (alone and is_vector(dataset, columns.privileged))):
+            raise TypeError(
+                f"privileged_cols has {name!r} of type {kind.simpleString()}: give columns of numbers, or the name of "
+                "one column of vectors; encode strings with pyspark.ml.feature.StringIndexer"
+            )
+    kind = dataset.schema[columns.label].dataType
+    if not _is_number(kind):
+        raise TypeError(
+            f"label_col {columns.label!r} is of type {kind.simpleString()}: give numbers (classes as 0, 1, ..., which "
+            "pyspark.ml.feature.StringIndexer makes of names)"
+        )
+    if columns.validation and not isinstance(dataset.schema[columns.validation].dataType, BooleanType):
+        raise TypeError(
+            f"validation_indicator_col {columns.validation!r} must be of type boolean: true for validation rows"
+        )
+    if not allow_overlap:
+        _check_no_overlap(dataset, columns)
+
+
+def _check_no_overlap(dataset: DataFrame, columns: Columns) -> None:
+    seen = _names_inside(dataset, columns.features) & _names_inside(dataset, columns.privileged)
+    if seen:
+        raise ValueError(
+            f"columns {sorted(seen)} are in features_col and in privileged_cols: drop them from one of the two, or "
+            "set allow_overlap=True if the teacher is meant to see classifier features as well"
+        )
+
+
+def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
+    """Names of columns, and those that a VectorAssembler wrote down for the columns inside a vector."""
+    found = set(_listed(names))
+    for name in _listed(names):
+        attributes = dataset.schema[name].metadata.get("ml_attr", {}).get("attrs", {})
+        found.update(one["name"] for kind in attributes.values() for one in kind if "name" in one)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """What one pass over the labels told."""
+
+    n_train: int
+    n_validation: int
+    labels: tuple[float, float]
+    """The smallest and the largest."""
+
+
+def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool) -> Rows:
+    """One pass over labels, weights and validation indicators: XGBoost would train on some of these mistakes."""
+    label = _column(columns.label).cast("double")
+    validation = F.lit(False) if columns.validation is None else _column(columns.validation)
+    weight = F.lit(1.0) if columns.weight is None else _column(columns.weight).cast("double")
+    vectors = is_vector(dataset, columns.privileged)
+    null_vector = _column(columns.privileged_names[0]).isNull() if vectors else F.lit(False)
+    counted = {
+        "train": ~validation,
+        "validation": validation,
+        "bad_label": label.isNull() | F.isnan(label),
+        "bad_validation": validation.isNull(),
+        "bad_weight": weight.isNull() | F.isnan(weight) | (weight < 0),
+        "null_vector": null_vector,
+        "not_whole": label != F.floor(label),
+    }
+    told: Any = dataset.agg(
+        *(F.count(F.when(condition, 1)).alias(name) for name, condition in counted.items()),
+        F.min(label).alias("low"),
+        F.max(label).alias("high"),
+        *([F.count_distinct(label).alias("distinct")] if classes else []),  # it costs a shuffle
+    ).collect()[0]
+    for number, problem in [
+        (told.bad_label, f"no label in {columns.label!r} (null or NaN): leave these rows out"),
+        (told.bad_validation, f"null in {columns.validation!r}: say true or false for every row"),
+        (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN or negative"),
+        (told.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
+    ]:
+        if number:
+            raise ValueError(f"{number} rows have {problem}")
+    if told.train == 0:
+        raise ValueError(f"there are no training rows among the {told.validation} of the DataFrame")
+    if classes:
+        _check_classes(columns.label, told)
+    return Rows(told.train, told.validation, (told.low, told.high))
+
+
+def _check_classes(name: str, told: Any) -> None:
+    if told.not_whole or told.low != 0 or told.high != told.distinct - 1:
+        raise ValueError(
+            f"the classes in {name!r} must be 0, 1, ... without a gap: there are {told.distinct} different labels from "
+            f"{told.low:g} to {told.high:g}. pyspark.ml.feature.StringIndexer numbers classes"
+        )
+    if told.distinct < 2:
+        raise ValueError(f"{name!r} has one class only: a classifier needs at least two to tell apart")
+
+
+def privileged_columns(dataset: DataFrame, names: str | list[str], prefix: str) -> list[Column]:
+    """The privileged columns as float32, named so that they clash with nothing."""
+    if isinstance(names, str) and is_vector(dataset, names):
+        if isinstance(dataset.schema[names].dataType, ArrayType):
+            return [_column(names).cast(ArrayType(FloatType())).alias(prefix)]
+        return [vector_to_array(_column(names), dtype="float32").alias(prefix)]
+    return [_column(name).cast(FloatType()).alias(f"{prefix}{i}") for i, name in enumerate(_listed(names))]
+
+
+def is_vector(dataset: DataFrame, names: str | Sequence[str]) -> bool:
+    """Whether this is the name of one column that holds vectors, or arrays of numbers."""
+    if not isinstance(names, str):
+        return False
+    kind = dataset.schema[names].dataType
+    return isinstance(kind, VectorUDT) or (isinstance(kind, ArrayType) and _is_number(kind.elementType))
+
+
+def _is_number(kind: DataType) -> bool:
+    return isinstance(kind, (NumericType, BooleanType))
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _column(name: str) -> Column:
+    """A column by its name, dots and all."""
+    return F.col("`" + name.replace("`", "``") + "`")

@@ -1,0 +1,172 @@
+"""One Spark training: XGBoost's own barrier job, in which each task also keeps its privileged rows and has a teacher.
+
+``xgboost.spark`` has no public way into its tasks. Everything here that it does not promise stands in this file, and is
+looked for before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+import pyspark  # noqa: F401 (without it the error below would blame XGBoost)
+import xgboost
+
+from .._borrowed import borrowed
+from .._collective import from_each_worker
+from ..training import train
+
+
+def _built_differently(reason: Any) -> str:
+    return (
+        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
+        f"tested with (3.1 to 3.4): {reason}. Use one of those"
+    )
+
+
+try:
+    from xgboost.spark.core import _SparkXGBEstimator
+    from xgboost.spark.data import alias, create_dmatrix_from_partitions
+except ImportError as error:
+    raise RuntimeError(_built_differently(error)) from error
+
+# Overridden by the estimators.
+_METHODS = (
+    "_fit",
+    "_gen_xgb_params_dict",
+    "_get_xgb_parameters",
+    "_prepare_input_columns_and_feature_prop",
+)
+# Called by its tasks.
+_MATRICES, _TRAIN = "create_dmatrix_from_partitions", "worker_train"
+
+PREFIX = "pi_xgb privileged "
+"""What the privileged columns are called on their way, so that none is taken for a feature, a label or a weight."""
+
+
+def estimator_base() -> Any:
+    """The base of XGBoost's own estimators, which it does not export."""
+    missing = [name for name in _METHODS if not hasattr(_SparkXGBEstimator, name)]
+    if missing:
+        raise RuntimeError(_built_differently(f"its estimators have no {', '.join(missing)}"))
+    return _SparkXGBEstimator
+
+
+def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
+    """XGBoost's own ``_fit``, whose tasks build their matrices and train as ``worker`` does."""
+    return borrowed(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
+
+
+class Worker:
+    """What a task does besides XGBoost's own work. It travels to the tasks, each of which has one to itself.
+
+    Parameters
+    ----------
+    names
+        The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None if there is one such
+        column, of vectors.
+    stops
+        Whether the teacher stops early, on the privileged columns of the validation rows.
+    keywords
+        The guiding keywords of :func:`pi_xgb.train`.
+    """
+
+    def __init__(self, names: Sequence[str] | None, *, stops: bool, keywords: dict[str, Any]) -> None:
+        self._names = None if names is None else list(names)
+        self._stops = stops
+        self._keywords = keywords
+        self._privileged: tuple[Any, Any] = (None, None)
+
+    def matrices(self, *, iterator: Iterator[pd.DataFrame], **given: Any) -> tuple[Any, Any]:
+        """The student's matrices, for training and validation, made by XGBoost; the teacher's are kept for later."""
+        kept: list[pd.DataFrame] = []
+
+        def of_student() -> Iterator[pd.DataFrame]:
+            for part in iterator:
+                privileged = [name for name in part.columns if name.startswith(PREFIX)]
+                rest = [name for name in (alias.label, alias.weight, alias.valid) if name in part.columns]
+                kept.append(part[[*privileged, *rest]])
+                yield _without_trap(part.drop(columns=privileged))
+
+        matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=of_student(), **given)
+        self._privileged = create_dmatrix_from_partitions(**self._of_teacher(kept, given))
+        return matrices
+
+    def _of_teacher(self, kept: list[pd.DataFrame], given: dict[str, Any]) -> dict[str, Any]:
+        # Without what speaks of the student's columns.
+        about_values = ("nthread", "missing", "max_bin")
+        kwargs = {name: value for name, value in given["kwargs"].items() if name in about_values}
+        if self._names is None:
+            parts, columns = [part.rename(columns={PREFIX: alias.data}) for part in kept], None
+        else:
+            parts, columns = [_without_trap(part) for part in kept], [f"{PREFIX}{i}" for i in range(len(self._names))]
+            kwargs["feature_names"] = self._names
+        # A matrix of quantiles cannot be cut into folds, and serves no params that bin otherwise.
+        as_student = not self._keywords["crossfit"] and self._keywords["teacher_params"] is None
+        if not as_student:
+            kwargs.pop("max_bin", None)
+        return {
+            **given,
+            "iterator": iter(parts),
+            "feature_cols": columns,
+            "use_qdm": given["use_qdm"] and as_student,
+            "kwargs": kwargs,
+            "enable_sparse_data_optim": False,
+        }
+
+    def train(
+        self,
+        params: dict[str, Any],
+        dtrain: xgboost.DMatrix,
+        *,
+        evals: list[tuple[xgboost.DMatrix, str]],
+        **keywords: Any,
+    ) -> xgboost.Booster:
+        """:func:`pi_xgb.train` on the rows of this task, among the other tasks."""
+        privileged, validation = self._privileged
+        # Every task says the same, since Spark shows the error of one of them.
+        problems = [problem for problem in from_each_worker(self._problem(dtrain, validation)) if problem]
+        if problems:
+            raise ValueError(
+                f"{problems[0]}: set force_repartition=True and repartition_random_shuffle=True, which deal the rows "
+                "out anew, or take a smaller num_workers"
+            )
+        own = dict(self._keywords)
+        if own["teacher_params"] is not None:
+            # Threads and devices belong to the task.
+            of_task = {name: params[name] for name in ("nthread", "device") if name in params}
+            own["teacher_params"] = {**own["teacher_params"], **of_task}
+        if own["engine"] == "native":
+            evals = [(matrix, name) for matrix, name in evals if matrix is not dtrain]
+        return train(
+            params,
+            dtrain,
+            privileged=privileged,
+            privileged_evals=[(validation, "validation")] if self._stops else None,
+            allow_overlap=True,  # looked for on the driver
+            evals=evals,
+            **own,
+            **keywords,
+        )
+
+    def _problem(self, dtrain: xgboost.DMatrix, validation: xgboost.DMatrix | None) -> str:
+        """What is wrong with this partition; an empty text if nothing is, as XGBoost does not send None."""
+        if dtrain.num_row() == 0:
+            return "a partition has no training rows"
+        if dtrain.num_row() < self._keywords["crossfit"]:
+            return (
+                f"crossfit={self._keywords['crossfit']} deals the rows of every partition to that many folds, and one "
+                f"has {dtrain.num_row()} training rows"
+            )
+        if self._stops and validation is not None and validation.num_row() == 0:
+            return "a partition has no validation rows for its teacher to stop on"
+        return ""
+
+
+def _without_trap(part: pd.DataFrame) -> pd.DataFrame:
+    """Rows that XGBoost can divide into training and validation rows also where there are none of one kind.
+
+    For these it asks for a column of vectors even where features are columns of numbers.
+    """
+    return part if alias.data in part.columns else part.assign(**{alias.data: 0})

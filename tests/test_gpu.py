@@ -1,0 +1,227 @@
+"""Trainings on CUDA, where a device is at hand; elsewhere, what is said when it is asked for, and CuPy's way."""
+
+import subprocess
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+import pi_xgb
+from benchmarks import gpu
+from pi_xgb._losses import LOSSES, module_for
+from pi_xgb.constraints import GroupParity
+
+WHY_NOT = gpu.why_no_cuda()
+on_cuda = pytest.mark.skipif(WHY_NOT is not None, reason=f"{WHY_NOT}")
+with_cupy = pytest.mark.skipif(not gpu.has_cupy(), reason="CuPy is not installed, or finds no CUDA device")
+ROUNDS = 10
+# Histograms on the device are summed in fixed point, which rounds otherwise than the CPU does.
+ATOL = 1e-4
+
+
+def rows(n_rows=2000, seed=0):
+    """Rows without tied splits."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n_rows, 5)).astype(np.float32)
+    z = (x[:, :2] + rng.normal(size=(n_rows, 2))).astype(np.float32)
+    y = (z.sum(axis=1) + rng.normal(size=n_rows) > 0).astype(np.float32)
+    q = (1 / (1 + np.exp(-z.sum(axis=1)))).astype(np.float32)
+    return x, z, y, q
+
+
+def params_of(device="cuda", **more):
+    params = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "device": device, "seed": 1}
+    return {**params, "nthread": 2, **more}
+
+
+def margins(booster, x):
+    # Models come back to machines without a device.
+    booster.set_param({"device": "cpu"})
+    return booster.predict(xgb.DMatrix(x), output_margin=True)
+
+
+def train(device, engine, method, *, matrix=xgb.DMatrix, **more):
+    x, z, y, _ = rows()
+    dtrain, privileged = matrix(x, y), matrix(z, y)
+    booster = pi_xgb.train(
+        params_of(device, **more),
+        dtrain,
+        ROUNDS,
+        privileged=privileged,
+        method=method,
+        kl_weight=2.0,
+        engine=engine,
+    )
+    assert dtrain.get_label().tobytes() == y.tobytes()
+    return margins(booster, x)
+
+
+# --- with a device -----------------------------------------------------------------------------------------------
+
+
+@on_cuda
+@pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix])
+@pytest.mark.parametrize("more", [{}, {"scale_pos_weight": 2.0}, {"objective": "reg:squarederror"}])
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_all_engines_build_one_model_on_cuda(method, more, matrix):
+    native = train("cuda", "native", method, matrix=matrix, **more)
+    assert native.std() > 0.1
+    if gpu.has_cupy():
+        np.testing.assert_allclose(train("cuda", "callback", method, matrix=matrix, **more), native, atol=ATOL)
+    with gpu.without_cupy():
+        np.testing.assert_allclose(train("cuda", "callback", method, matrix=matrix, **more), native, atol=ATOL)
+
+
+@on_cuda
+def test_without_a_teacher_it_is_xgboost_on_cuda():
+    x, _, y, q = rows()
+    ours = pi_xgb.train(params_of(), xgb.DMatrix(x, y), ROUNDS, teacher=q, kl_weight=0)
+    plain = xgb.train(params_of(), xgb.DMatrix(x, y), ROUNDS)
+    np.testing.assert_array_equal(margins(ours, x), margins(plain, x))
+
+
+@on_cuda
+def test_auto_is_native_on_cuda_where_that_is_exact():
+    x, _, y, q = rows()
+    dtrain = xgb.DMatrix(x, y)
+    assert pi_xgb.train(params_of(), dtrain, 2, teacher=q).attr("pi_xgb_engine") == "native"
+    watched = pi_xgb.train(params_of(), dtrain, 2, teacher=q, evals=[(dtrain, "train")], verbose_eval=False)
+    assert watched.attr("pi_xgb_engine") == "callback"
+
+
+@on_cuda
+def test_classes_and_a_constraint_on_cuda():
+    x, _, y, q = rows()
+    two = np.stack([1 - q, q], axis=1)
+    classes = params_of(objective="multi:softprob", num_class=2)
+    booster = pi_xgb.train(classes, xgb.DMatrix(x, y), ROUNDS, teacher=two, kl_weight=1.0)
+    assert np.isfinite(margins(booster, x)).all()
+    group = (x[:, 0] > 0).astype(int)
+
+    def gap(kl_weight):
+        parity = GroupParity(group)
+        booster = pi_xgb.train(params_of(), xgb.DMatrix(x, y), ROUNDS, teacher=parity, kl_weight=kl_weight)
+        shown = margins(booster, x)
+        return abs(shown[group == 1].mean() - shown[group == 0].mean())
+
+    # The constraint closes the gap between the groups on the device too.
+    assert gap(10.0) < gap(0.0) / 2
+
+
+@on_cuda
+@with_cupy
+def test_cupy_computes_the_gradient_on_the_device():
+    import cupy
+
+    x, _, y, q = rows()
+    dtrain = xgb.DMatrix(cupy.asarray(x), cupy.asarray(y))
+    margin = np.linspace(-3, 3, len(y), dtype=np.float32)
+    on_device = pi_xgb.KLObjective(q, 2.0, device="cuda")(margin, dtrain)
+    on_host = pi_xgb.KLObjective(q, 2.0)(margin, dtrain)
+    for there, here in zip(on_device, on_host, strict=True):
+        assert isinstance(there, cupy.ndarray)
+        np.testing.assert_allclose(there.get(), here, atol=1e-6)
+
+
+# --- anywhere ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(WHY_NOT is None, reason="a CUDA device is at hand")
+@pytest.mark.parametrize("engine", ["auto", "callback", "native"])
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_cuda_asked_for_where_there_is_none(engine, method):
+    if not xgb.build_info().get("USE_CUDA"):
+        pytest.skip("a build without CUDA says it in its own words")
+    # XGBoost's verbosity is the whole process's: another test may have lowered it.
+    with xgb.config_context(verbosity=1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asked = train("cuda", engine, method)
+    # XGBoost says so in warnings and trains on the CPU; so do we, and the model is the CPU's.
+    said = [str(warning.message) for warning in caught]
+    assert any("No visible GPU is found" in message for message in said)
+    assert all("GPU" in message for message in said)
+    np.testing.assert_allclose(asked, train("cpu", "callback", method), atol=1e-5)
+
+
+class DeviceArray(np.ndarray):
+    """Stands in for an array of CuPy's: NumPy's arithmetic, and no other way back than ``get``."""
+
+    def get(self):
+        return np.array(self)
+
+
+def cupy_on(available):
+    """What of CuPy the losses use."""
+    cupy = types.ModuleType("cupy")
+    cupy.cuda = types.SimpleNamespace(is_available=lambda: available)
+    cupy.ndarray = DeviceArray
+    cupy.asarray = lambda array: np.asarray(array).view(DeviceArray)
+    cupy.get_array_module = lambda array: cupy if isinstance(array, DeviceArray) else np
+    for name in ("negative", "minimum", "maximum", "exp", "divide", "zeros_like", "ones_like", "arange"):
+        setattr(cupy, name, getattr(np, name))
+    return cupy
+
+
+def test_cupy_without_a_device_is_not_used(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", cupy_on(available=False))
+    assert module_for("cuda") is np
+    monkeypatch.setitem(sys.modules, "cupy", cupy_on(available=True))
+    assert module_for("cuda:0") is sys.modules["cupy"]
+    assert module_for("cpu") is np
+
+
+@pytest.mark.parametrize("objective", sorted(LOSSES))
+def test_with_cupy_the_gradient_stays_on_the_device_and_is_the_same(monkeypatch, objective):
+    x, _, y, q = rows(300)
+    seen = []
+
+    class Curious(pi_xgb.Teacher):
+        def q(self, mean, label, weight):
+            seen.extend([mean, label, weight])
+            return np.array(mean)
+
+    margin = np.random.default_rng(1).normal(size=len(y)).astype(np.float32)
+    if LOSSES[objective].multiclass:
+        q, margin = np.stack([1 - q, q], axis=1), np.stack([margin, -margin], axis=1)
+    dtrain = xgb.DMatrix(x, y, weight=np.linspace(0.5, 2, len(y)))
+    teachers = [(q, 0.5), (Curious(), 1.0)]
+    monkeypatch.setattr(pi_xgb.KLObjective, "_start_teachers_of_a_new_training", lambda *_: None)
+    on_host = pi_xgb.KLObjective(teachers, objective=objective)(margin, dtrain)
+    seen.clear()
+    monkeypatch.setitem(sys.modules, "cupy", cupy_on(available=True))
+    on_device = pi_xgb.KLObjective(teachers, objective=objective, device="cuda")(margin, dtrain)
+    for there, here in zip(on_device, on_host, strict=True):
+        assert isinstance(there, DeviceArray)
+        np.testing.assert_array_equal(there.get(), here)
+    # Teachers are written for host memory.
+    assert len(seen) == 3
+    assert not any(isinstance(array, DeviceArray) for array in seen)
+
+
+def test_the_benchmark_says_why_it_measures_nothing():
+    answer = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu", "--smoke"], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert ("nothing measured" in answer.stdout) == (WHY_NOT is not None)
+
+
+def test_the_tables_of_the_benchmark(monkeypatch):
+    monkeypatch.setitem(gpu.PARAMS, "device", "cpu")
+    monkeypatch.setitem(gpu.PARAMS, "nthread", 1)
+    monkeypatch.setattr(gpu.os, "cpu_count", lambda: 1)
+    text = gpu.report(400, 2, 2, 1)
+    # A line for each method and engine, and one for each training against the cores.
+    for start in ("| KbPIB | native |", "| JPIB | callback, no CuPy |", "| plain |", "| JPIB native |"):
+        assert f"\n{start}" in text
+
+
+def test_without_cupy_is_undone():
+    before = sys.modules.get("cupy")
+    with gpu.without_cupy():
+        assert not gpu.has_cupy()
+        assert module_for("cuda") is np
+    assert sys.modules.get("cupy") is before

@@ -1,0 +1,408 @@
+"""``pi_xgb.spark`` on a local Spark of two tasks, against one machine with all the rows."""
+
+import importlib
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from test_distributed import N_ROWS, rows
+
+import pi_xgb
+from pi_xgb._learned import deal_folds
+
+pytest.importorskip("pyspark", reason="pi_xgb.spark needs PySpark")
+pytest.importorskip("pyarrow", reason="PySpark needs PyArrow to hand rows to Python")
+
+pytestmark = [
+    # PySpark says of itself that it was not tested with this pandas; the tests here are about what it does with it.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    # PySpark 4.0 leaves sockets to its Java process for the garbage collector to close.
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+
+pis = importlib.import_module("pi_xgb.spark")
+
+ROUNDS = 6
+PARAMS = {"max_depth": 3, "tree_method": "hist", "nthread": 1}
+BINARY = {**PARAMS, "objective": "binary:logistic"}
+X_NAMES, Z_NAMES = [f"x{i}" for i in range(5)], ["z0", "z1"]
+SETTINGS = {
+    "features_col": X_NAMES,
+    "privileged_cols": Z_NAMES,
+    "label_col": "y",
+    "num_workers": 2,
+    "n_estimators": ROUNDS,
+    "max_depth": 3,
+    "tree_method": "hist",
+    "kl_weight": 2.0,
+    "verbose": False,
+}
+
+
+def table():
+    """Rows whose quantiles are the same in every part, with all kinds of labels."""
+    x, z, y, weight, _q = rows()
+    wide = pd.DataFrame(np.hstack([x, z]), columns=[*X_NAMES, *Z_NAMES]).astype(np.float64)
+    # Some batches have none of them.
+    held_out = (np.random.default_rng(2).random(N_ROWS) < 0.6) & (np.arange(N_ROWS) % 300 < 150)
+    kinds = np.digitize(z.sum(axis=1), [10, 17]).astype(np.float64)
+    return wide.assign(y=y.astype(np.float64), weight=weight, kind=kinds, amount=z.sum(axis=1) / 8, held_out=held_out)
+
+
+TABLE = table()
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        pytest.skip("Spark needs Java, and there is no java on the PATH and no JAVA_HOME")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.task.cpus": "1",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "70",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        # Little data, so that starting and compiling is what takes the time.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def frame(spark):
+    """The table in two partitions: its first half and its second, in order."""
+    return spark.createDataFrame(TABLE)
+
+
+@pytest.fixture(scope="module")
+def vectors(frame):
+    from pyspark.ml import Pipeline
+    from pyspark.ml.feature import VectorAssembler
+
+    stages = [VectorAssembler(inputCols=X_NAMES, outputCol="x"), VectorAssembler(inputCols=Z_NAMES, outputCol="z")]
+    return Pipeline(stages=stages).fit(frame).transform(frame)
+
+
+def trees(booster):
+    """All that a booster would predict with, to the last digit."""
+    config = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
+    return config, booster.get_dump(with_stats=True, dump_format="json")
+
+
+def on_one_machine(params, label, table=TABLE, z_names=Z_NAMES, weight=None, missing=np.nan, **keywords):
+    """``pi_xgb.train`` on all rows, with every keyword said aloud."""
+    dtrain = xgb.DMatrix(table[X_NAMES], table[label], weight=weight, missing=missing)
+    privileged = xgb.DMatrix(table[z_names], table[label], weight=weight, missing=missing)
+    return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=2.0, **keywords)
+
+
+@pytest.fixture(scope="module")
+def weighted(frame):
+    return pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
+
+
+def test_kbpib_with_weights_gives_the_trees_of_one_machine(weighted):
+    alone = on_one_machine(BINARY, "y", weight=TABLE["weight"])
+    # Two tasks end with the model of one machine, to the bit, names and attributes included.
+    assert trees(weighted.get_booster()) == trees(alone)
+    assert weighted.get_booster().save_raw("json") == alone.save_raw("json")
+
+
+def test_jpib_natively_on_sparse_vectors_in_a_pipeline_gives_the_trees_of_one_machine(vectors):
+    from pyspark.ml import Pipeline
+
+    estimator = pis.PrivilegedSparkXGBClassifier(
+        **{**SETTINGS, "features_col": "x", "privileged_cols": "z"},
+        method="jpib",
+        engine="native",
+        missing=0.0,
+        enable_sparse_data_optim=True,
+    )
+    fitted = Pipeline(stages=[estimator]).fit(vectors)
+    model = fitted.stages[-1]
+    alone = on_one_machine(BINARY, "y", missing=0.0, method="jpib", engine="native")
+    # Two tasks end with the model of one machine, to the bit, whatever form the rows have.
+    assert trees(model.get_booster()) == trees(renamed(alone))
+    # The native engine cannot evaluate the rows whose labels it replaces.
+    assert model.get_booster().attr("pi_xgb_engine") == "native"
+    assert model.training_summary.train_objective_history == {}
+    # The fitted pipeline reads features only.
+    assert fitted.transform(vectors.drop("z", *Z_NAMES)).count() == N_ROWS
+
+
+def renamed(booster):
+    """The same booster, its features called what XGBoost calls those of a vector."""
+    copied = booster.copy()
+    copied.feature_names = [f"f{i}" for i in range(len(X_NAMES))]
+    return copied
+
+
+def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(frame):
+    names = [*Z_NAMES, "x0"]
+    settings = {**SETTINGS, "label_col": "amount", "privileged_cols": names}
+    own = {"max_depth": 2, "tree_method": "hist", "max_bin": 64, "monotone_constraints": {"z0": 1}}
+    model = pis.PrivilegedSparkXGBRegressor(**settings, allow_overlap=True, teacher_params=own).fit(frame)
+    params = {**PARAMS, "objective": "reg:squarederror"}
+    alone = on_one_machine(params, "amount", z_names=names, teacher_params=own, allow_overlap=True)
+    # The teacher's params are read, and its columns keep their names among themselves.
+    assert trees(model.get_booster()) == trees(alone)
+    assert trees(alone) != trees(on_one_machine(params, "amount", z_names=names, allow_overlap=True))
+
+
+def test_several_classes_and_missing_privileged_values(spark):
+    gaps = TABLE.copy()
+    gaps.loc[::5, "z1"] = np.nan
+    columns = [*X_NAMES, *Z_NAMES, "kind"]
+    # None is null in Spark, as missing values mostly are there.
+    lines = [[None if isinstance(v, float) and np.isnan(v) else v for v in line] for line in gaps[columns].to_numpy()]
+    lines = [[None if v is None else float(v) for v in line] for line in lines]
+    holed = spark.createDataFrame(lines, ", ".join(f"{name} double" for name in columns))
+    model = pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, "label_col": "kind"}, method="jpib").fit(holed)
+    params = {**PARAMS, "objective": "multi:softprob", "num_class": 3}
+    # Null is a missing value to the teacher.
+    assert trees(model.get_booster()) == trees(on_one_machine(params, "kind", gaps, method="jpib"))
+
+
+def test_validation_rows_stop_student_and_teacher(frame):
+    settings = {**SETTINGS, "n_estimators": 60, "max_depth": 6, "kl_weight": 0.5}
+    model = pis.PrivilegedSparkXGBClassifier(
+        **settings, validation_indicator_col="held_out", early_stopping_rounds=3, eval_metric="logloss"
+    ).fit(frame)
+    parts = {kept: TABLE[TABLE["held_out"] != kept] for kept in (True, False)}
+    x, z = ({kept: xgb.DMatrix(part[names], part["y"]) for kept, part in parts.items()} for names in (X_NAMES, Z_NAMES))
+
+    def alone(**keywords):
+        return pi_xgb.train(
+            {**BINARY, "max_depth": 6, "eval_metric": "logloss"},
+            x[True],
+            60,
+            privileged=z[True],
+            evals=[(x[True], "training"), (x[False], "validation")],
+            early_stopping_rounds=3,
+            verbose_eval=False,
+            **keywords,
+        )
+
+    both_stop = alone(privileged_evals=[(z[False], "validation")])
+    # Validation rows train nobody, and stop both as on one machine, to the bit.
+    assert trees(model.get_booster()) == trees(both_stop)
+    assert model.get_booster().best_iteration == both_stop.best_iteration < 59
+    # A teacher that does not stop is another one.
+    assert trees(both_stop) != trees(alone())
+
+
+def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
+    model = pis.PrivilegedSparkXGBClassifier(**SETTINGS, crossfit=3).fit(frame)
+    y, halves = TABLE["y"].to_numpy(), (0, N_ROWS // 2)
+    dealt = [deal_folds(y[start : start + N_ROWS // 2], 3, 0) for start in halves]
+    q = np.empty(N_ROWS, np.float32)
+    for folds in zip(*dealt, strict=True):
+        seen, unseen = (np.concatenate([fold[k] + start for fold, start in zip(folds, halves)]) for k in (0, 1))  # noqa: B905
+        teacher = xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES].iloc[seen], y[seen]), ROUNDS)
+        q[unseen] = teacher.predict(xgb.DMatrix(TABLE[Z_NAMES].iloc[unseen]))
+    student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], y), ROUNDS, teacher=q, kl_weight=2.0)
+    told, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
+    # Each q comes from a teacher that saw the other folds of both workers, and not its own row.
+    np.testing.assert_allclose(told, expected, atol=1e-6)
+    # Rows dealt among all of them would teach something else.
+    together = on_one_machine(BINARY, "y", crossfit=3).predict(xgb.DMatrix(TABLE[X_NAMES]))
+    assert abs(together - expected).max() > 1e-4
+
+
+def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, frame, tmp_path):
+    from xgboost.spark import SparkXGBClassifierModel
+
+    path = str(tmp_path / "model")
+    weighted.save(path)
+    loaded = SparkXGBClassifierModel.load(path)
+    # What is saved and loaded is a model of xgboost.spark, which says the same.
+    assert type(weighted) is type(loaded) is SparkXGBClassifierModel
+    assert trees(loaded.get_booster()) == trees(weighted.get_booster())
+    # It reads features only, and predicts what its plain booster predicts.
+    told = loaded.transform(frame.select(*X_NAMES)).select("probability").collect()
+    expected = weighted.get_booster().predict(xgb.DMatrix(TABLE[X_NAMES]))
+    np.testing.assert_allclose([float(row.probability[1]) for row in told], expected, atol=1e-6)
+    # Neither the files nor the booster name a privileged column, or need pi_xgb.
+    files = [file.read_text() for file in (tmp_path / "model").rglob("part-*")]
+    assert any("SparkXGBClassifierModel" in text for text in files)
+    for text in [*files, weighted.get_booster().save_raw("json").decode()]:
+        assert not any(word in text for word in (*Z_NAMES, "privileged", "pi_xgb.spark"))
+
+
+def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
+    estimator = pis.PrivilegedSparkXGBClassifier(
+        **SETTINGS, method="jpib", crossfit=2, teacher_params={"max_depth": 2}, engine="native", allow_overlap=True
+    )
+    estimator.save(str(tmp_path / "estimator"))
+    loaded = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "estimator"))
+    # Every setting comes back, and another weight (a grid's, for example) touches the copy only.
+    assert type(loaded) is pis.PrivilegedSparkXGBClassifier
+    assert loaded._own_params() == estimator._own_params()
+    assert estimator.copy({estimator.kl_weight: 9.0})._own_params()["kl_weight"] == 9.0
+    assert estimator._own_params()["kl_weight"] == 2.0
+    # XGBoost hears of none of them.
+    assert not set(estimator._own_params()) & set(estimator._gen_xgb_params_dict())
+
+
+def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PythonException
+
+    first = frame.rdd.mapPartitionsWithIndex(lambda i, lines: lines if i == 0 else iter(()))
+    half_empty = spark.createDataFrame(first, frame.schema)
+    # All tasks end, and whichever of them Spark shows, it says what is wrong and what to do.
+    with pytest.raises((Py4JJavaError, PythonException), match="no training rows: set force_repartition=True"):
+        pis.PrivilegedSparkXGBClassifier(**SETTINGS).fit(half_empty)
+
+
+def test_what_a_partition_needs():
+    from pi_xgb._spark.worker import Worker
+
+    none, two, many = (xgb.DMatrix(np.zeros((n, 1)), np.zeros(n)) for n in (0, 2, 9))
+    for train, validation, crossfit, stops, problem in [
+        (none, many, 0, True, "a partition has no training rows"),
+        (two, many, 3, True, "crossfit=3 deals the rows of every partition to that many folds, and one has 2"),
+        (many, none, 3, True, "a partition has no validation rows for its teacher to stop on"),
+        (many, none, 0, False, ""),
+        (two, None, 2, False, ""),
+    ]:
+        told = Worker(None, stops=stops, keywords={"crossfit": crossfit})._problem(train, validation)
+        # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
+        assert told.startswith(problem)
+        assert bool(told) == bool(problem)
+
+
+SETTINGS_AT_FAULT = {
+    "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
+    "method": ({"method": "pib"}, "method must be one of"),
+    "engine": ({"engine": "cuda"}, "engine must be one of"),
+    "no columns": ({"privileged_cols": None}, "privileged_cols is not set"),
+    "empty list": ({"privileged_cols": []}, "privileged_cols is an empty list"),
+    "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols names 'z9', which the DataFrame does not have"),
+    "unknown label": ({"label_col": "yy"}, "label_col names 'yy'"),
+    "unknown feature": ({"features_col": ["x0", "x8"]}, "features_col names 'x8'"),
+    "twice": ({"privileged_cols": ["z0", "z0"]}, "names a column twice"),
+    "the label itself": ({"privileged_cols": ["z0", "y"]}, "the label or the validation indicator"),
+    "overlap": ({"privileged_cols": ["z0", "x0"]}, r"columns \['x0'\] are in features_col and in privileged_cols"),
+    "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "has no use for crossfit"),
+    "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
+    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact here"),
+    "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be 0, 1, \.\.\. without a gap"),
+}
+
+
+@pytest.mark.parametrize("case", SETTINGS_AT_FAULT)
+def test_settings_at_fault_are_found_on_the_driver(frame, case):
+    changed, message = SETTINGS_AT_FAULT[case]
+    # An error of this process, not of a task.
+    with pytest.raises(ValueError, match=message):
+        pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(frame)
+
+
+def test_columns_of_other_types_are_refused(frame):
+    from pyspark.sql import functions as F
+
+    worded = frame.withColumn("word", F.lit("a"))
+    for changed, message in [
+        ({"privileged_cols": ["z0", "word"]}, "'word' of type string"),
+        ({"label_col": "word"}, "label_col 'word' is of type string"),
+        ({"validation_indicator_col": "y"}, "must be of type boolean"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(worded)
+    for value in (3, ["z0", 1]):
+        with pytest.raises(TypeError, match="privileged_cols must be a list of names"):
+            pis.PrivilegedSparkXGBClassifier(privileged_cols=value)
+    with pytest.raises(TypeError, match="teacher_params must be a dict"):
+        pis.PrivilegedSparkXGBClassifier(teacher_params="max_depth")
+
+
+def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
+    from pyspark.ml.feature import VectorAssembler
+
+    leaky = VectorAssembler(inputCols=[*X_NAMES, "z1"], outputCol="features").transform(frame)
+    settings = {**SETTINGS, "features_col": "features"}
+    # The student would have learned from a column that is not there later.
+    with pytest.raises(ValueError, match=r"columns \['z1'\] are in features_col and in privileged_cols"):
+        pis.PrivilegedSparkXGBClassifier(**settings).fit(leaky)
+
+
+ROWS_AT_FAULT = {
+    "null label": ({"y": "nullif(y, 1)"}, {}, r"rows have no label in 'y'"),
+    "one class": ({"y": "0"}, {}, "'y' has one class only"),
+    "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN or negative"),
+    "null indicator": (
+        {"held_out": "nullif(held_out, true)"},
+        {"validation_indicator_col": "held_out"},
+        "null in 'held_out'",
+    ),
+    "only validation": ({"held_out": "true"}, {"validation_indicator_col": "held_out"}, "there are no training rows"),
+    "nothing to stop on": (
+        {"held_out": "false"},
+        {"validation_indicator_col": "held_out", "early_stopping_rounds": 2},
+        "no row is true in 'held_out'",
+    ),
+    "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
+}
+
+
+@pytest.mark.parametrize("case", ROWS_AT_FAULT)
+def test_rows_at_fault_are_found_on_the_driver(frame, case):
+    from pyspark.sql import functions as F
+
+    columns, changed, message = ROWS_AT_FAULT[case]
+    faulty = frame.withColumns({name: F.expr(value) for name, value in columns.items()})
+    with pytest.raises(ValueError, match=message):
+        pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(faulty)
+
+
+def test_a_regressor_says_what_its_objective_needs(frame):
+    settings = {**SETTINGS, "label_col": "amount"}
+    for objective, message in [
+        ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
+        ("reg:absoluteerror", "a teacher can guide the objectives"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
+
+
+def test_a_joint_student_is_not_continued(frame):
+    booster = on_one_machine(BINARY, "y")
+    with pytest.raises(ValueError, match="JPIB student cannot be continued"):
+        pis.PrivilegedSparkXGBClassifier(**SETTINGS, method="jpib", xgb_model=booster).fit(frame)
+
+
+def test_an_xgboost_that_is_built_differently_is_named():
+    from pi_xgb._spark.worker import Worker, calling
+
+    # Instead of a training without a teacher.
+    with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
+        calling(lambda estimator, dataset: None, Worker(None, stops=False, keywords={}))
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyspark" or name == "pi_xgb.spark"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ImportError, match=r'pip install "pi-xgb\[spark\]"'):
+        importlib.import_module("pi_xgb.spark")
