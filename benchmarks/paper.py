@@ -7,16 +7,13 @@ are at most twenty rounds, and the validation AUC chooses the last one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import xgboost as xgb
 
-from benchmarks.data.prepared import PreparedSet, zero_as_missing
+from benchmarks.data.prepared import PreparedSet
+from benchmarks.matrices import matrix
 
 NUM_BOOST_ROUND = 20
 EARLY_STOPPING_ROUNDS = 5
@@ -65,19 +62,9 @@ def paper_fold(dataset: PreparedSet, fold: int) -> PaperFold:
     student, teacher = dataset.student(), dataset.teacher()
     splits = (rows.train, rows.valid, rows.test)
     return PaperFold(
-        *(_matrix(*student, dataset.y, part) for part in splits),
-        *(_matrix(*teacher, dataset.y, part) for part in splits),
-    )
-
-
-def _matrix(
-    features: pd.DataFrame, types: Sequence[str], y: npt.NDArray[np.int64], rows: npt.NDArray[np.intp]
-) -> xgb.DMatrix:
-    part = zero_as_missing(features.iloc[rows])
-    return xgb.DMatrix(
-        part.to_numpy(dtype=np.float32),
-        label=y[rows],
-        feature_names=[str(name) for name in features.columns],
-        feature_types=list(types),
-        enable_categorical=True,
+        *(
+            matrix(features.iloc[part], types, dataset.y[part], zeros_missing=True)
+            for features, types in (student, teacher)
+            for part in splits
+        )
     )

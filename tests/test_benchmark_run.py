@@ -1,0 +1,386 @@
+"""The runner of the benchmarks: what it records, and that a run that was killed loses nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("sklearn", reason="the folds and measures of the benchmarks come from scikit-learn")
+pytest.importorskip("tqdm", reason="the runner shows its progress with tqdm")
+
+from helpers_benchmark import measured, run_here, use_few_rounds, with_method
+
+from benchmarks import cells, listing, processes, results_file
+from benchmarks import run as runner
+from benchmarks.cells import MADE
+from benchmarks.fold_work import Scores
+from benchmarks.measures import predictions_path
+from benchmarks.methods import METHODS, peers
+from benchmarks.peers import MFC
+from benchmarks.results_file import COLUMNS, Cell, Line, append, opened
+
+ROOT = Path(__file__).parents[1]
+
+
+def table_of(out):
+    """The results without what differs from run to run: the times, and the order of the lines."""
+    table = pd.read_csv(out, keep_default_na=False).drop(columns="seconds")
+    return table.sort_values(["dataset", "method", "mode", "fold", "measure"]).reset_index(drop=True)
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    use_few_rounds(monkeypatch)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "results.csv"
+
+
+# --- the file -----------------------------------------------------------------------------------------------------
+
+
+def a_line(fold=0, measure="auc", value=0.5, method="NF", **rest):
+    return Line("made", method, "current", fold, measure, value, **rest)
+
+
+def test_the_columns_are_those_that_the_tables_are_made_from():
+    # The order and the names are fixed: the report and people's own scripts read them.
+    names = "dataset method mode fold measure value machine versions seed seconds note"
+    assert " ".join(COLUMNS) == names
+
+
+def test_what_is_written_is_read_again_to_the_last_bit(out):
+    lines = [
+        a_line(0, "logloss", 0.1 + 0.2, machine="2 cores", versions="a 1, b 2", seed=3, seconds=1.25, note='"," said'),
+        a_line(0, "auc", 1 / 3),
+        a_line(1, "error", None, note="first\nsecond \u2028 third"),
+    ]
+    opened(out)
+    append(out, lines)
+    expected = [*lines[:2], dataclasses.replace(lines[2], note="first second third")]
+    # Numbers keep every digit, commas and quotes survive, and a note is one line.
+    assert opened(out) == expected
+    # Opening a sound file does not change it.
+    assert opened(out) == expected
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_cell_that_a_kill_cut_short_is_dropped_as_a_whole(out, cut):
+    opened(out)
+    append(out, [a_line(0, "logloss", 0.4), a_line(0, "auc", 0.7)])
+    append(out, [a_line(1, "logloss", 0.5), a_line(1, "auc", 0.8, machine="2 cores")])
+    content = out.read_bytes()
+    out.write_bytes(content[:-cut])
+    # Whatever part of its last write is lost, the cell before is whole and the torn one is gone.
+    assert [(line.fold, line.measure) for line in opened(out)] == [(0, "logloss"), (0, "auc")]
+    append(out, [a_line(1, "auc", 0.9)])
+    # What comes afterwards stands on lines of its own.
+    assert [line.value for line in opened(out)] == [0.4, 0.7, 0.9]
+
+
+def test_a_line_that_joins_two_broken_writes_is_dropped(out):
+    opened(out)
+    with out.open("a") as file:
+        file.write('made,NF,current,0,auc,.5,"half a note' + "made,NF,current,1,auc,0.5,,,0,0.0,\n")
+    append(out, [a_line(2)])
+    # An open quotation mark does not swallow the lines that follow.
+    assert [line.fold for line in opened(out)] == [2]
+
+
+def test_a_measure_that_was_written_twice_counts_once(out):
+    opened(out)
+    append(out, [a_line(0, "auc", 0.7)])
+    append(out, [a_line(0, "auc", 0.7)])
+    assert [line.value for line in opened(out)] == [0.7]
+
+
+def test_thresholds_that_do_not_cover_all_folds_are_dropped(out):
+    opened(out)
+    append(out, [a_line(0), a_line(1), a_line(0, "precision", 0.5), a_line(0, "threshold", 0.5)])
+    # Half of a finishing step is none.
+    assert [line.measure for line in opened(out)] == ["auc", "auc"]
+
+
+def test_another_csv_is_left_alone(out):
+    out.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="not a file of results"):
+        opened(out)
+    assert out.read_text() == "a,b\n1,2\n"
+
+
+# --- a run that was killed ----------------------------------------------------------------------------------------
+
+KILLED_METHODS = ("NF", "KbPIB", "JPIB", "All")
+KILLED_SCRIPT = """
+import dataclasses, multiprocessing, os, signal, sys, time
+from pathlib import Path
+from benchmarks import cells, results_file, run
+
+out = Path(sys.argv[1])
+cells.MODES["current"] = dataclasses.replace(cells.MODES["current"], rounds=12, early_stopping_rounds=4)
+appended = []
+
+def append_until_killed(path, lines):
+    appended.append(lines)
+    if len(appended) < 6:
+        return results_file.append(path, lines)
+    with path.open("a") as file:
+        file.write(results_file.text_of(lines)[:-30])
+    out.with_suffix(".pid").write_text(str(os.getpid()))
+    os.kill(multiprocessing.parent_process().pid, signal.SIGKILL)
+    time.sleep(60)
+
+cells.append = append_until_killed
+if __name__ == "__main__":
+    run.main(["--datasets", "made", "--methods", "NF,KbPIB,JPIB,All", "--folds", "0,1,2", "--out", str(out)])
+"""
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system knows no SIGKILL")
+def test_a_killed_run_goes_on_and_ends_with_the_same_rows(out, tmp_path, monkeypatch):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED_SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(script), str(out)]
+    # It is killed while the sixth cell is being written.
+    assert subprocess.run(command, env=environment, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    worker = int(out.with_suffix(".pid").read_text())
+    deadline = time.monotonic() + 20
+    while is_alive(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    # The worker ends with the run, so that nobody else writes into the file.
+    assert not is_alive(worker)
+
+    done = []
+    outcomes = processes.outcomes
+    monkeypatch.setattr(runner, "outcomes", lambda groups, *rest: done.extend(groups) or outcomes(groups, *rest))
+    run_here(out, KILLED_METHODS, range(3))
+    # What was whole is not done again, and what was torn is.
+    assert sum(len(group.methods) for group in done) == 3 * len(KILLED_METHODS) - 5
+
+    other = tmp_path / "uninterrupted.csv"
+    run_here(other, KILLED_METHODS, range(3))
+    pd.testing.assert_frame_equal(table_of(out), table_of(other))
+
+
+def test_a_second_run_does_nothing(out, monkeypatch):
+    run_here(out, ["NF", "KbPIB"])
+    before = out.read_bytes()
+    monkeypatch.setattr(cells, "do", None)
+    run_here(out, ["KbPIB", "NF"])
+    assert out.read_bytes() == before
+
+
+def test_a_further_fold_chooses_the_threshold_anew(out, tmp_path):
+    run_here(out, ["NF"], [0])
+    run_here(out, ["NF"], [0, 1, 2])
+    other = tmp_path / "at_once.csv"
+    run_here(other, ["NF"], [0, 1, 2])
+    # It does not matter in how many runs the folds came together.
+    pd.testing.assert_frame_equal(table_of(out), table_of(other))
+
+
+def test_lost_predictions_are_made_again(out, tmp_path):
+    run_here(out, ["NF"], [0, 1])
+    expected = table_of(out)
+    lines = [line for line in opened(out) if not results_file.is_finishing(line)]
+    results_file.write_whole(out, lines)
+    predictions_path(out, Cell(MADE, "NF", "current", 1)).unlink()
+    # The threshold needs the predictions of both folds, and one is gone.
+    run_here(out, ["NF"], [0])
+    pd.testing.assert_frame_equal(table_of(out), expected)
+
+
+def test_finished_series_need_no_predictions(out, monkeypatch):
+    run_here(out, ["NF"])
+    for fold in (0, 1):
+        predictions_path(out, Cell(MADE, "NF", "current", fold)).unlink()
+    monkeypatch.setattr(cells, "do", None)
+    run_here(out, ["NF"])
+    assert len(measured(out, "threshold")) == 2
+
+
+def test_predictions_that_cannot_be_read_cost_one_series_its_threshold(out, capsys):
+    run_here(out, ["NF", "PF"])
+    results_file.write_whole(out, [line for line in opened(out) if not results_file.is_finishing(line)])
+    predictions_path(out, Cell(MADE, "NF", "current", 1)).write_bytes(b"not an archive")
+    run_here(out, ["NF", "PF"])
+    assert len(measured(out, "threshold", method="PF")) == 2
+    assert len(measured(out, "threshold", method="NF")) == 0
+    assert "made, NF, current: no threshold" in capsys.readouterr().err
+
+
+# --- cells that fail ----------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_fails_is_recorded_and_the_rest_goes_on(out, monkeypatch, capsys):
+    def fails(work):
+        if work.rows.number == 1:
+            raise RuntimeError("no luck\nin /home/somebody/secret/place.txt, see https://example.org/a/b")
+        return work.plain("x")
+
+    with_method(monkeypatch, "fragile", fails)
+    run_here(out, ["fragile", "NF"], [0, 1, 2])
+    table = pd.read_csv(out)
+    errors = table[table.measure == "error"]
+    # One line says which cell failed and why, without folders of this machine.
+    assert errors[["method", "fold"]].to_numpy().tolist() == [["fragile", 1]]
+    assert errors.value.isna().all()
+    assert errors.note.item() == "RuntimeError: no luck in place.txt, see https://example.org/a/b"
+    # The other folds and methods are there; a series with a hole gets no threshold.
+    assert len(measured(out, "auc", method="fragile")) == 2
+    assert len(measured(out, "threshold", method="NF")) == 3
+    assert len(measured(out, "threshold", method="fragile")) == 0
+    assert "fragile, fold 1: error: RuntimeError" in capsys.readouterr().err
+
+
+def test_errors_are_done_again_only_when_asked(out, monkeypatch):
+    working = []
+
+    def fails_once(work):
+        if not working:
+            raise RuntimeError("not yet")
+        return work.plain("x")
+
+    with_method(monkeypatch, "late", fails_once)
+    run_here(out, ["late"])
+    working.append(True)
+    run_here(out, ["late"])
+    assert len(measured(out, "error")) == 2
+    run_here(out, ["late"], retry=True)
+    # The error lines are gone, and the method is complete.
+    assert len(measured(out, "error")) == 0
+    assert len(measured(out, "threshold")) == 2
+
+
+def test_a_set_without_data_is_an_error_of_its_cells_alone(out, monkeypatch):
+    tried = []
+
+    def no_network(name):
+        tried.append(name)
+        raise OSError(f"could not download {name}")
+
+    monkeypatch.setattr(cells, "load", no_network)
+    monkeypatch.setattr(cells, "UNAVAILABLE", {})
+    cells.prepared.cache_clear()
+    run_here(out, ["NF", "PF"], datasets=["heart", MADE])  # PF costs more: heart comes twice
+    table = pd.read_csv(out)
+    assert table[table.measure == "error"].dataset.tolist() == ["heart"] * 4
+    assert table[table.measure == "error"].note.str.contains("could not download heart").all()
+    assert len(measured(out, "auc", dataset=MADE)) == 4
+    # The download is tried once, not for every cell.
+    assert tried == ["heart"]
+
+
+def test_a_peer_that_does_not_take_a_set_is_recorded_with_its_reason(out):
+    run_here(out, ["Fairlearn grid"], [0])
+    table = pd.read_csv(out)
+    assert table.measure.tolist() == ["refused"]
+    assert "two groups" in table.note.item()
+
+
+def test_a_peer_whose_library_is_not_here_says_which_extra_to_install(out, monkeypatch):
+    @dataclasses.dataclass
+    class Absent(MFC):
+        module = "no_such_library"
+
+    monkeypatch.setitem(METHODS, "Absent", peers.method("Absent", Absent))
+    run_here(out, ["Absent", "NF"], [0])
+    note = pd.read_csv(out).query("measure == 'error'").note.item()
+    assert 'pip install "pi-xgb[peers]"' in note
+    assert "no_such_library" in note
+    assert len(measured(out, "auc", method="NF")) == 1
+    assert "DOES NOT RUN HERE" in listing.method_in_words(METHODS["Absent"])
+
+
+def test_scores_that_are_not_numbers_are_an_error(out, monkeypatch):
+    with_method(monkeypatch, "nan", lambda work: Scores(np.array([np.nan]), np.array([0.5])))
+    run_here(out, ["nan"], [0])
+    assert "finite scores" in pd.read_csv(out).note.item()
+
+
+def work_that_dies(group, out, nthread):
+    for cell in group.cells:
+        if cell.fold == 1 and cell.method == "JPIB":
+            os._exit(9)
+        append(out, [cells.line(cell, "auc", 0.5)])
+    return []
+
+
+def test_a_process_that_dies_takes_one_cell_with_it(out, monkeypatch):
+    monkeypatch.setattr(processes, "work_on", work_that_dies)
+    opened(out)
+    groups = [cells.Group(MADE, "current", fold, ("NF", "JPIB")) for fold in range(3)]
+    results = list(processes.outcomes(groups, out, 1, 1))
+    # Every group comes out once, and all but one cell have a score.
+    assert Counter(group for group, _ in results) == Counter(groups)
+    dead = Cell(MADE, "JPIB", "current", 1)
+    assert [trouble for _, troubles in results for trouble in troubles] == [(dead, f"error: {processes.DIED}")]
+    recorded = Counter(line.cell for line in results_file.read(out))
+    # What the process had done before it died is not done again.
+    assert recorded == Counter(cell for group in groups for cell in group.cells)
+    assert multiprocessing.active_children() == []
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def test_the_list_names_every_set_and_method(capsys):
+    runner.main(["--list"])
+    shown = capsys.readouterr().out
+    assert [name for name in (*runner.DATASETS, *METHODS) if f"  {name} " not in shown] == []
+
+
+def test_cheap_methods_come_first_and_small_sets_before_large_ones():
+    wanted = [
+        Cell(name, method, "current", 0)
+        for name in ("kdd", "heart")
+        for method in ("GPC+", "JPIB", "NF", "JPIB chosen")
+    ]
+    groups = runner.groups_of(wanted)
+    assert [(group.dataset, group.methods) for group in groups] == [
+        *(("heart", ("NF", "JPIB")), ("kdd", ("NF", "JPIB"))),
+        *(("heart", ("JPIB chosen",)), ("kdd", ("JPIB chosen",))),
+        *(("heart", ("GPC+",)), ("kdd", ("GPC+",))),
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--datasets", "hart"], ["--methods", "NF,KbPBI"], ["--folds", "10"], ["--jobs", "-1"]]
+)
+def test_a_name_that_does_not_exist_is_an_error_before_any_work(arguments, out):
+    with pytest.raises(SystemExit, match=r"there are|at least 1"):
+        runner.main([*arguments, "--out", str(out)])
+    assert not out.exists()
+
+
+def test_paper_mode_runs_the_boosted_methods_of_the_paper_unless_others_are_named(out, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(runner, "run", lambda datasets, methods, mode, folds, path, **_: asked.update(methods=methods))
+    runner.main(["--mode", "paper", "--out", str(out)])
+    assert asked["methods"] == ["NF", "KbPIB", "JPIB", "PF", "All"]
+    runner.main(["--mode", "paper", "--methods", "SVM", "--out", str(out)])
+    assert asked["methods"] == ["SVM"]
+    runner.main(["--out", str(out)])
+    assert asked["methods"] == list(METHODS)

@@ -1,0 +1,260 @@
+"""The search for alpha gives the numbers of `pi_xgb.train` in paper mode, and loses nothing when it is stopped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pi_xgb
+
+pytest.importorskip("sklearn")
+pytest.importorskip("tqdm")
+pytest.importorskip("matplotlib")
+
+from sklearn.metrics import roc_auc_score
+
+from benchmarks import search, search_engine
+from benchmarks.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold
+from benchmarks.search_booster import LeanBooster, library
+from benchmarks.search_engine import FoldSearch, Point, RankedRows, search_params
+from benchmarks.search_paths import PathFile, mean_path, paper_grid, summary_of
+
+ALPHAS = (0.001, 0.3, 0.96)
+SETTINGS = ("exact", xgb.__version__)
+
+
+def by_the_plain_path(dataset, fold, method, alpha, *, as_paper):
+    data = paper_fold(dataset, fold)
+    guidance = {
+        "NF": {},
+        "KbPIB": {"privileged": data.train_privileged, "privileged_evals": [(data.valid_privileged, "valid")]},
+        "JPIB": {"privileged": data.train_privileged, "method": "jpib"},
+    }[method]
+    booster = pi_xgb.train(
+        search_params(dataset, as_paper=as_paper),
+        data.train,
+        NUM_BOOST_ROUND,
+        evals=[(data.valid, "valid")],
+        early_stopping_rounds=EARLY_STOPPING_ROUNDS,
+        verbose_eval=False,
+        **({**guidance, "kl_weight": alpha} if guidance else {}),
+    )
+    best = booster[: booster.best_iteration + 1]
+    return Point(booster.best_score, float(best.eval(data.test).split(":")[-1]), booster.best_iteration + 1)
+
+
+@pytest.mark.parametrize("method", list(search_engine.METHODS))
+@pytest.mark.parametrize(("name", "as_paper"), [("made_exact", True), ("made_approx", True), ("made_approx", False)])
+def test_the_numbers_are_those_of_the_plain_path(name, as_paper, method):
+    dataset = search.made_set(name)
+    engine = FoldSearch(dataset, 1, as_paper=as_paper)
+    rounds = set()
+    for alpha in ALPHAS:
+        found = engine.train(method, alpha)
+        # Best round and both AUCs are those of pi_xgb.train to the last bit, one alpha after the other.
+        assert found == by_the_plain_path(dataset, 1, method, alpha, as_paper=as_paper)
+        rounds.add(found.best_round)
+    # Early stopping stopped something, or the rounds would prove nothing.
+    assert min(rounds) < NUM_BOOST_ROUND - EARLY_STOPPING_ROUNDS
+
+
+def test_an_alpha_does_not_depend_on_those_before_it():
+    dataset = search.made_set("made_exact")
+    forth, back = FoldSearch(dataset, 0), FoldSearch(dataset, 0)
+    for method in search.GUIDED:
+        # Nothing of one training is left in the matrices that the next one shares.
+        assert [forth.train(method, a) for a in ALPHAS] == [back.train(method, a) for a in ALPHAS[::-1]][::-1]
+
+
+@pytest.mark.parametrize("method", search.GUIDED)
+def test_hist_stands_in_for_approx_where_every_value_has_a_bin(method):
+    dataset = search.made_set("made_approx")
+    hist, approx = FoldSearch(dataset, 0), FoldSearch(dataset, 0, as_paper=True)
+    assert (hist.params["tree_method"], approx.params["tree_method"]) == ("hist", "approx")
+    for alpha in ALPHAS:
+        # With the same cuts the two grow the same trees.
+        assert hist.train(method, alpha) == approx.train(method, alpha)
+
+
+def test_approx_stays_where_a_column_has_more_values_than_bins():
+    dataset = search.made_set("made_approx")
+    dataset.X["x0"] = np.linspace(0, 1, search.MADE_ROWS)
+    # 300 values do not fit 256 bins.
+    assert search_params(dataset)["tree_method"] == "approx"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=2, max_size=40))
+def test_the_auc_is_the_share_of_pairs_in_order(rows):
+    label, score = (np.array(column) for column in zip(*rows, strict=True))
+    scores = (score / 7).astype(np.float32)
+    if label.min() == label.max():
+        with pytest.raises(ValueError, match="both labels"):
+            RankedRows(label)
+        return
+    # Ties count half, in ours as in scikit-learn's.
+    assert RankedRows(label).auc(scores) == pytest.approx(roc_auc_score(label, scores), abs=1e-12)
+
+
+def grown(direct):
+    data = paper_fold(search.made_set("made_exact"), 0)
+    params = search_params(search.made_set("made_exact"))
+    booster = LeanBooster(params, data.train, data.valid, direct=direct)
+    label = data.train.get_label()
+    seen = []
+    for _ in range(4):
+        mean = search_engine.LOSS.mean(booster.margins())
+        booster.grow(*search_engine.LOSS.gradient(mean, label, np.float32(1)))
+        seen.append(booster.probabilities(data.valid))
+    return booster, [*seen, booster.probabilities(data.test, 2), booster.probabilities(data.test)]
+
+
+@pytest.mark.skipif(library() is None, reason="this XGBoost does not show its library")
+def test_the_direct_calls_are_the_public_ones():
+    (direct, found), (public, expected) = grown(True), grown(False)
+    # Trees and predictions are the same to the bit, and what was predicted stays as it was.
+    assert direct.booster.get_dump(with_stats=True) == public.booster.get_dump(with_stats=True)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert not np.array_equal(found[0], found[3])
+
+
+@pytest.mark.skipif(library() is None, reason="this XGBoost does not show its library")
+def test_an_error_of_the_library_is_raised():
+    booster, _ = grown(True)
+    # Four trees are there, nine were asked for.
+    with pytest.raises(xgb.core.XGBoostError):
+        booster.probabilities(booster._train, 9)
+
+
+def test_the_grid_is_the_papers():
+    assert paper_grid(999) == [round(0.001 * i, 3) for i in range(1, 1000)]
+    # A smaller grid is a part of it, ends included.
+    assert paper_grid(3) == [0.001, 0.5, 0.999]
+    assert set(paper_grid(40)) < set(paper_grid(999))
+    with pytest.raises(ValueError, match="999 values"):
+        paper_grid(1000)
+
+
+def small_search(out, **more):
+    return search.Search(["made_exact"], ["KbPIB", "JPIB"], [0, 2], paper_grid(4), out, **more)
+
+
+@pytest.fixture(scope="module")
+def in_one_go(tmp_path_factory):
+    """The files of a search that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    small_search(folder).run()
+    return texts(folder)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    monkeypatch.setattr(search, "plot", lambda *arguments: None)
+
+
+def texts(folder):
+    return {path.name: sorted(path.read_text().splitlines()) for path in folder.glob("*.csv")}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path, monkeypatch, in_one_go):
+    small_search(tmp_path).run()
+    path = tmp_path / "made_exact_JPIB.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:5]) + lines[5][:20])
+
+    asked = []
+    monkeypatch.setattr(search, "CHUNK", 2)
+    work = search.work_on
+    monkeypatch.setattr(search, "work_on", lambda chunk: asked.extend(chunk.alphas) or work(chunk))
+    small_search(tmp_path).run()
+    # Only what is not in the file is trained again, and in the end the files are those of the run in one go.
+    assert len(asked) == 2 * 4 - 4
+    assert texts(tmp_path) == in_one_go
+    # Once more, and there is nothing to do.
+    asked.clear()
+    small_search(tmp_path).run()
+    assert asked == []
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_two_processes_find_what_one_finds(tmp_path, in_one_go):
+    small_search(tmp_path).run(jobs=2)
+    # The order of the lines may differ, nothing else.
+    assert texts(tmp_path) == in_one_go
+
+
+def test_settings_are_not_mixed_in_one_file(tmp_path):
+    file = PathFile(tmp_path, "made_exact", "KbPIB", SETTINGS)
+    assert file.open() == set()
+    file.append(0, [(0.5, Point(0.8, 0.7, 3))])
+    assert file.open() == {(0, 0.5)}
+    with pytest.raises(SystemExit, match="--out"):
+        PathFile(tmp_path, "made_exact", "KbPIB", ("approx", xgb.__version__)).open()
+    (tmp_path / "made_exact_JPIB.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit, match="not a file of the search"):
+        PathFile(tmp_path, "made_exact", "JPIB", SETTINGS).open()
+
+
+def test_the_summary_reads_the_path():
+    lines = pd.DataFrame(
+        [
+            (fold, alpha, valid + shift, test + shift)
+            for fold, shift in ((0, -0.1), (1, 0.1))
+            for alpha, valid, test in ((0.016, 0.7, 0.6), (0.5, 0.8, 0.5), (0.9, 0.6, 0.7))
+        ]
+        + [(0, 0.95, 0.9, 0.9)],
+        columns=["fold", "alpha", "valid_auc", "test_auc"],
+    )
+    path = mean_path(lines)
+    # An alpha that not all folds have has no mean; the error is that of a mean of two.
+    assert path.index.tolist() == [0.016, 0.5, 0.9]
+    assert path.valid_auc_error.tolist() == pytest.approx([0.1] * 3)
+    plain = pd.DataFrame({"valid_auc": [0.7], "test_auc": [0.55]})
+    row = summary_of("heart", "KbPIB", path, plain)
+    # .016 is the paper's alpha for heart: second of three by validation and by test.
+    assert (row["paper_alpha"], row["valid_auc_rank"], row["test_auc_rank"]) == (0.016, 2, 2)
+    assert (row["alpha_of_highest_valid"], row["alpha_of_highest_test"]) == (0.5, 0.9)
+    assert row["test_at_highest_valid"] == pytest.approx(0.5)
+    assert row["share_above_plain"] == pytest.approx(2 / 3)
+
+
+def test_the_smoke_run_and_the_report(tmp_path, capsys):
+    search.main(["--smoke", "--out", str(tmp_path)])
+    first = capsys.readouterr().out
+    # The run itself has made the pictures.
+    assert all((tmp_path / f"{name}.png").stat().st_size > 0 for name in search.MADE)
+    search.main(["--datasets", "made_exact,made_approx", "--out", str(tmp_path), "--report"])
+    # The report reads the same table off the files.
+    assert capsys.readouterr().out == first
+    assert len(first.splitlines()) == 5
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_report_compares_methods_on_the_folds_that_all_of_them_have(tmp_path):
+    search.Search(["made_exact"], ["KbPIB"], [0, 1, 2], [0.5], tmp_path).run()
+    both = search.Search(["made_exact"], ["KbPIB", "JPIB"], [1, 2], [0.5], tmp_path)
+    both.run()
+    summary = both.report(pictures=())
+    engine = [FoldSearch(search.made_set("made_exact"), fold) for fold in (1, 2)]
+    # Fold 0 has no JPIB, so no mean takes it in.
+    assert summary.folds.tolist() == [2, 2]
+    assert summary.plain_test[0] == pytest.approx(np.mean([fold.plain().test_auc for fold in engine]))
+    assert summary.test_median[0] == pytest.approx(np.mean([fold.kbpib(0.5).test_auc for fold in engine]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets", "hart", "--out", "x"], "no data set is called 'hart'"),
+        (["--methods", "NF", "--out", "x"], "no method is called 'NF'"),
+        (["--folds", "10", "--out", "x"], "no fold is called '10'"),
+        (["--datasets", "heart"], "--out"),
+    ],
+)
+def test_wrong_arguments_say_what_is_expected(arguments, message):
+    with pytest.raises(SystemExit, match=message):
+        search.main(arguments)
