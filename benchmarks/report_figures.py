@@ -185,8 +185,9 @@ def fairness(results: Results, folder: Path, short: str) -> Picture | None:
             gap = results.mean("current", dataset, method, f"{short}:{columns[dataset]}")
             ax.plot(results.mean("current", dataset, method, "auc"), gap, linestyle="", **look)
         ax.set_title(f"{dataset}, {columns[dataset]}", fontsize="medium")
-        ax.set_ylim(bottom=0)
-        ax.locator_params(nbins=5)
+        # Room for whole marks above the largest gap: a margin of the range would be none where gaps are alike.
+        ax.set_ylim(0, 1.08 * ax.dataLim.y1)
+        ax.locator_params(axis="x", nbins=3)
         finish(ax, "AUC", GROUP_MEASURES[short])
     handles = [pyplot().Line2D([], [], linestyle="", **look) for look in looks.values()]
     figure.legend(handles, list(looks), loc="outside lower center", ncols=6 if len(sets) > 2 else 3, fontsize="small")

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
+
+from pi_xgb._selection import intervals
 
 # A fold trains on eight parts and is tested on one.
 TEST_OVER_TRAIN = 1 / 8
-CONFIDENCE = 0.95
 WIN, TIE, LOSS, UNKNOWN = "win", "tie", "loss", "unknown"
 
 
@@ -36,18 +36,15 @@ class Interval(NamedTuple):
 def corrected_interval(differences: npt.ArrayLike, test_over_train: float = TEST_OVER_TRAIN) -> Interval:
     """The corrected resampled t interval at 95 % (Nadeau and Bengio 2003).
 
-    The J differences are not independent, since any two folds train on mostly the same rows. So the variance of
-    their mean is taken to be ``(1 / J + n_test / n_train) s**2`` in place of ``s**2 / J``, with J - 1 degrees of
-    freedom.
+    It is that of `pi_xgb.compare`; of one fold it is unknown.
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise ValueError(f"expected one finite difference per fold, got {values!r}")
     if values.size == 1:
         return Interval(float(values[0]), math.nan, 1)
-    variance = (1 / values.size + test_over_train) * values.var(ddof=1)
-    half = t.ppf((1 + CONFIDENCE) / 2, values.size - 1) * math.sqrt(variance)
-    return Interval(float(values.mean()), float(half), values.size)
+    found = intervals.corrected_interval(values, test_over_train)
+    return Interval(found.mean, found.mean - found.low, values.size)
 
 
 def verdict(difference: Interval, *, higher_is_better: bool = True) -> str:
