@@ -13,6 +13,8 @@ import pi_xgb
 pytest.importorskip("sklearn")
 
 from benchmarks.data import load
+from benchmarks.fold_work import MODES, FoldWork
+from benchmarks.measures import finishing_measures, paper_threshold, predictions_of
 from benchmarks.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold, paper_params
 
 REFERENCE = Path(__file__).parents[1] / "benchmarks" / "reference"
@@ -85,3 +87,25 @@ def test_a_booster_cut_at_its_best_round_is_what_the_test_scores():
     booster = xgb.train(paper_params(prepared), data.train, 7)
     # The released NF booster of heart's fold 0 has 7 trees and this test AUC.
     assert float(booster.eval(data.test).split(":")[-1]) == pytest.approx(0.854911, abs=1e-6)
+
+
+def test_group_measures_are_those_of_the_released_booster():
+    # NF of communities sees numbers only, so that it comes out as released, and it has groups.
+    prepared = load("communities")
+    works = [FoldWork(prepared, fold, MODES["paper"]) for fold in prepared.folds()]
+    folds = [predictions_of(work, work.plain("x")) for work in works]
+    threshold = paper_threshold(folds)
+    found = pd.DataFrame([finishing_measures(fold, threshold) for fold in folds])
+
+    released, groups = (
+        table[(table.dataset == "communities") & (table.method == "NF")].sort_values("fold")
+        for table in map(reference, ("saved_models_folds", "saved_models_groups"))
+    )
+    assert threshold == pytest.approx(released.threshold.iloc[0])
+    for measure in ("precision", "recall"):
+        np.testing.assert_allclose(found[measure], released[measure], atol=1e-6)
+    # NaN where a fold has no row of a group with such a label, in theirs as in ours.
+    np.testing.assert_allclose(found["eo:racepctblack"], groups.equalized_odds, atol=1e-6)
+    np.testing.assert_allclose(found["sp:racepctblack"], groups.statistical_parity, atol=1e-6)
+    # Theirs is summed over a grid, ours is exact.
+    np.testing.assert_allclose(found["abroca:racepctblack"], groups.abroca, atol=2e-4)
