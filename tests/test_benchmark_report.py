@@ -141,6 +141,7 @@ def test_best_against_best_is_picked_ranked_and_compared(tmp_path):
     assert best[6].startswith("-0.0600 +- 0.0000 (loss)")
     assert all(row[0] != "car" or set(row[1:]) == {"-"} for row in cells(lines, "car"))
     assert cells(lines, "SVM")[0] == ["SVM", "0 / 0 / 1", "1", "-0.060", "0 / 0 / 0", "0", "-"]
+    assert "Nothing to show yet." in lines[lines.index("### SVM+ beside table 2") :]
     # GPC's three equal folds against ours: the difference varies as ours does.
     half = stats.t.ppf(0.975, 2) * math.sqrt((1 / 3 + 1 / 8) * np.var([0.74, 0.75, 0.76], ddof=1))
     assert f"+0.1500 +- {half:.4f} (win)" in "\n".join(lines)
@@ -317,3 +318,12 @@ def test_group_measures_count_the_folds_that_have_them(tmp_path):
     lines = current_section(results_of(tmp_path, lines_of(values, measure="eo:sex"), threshold, lines_of(auc)))
     # Lower is fairer: SVM, whose gap is smaller on both shared folds, wins.
     assert ["adult", "sex", "0.200 [2/10]", "0.100 (win) [3/10]"] in cells(lines, "adult")
+
+
+def test_svm_plus_stands_beside_its_printed_number(tmp_path):
+    values = {("heart", "NF"): [0.7] * 3, ("heart", "SVM+"): [0.70, 0.71, 0.72], ("adult", "SVM+"): [0.8] * 3}
+    lines = peers_section(results_of(tmp_path, lines_of(values)))
+    shown = lines[lines.index("### SVM+ beside table 2") :]
+    # The table prints .746 for heart, and nothing for adult.
+    assert cells(shown, "heart") == [["heart", "0.746 (0.079)", "-", "0.710 (0.010) [3/10]", "-"]]
+    assert cells(shown, "adult") == []
