@@ -327,3 +327,15 @@ def test_svm_plus_stands_beside_its_printed_number(tmp_path):
     # The table prints .746 for heart, and nothing for adult.
     assert cells(shown, "heart") == [["heart", "0.746 (0.079)", "-", "0.710 (0.010) [3/10]", "-"]]
     assert cells(shown, "adult") == []
+
+
+def test_group_measures_stand_beside_those_of_the_released_booster(tmp_path):
+    groups = [
+        *lines_of({("communities", "NF"): [0.25, 0.5]}, mode="paper", measure="eo:racepctblack"),
+        *lines_of({("communities", "NF"): [0.75]}, mode="paper", measure="abroca:racepctblack"),
+    ]
+    lines = paper_section(results_of(tmp_path, groups))
+    shown = lines[lines.index("### Group measures beside the released boosters, fold by fold") :]
+    assert cells(shown, "0") == [["0", "0.2500", "0.3232", "-", "0.0727", "0.7500", "0.4385"]]
+    # The released booster has no equalized odds in fold 2: a group has no row with label 1.
+    assert cells(shown, "2") == [["2", "-", "-", "-", "0.0728", "-", "-"]]
