@@ -333,6 +333,7 @@ def test_group_measures_stand_beside_those_of_the_released_booster(tmp_path):
     groups = [
         *lines_of({("communities", "NF"): [0.25, 0.5]}, mode="paper", measure="eo:racepctblack"),
         *lines_of({("communities", "NF"): [0.75]}, mode="paper", measure="abroca:racepctblack"),
+        *lines_of({("communities", "NF"): [0.9, 0.9]}, mode="paper"),
     ]
     lines = paper_section(results_of(tmp_path, groups))
     shown = lines[lines.index("### Group measures beside the released boosters, fold by fold") :]
