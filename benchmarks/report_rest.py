@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
 import pandas as pd
 
 from benchmarks.folds import N_FOLDS
 from benchmarks.report_results import Results
-from benchmarks.report_text import number, table
+from benchmarks.report_text import joined, number, table
 
 KINDS = {"refused": "not for this set", "error": "failed"}
 NOTE_LENGTH = 160
@@ -14,22 +17,30 @@ NOTE_LENGTH = 160
 
 def troubles_section(results: Results) -> list[str]:
     lines = ["## 4. What could not run, and why", ""]
-    lines += table(["set", "method", "mode", "folds", "what", "why"], troubles(results))
+    lines += table(["sets", "method", "mode", "folds", "what", "why"], troubles(results))
     lines += ["Not complete:", "", *table(["mode", "set", "method", "folds"], incomplete(results))]
     return [*lines, "What must be known of those that ran (the first fold's note):", "", *table(NOTES, notes(results))]
 
 
-NOTES = ["set", "method", "mode", "note"]
+NOTES = ["sets", "method", "mode", "note"]
 
 
 def troubles(results: Results) -> list[list[str]]:
-    """One row per set, method and reason."""
+    """One row per method and reason."""
     rows = results.lines[results.lines["measure"].isin(KINDS)]
     keys = ["dataset", "method", "mode", "measure", "note"]
-    return [
-        [*(str(part) for part in where[:3]), str(group["fold"].nunique()), KINDS[where[3]], shortened(where[4])]
+    return sharing(
+        [*map(str, where[:3]), str(group["fold"].nunique()), KINDS[where[3]], shortened(where[4])]
         for where, group in rows.fillna({"note": ""}).groupby(keys, sort=False)
-    ]
+    )
+
+
+def sharing(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Rows that differ in nothing but the set become one."""
+    sets: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for dataset, *rest in rows:
+        sets[tuple(rest)].append(dataset)
+    return [[joined(names), *rest] for rest, names in sets.items()]
 
 
 def incomplete(results: Results) -> list[list[str]]:
@@ -43,7 +54,7 @@ def incomplete(results: Results) -> list[list[str]]:
 def notes(results: Results) -> list[list[str]]:
     rows = results.lines[results.lines["measure"] == "note"].sort_values("fold", kind="stable")
     rows = rows.drop_duplicates(["dataset", "method", "mode"]).sort_index()
-    return [[row.dataset, row.method, row.mode, shortened(row.note)] for row in rows.itertuples()]
+    return sharing([row.dataset, row.method, row.mode, shortened(row.note)] for row in rows.itertuples())
 
 
 def cost_section(results: Results) -> list[str]:
