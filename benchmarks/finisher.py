@@ -29,8 +29,12 @@ def series_of(cell: Cell) -> Series:
 
 
 def kept(out: Path, cell: Cell) -> bool:
-    """Whether the predictions of a cell are there."""
-    return predictions_path(out, cell).exists()
+    """Whether the predictions of a cell are there and can be read; if not, the cell is done again."""
+    try:
+        Predictions.load(predictions_path(out, cell))
+    except ValueError:
+        return False
+    return True
 
 
 class Finisher:

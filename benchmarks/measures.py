@@ -51,11 +51,17 @@ class Predictions:
 
     @classmethod
     def load(cls, path: Path) -> Predictions:
-        """Read what `save` wrote."""
-        with np.load(path) as saved:
-            groups = {name.removeprefix("group:"): saved[name] for name in saved.files if name.startswith("group:")}
-            names = ("valid_label", "valid_score", "test_label", "test_score")
-            return cls(*(saved[name] for name in names), groups)
+        """Read what `save` wrote. ValueError if the file is not there, or not whole."""
+        try:
+            with path.open("rb") as file, np.load(file) as saved:
+                groups = {name.removeprefix("group:"): saved[name] for name in saved.files if name.startswith("group:")}
+                names = ("valid_label", "valid_score", "test_label", "test_score")
+                return cls(*(saved[name] for name in names), groups)
+        except Exception as error:  # numpy, zip and zlib each have errors of their own, and unsafe advice
+            raise ValueError(
+                f"expected predictions in {path.name}, got a file that cannot be read ({type(error).__name__}): "
+                "the same command makes it again"
+            ) from error
 
 
 def predictions_of(work: FoldWork, scores: Scores) -> Predictions:

@@ -11,10 +11,16 @@ import csv
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 
 class Cell(NamedTuple):
@@ -91,14 +97,18 @@ def parsed(row: list[str]) -> Line:
 
 def read(path: Path) -> list[Line]:
     """The lines that can be read; the unfinished last one of a killed run is not among them."""
-    header, *rows = path.read_text(encoding="utf-8").split("\n")[:-1] or [""]
-    if header and header != HEADER:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is not a file of results: expected text, got other bytes") from None
+    header, *rows = text.split("\n")[:-1] or [text]
+    if text and header != HEADER:
         raise ValueError(f"{path.name} is not a file of results: expected the columns {HEADER}, got {header[:200]}")
     lines = []
     for row in rows:
         try:
             lines.append(parsed(next(csv.reader([row]))))
-        except ValueError:
+        except (ValueError, csv.Error):
             continue  # where an earlier run broke off and a later one went on
     return lines
 
@@ -114,6 +124,41 @@ def complete(lines: Iterable[Line]) -> list[Line]:
         for line in once
         if line.cell in ended and (not is_finishing(line) or scored[line.cell[:3]] == finished[line.cell[:3]])
     ]
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Have the file for one run alone. SystemExit, with the file untouched, where that cannot be."""
+    try:
+        if path.exists():
+            read(path)
+            path.open("ab").close()
+        folder = path.with_name(f"{path.name}.predictions")
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a")
+    except ValueError as error:
+        raise SystemExit(f"{error}; it stays as it is: name another file with --out") from None
+    except OSError as error:
+        raise SystemExit(
+            f"expected a CSV that can be written, got {path} ({error.strerror}): name another file with --out"
+        ) from None
+    with lock:
+        if not locked(lock):
+            raise SystemExit(f"another run is writing {path.name}: wait for it, or name another file with --out")
+        yield
+
+
+def locked(file: IO[str]) -> bool:
+    """Lock an open file if nobody else has; the system unlocks it when the process ends, however it does."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system that knows no locks, as on some clusters
+    return True
 
 
 def write_whole(path: Path, lines: Iterable[Line]) -> None:

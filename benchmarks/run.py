@@ -6,9 +6,9 @@
     python -m benchmarks.run --smoke                          a tiny run on made data that shows that it works
 
 Cheap methods come first on all sets, small sets before large ones. What is in the file is not done again, whatever the
-order; cells that failed are, with ``--retry``. The predictions are kept in a folder beside the CSV: the threshold of a
-method, and what depends on it, is measured once all its folds are there. ``seconds`` is the wall time of a cell;
-what methods share in a fold counts for the one that needed it first.
+order; cells that failed are, with ``--retry``. The exit status is 1 if cells failed. The predictions are kept in a
+folder beside the CSV: the threshold of a method, and what depends on it, is measured once all its folds are there.
+``seconds`` is the wall time of a cell; what methods share in a fold counts for the one that needed it first.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from tqdm import tqdm
 
 from benchmarks.cells import MADE, Group, rows_of, usable_cores
 from benchmarks.data import DATASETS
+from benchmarks.data.store import FOLDER_VARIABLE, local_path, user_folder
 from benchmarks.finisher import Finisher, kept, series_of
 from benchmarks.fold_work import MODES
 from benchmarks.folds import N_FOLDS
 from benchmarks.listing import listing
 from benchmarks.methods import METHODS
-from benchmarks.processes import outcomes
-from benchmarks.results_file import LAST_OF_FINISHING, Cell, Line, is_finishing, opened
+from benchmarks.processes import outcomes, stopped_by_ctrl_c
+from benchmarks.results_file import LAST_OF_FINISHING, Cell, Line, claimed, is_finishing, opened
 
 RESULTS = Path(__file__).parent / "results" / "current.csv"
 SMOKE_METHODS = ("NF", "KbPIB", "JPIB", "All", "KbPIB chosen", "shuffled q", "MFC c=0")
@@ -41,8 +43,23 @@ def asked(names: str, known: Iterable[str], what: str) -> list[str]:
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in chosen if name not in known]
     if unknown or not chosen:
-        raise SystemExit(f"no {what} is called {', '.join(unknown) or names!r}; there are: {', '.join(known)}")
+        listed = [name for name in known if name != MADE]
+        raise SystemExit(f"no {what} is called {', '.join(unknown) or repr(names)}; there are: {', '.join(listed)}")
     return list(dict.fromkeys(chosen))
+
+
+def check_data_folder() -> None:
+    """Stop before any work if ``PI_XGB_DATA`` is wrong, which would make each cell an error of its own."""
+    try:
+        folder = user_folder()
+    except OSError as error:
+        raise SystemExit(str(error)) from None
+    names = [raw for dataset in DATASETS.values() for raw in dataset.files]
+    if folder is not None and not any(local_path(raw, folder) for raw in names):
+        raise SystemExit(
+            f"expected {FOLDER_VARIABLE} to name a folder with raw data files ({names[0].name} and others), "
+            f"got {str(folder)!r}, which has none; correct it, or unset it to download the files"
+        )
 
 
 def groups_of(cells: Iterable[Cell]) -> list[Group]:
@@ -82,21 +99,33 @@ def run(
     *,
     jobs: int = 1,
     retry: bool = False,
-) -> None:
-    """Do what is left of the cells; ``jobs=0`` works in this process."""
+) -> int:
+    """Do what is left of the cells; ``jobs=0`` works in this process. Returns how many of them ended in errors."""
     wanted = [Cell(name, method, mode, fold) for name in datasets for method in methods for fold in folds]
+    with claimed(out):
+        return do_the_rest(wanted, out, jobs=jobs, retry=retry)
+
+
+def do_the_rest(wanted: Sequence[Cell], out: Path, *, jobs: int, retry: bool) -> int:
+    """The work of `run` on a file that nobody else writes."""
     todo, lines = resumed(out, wanted, retry=retry)
+    print(what_is_left(todo, lines, wanted), file=sys.stderr)
+    errors = 0
     finisher = Finisher(out, lines, todo, wanted)
     nthread = max(1, usable_cores() // max(1, jobs))
-    with tqdm(total=len(todo), unit="cell", disable=None, file=sys.stderr, mininterval=1.0) as bar:
+    with (
+        tqdm(total=len(todo), unit="cell", disable=None, file=sys.stderr, mininterval=1.0) as bar,
+        closing(outcomes(groups_of(todo), out, jobs, nthread)) as done,
+    ):
 
         def say(text: str) -> None:
             bar.write(text, file=sys.stderr)
 
         for text in finisher.finish():
             say(text)
-        for group, troubles in outcomes(groups_of(todo), out, jobs, nthread):
+        for group, troubles in done:
             reasons = dict(troubles)
+            errors += sum(text.startswith("error: ") for text in reasons.values())
             for cell in group.cells:
                 finisher.cell_done(cell, scored=cell not in reasons)
                 if cell in reasons:
@@ -104,6 +133,14 @@ def run(
             for text in finisher.finish():
                 say(text)
             bar.update(len(group.cells))
+    return errors
+
+
+def what_is_left(todo: Sequence[Cell], lines: Sequence[Line], wanted: Sequence[Cell]) -> str:
+    """In words; errors of an earlier run are not done again, and must not look as if all were well."""
+    failed = len({found.cell for found in lines if found.measure == "error"} & set(wanted))
+    recorded = f", {failed} recorded as errors (--retry does them again)" if failed else ""
+    return f"{len(todo)} of {len(wanted)} cells to do{recorded}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -115,7 +152,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--methods", help="comma-separated (default: all of the mode; in paper mode no peers)")
     made.add_argument("--mode", choices=sorted(MODES), default="current", help="default: %(default)s")
     made.add_argument("--folds", help="comma-separated numbers from 0 to 9 (default: all)")
-    made.add_argument("--jobs", type=int, default=1, help="processes; the cores are divided among them (default: 1)")
+    made.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="processes; the cores are divided among them; 0: in this process (default: 1)",
+    )
     made.add_argument("--out", type=Path, help="the CSV (default: benchmarks/results/<mode>.csv)")
     made.add_argument("--retry", action="store_true", help="do cells again that are recorded as errors")
     made.add_argument("--list", action="store_true", help="data sets and methods, and what would not run here")
@@ -140,6 +182,7 @@ def smoke(out: Path | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
     if given.list:
+        check_data_folder()
         print(listing())
         return
     if given.smoke:
@@ -150,18 +193,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     of_mode = [name for name, method in METHODS.items() if given.mode in method.modes]
     if given.mode == "paper":
         of_mode = [name for name in of_mode if METHODS[name].boosted]
-    datasets = asked(given.datasets, [*DATASETS, MADE], "data set") if given.datasets else list(DATASETS)
-    methods = asked(given.methods, METHODS, "method") if given.methods else of_mode
-    folds = [int(i) for i in asked(given.folds or ",".join(map(str, range(N_FOLDS))), list("0123456789"), "fold")]
-    run(
-        datasets,
-        methods,
-        given.mode,
-        folds,
-        given.out or RESULTS.with_name(f"{given.mode}.csv"),
-        jobs=given.jobs,
-        retry=given.retry,
-    )
+    datasets = list(DATASETS) if given.datasets is None else asked(given.datasets, [*DATASETS, MADE], "data set")
+    methods = of_mode if given.methods is None else asked(given.methods, METHODS, "method")
+    numbers = [str(i) for i in range(N_FOLDS)]
+    folds = [int(i) for i in (numbers if given.folds is None else asked(given.folds, numbers, "fold"))]
+    if datasets != [MADE]:
+        check_data_folder()
+    with stopped_by_ctrl_c():
+        errors = run(
+            datasets,
+            methods,
+            given.mode,
+            folds,
+            given.out or RESULTS.with_name(f"{given.mode}.csv"),
+            jobs=given.jobs,
+            retry=given.retry,
+        )
+    if errors:
+        raise SystemExit(f"{errors} cells ended in errors (--retry does them again)")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def fold_work(mode="current", dataset=None, fold=0):
 
 
 def run_here(out, methods, folds=(0, 1), mode="current", datasets=(MADE,), **options):
-    runner.run(list(datasets), list(methods), mode, list(folds), out, jobs=0, **options)
+    return runner.run(list(datasets), list(methods), mode, list(folds), out, jobs=0, **options)
 
 
 def measured(out, measure, **where):

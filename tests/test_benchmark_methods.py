@@ -227,6 +227,12 @@ def test_current_mode_keeps_zeros_and_paper_mode_does_not():
     assert "base_score" not in current.current_params(data)
 
 
+def test_what_a_method_is_about_is_plain_text_and_its_own():
+    about = [method.about for method in METHODS.values()]
+    assert [text for text in about if "`" in text or ".;" in text] == []
+    assert len(set(about) - {"the paper's alpha", "kl_weight chosen on validation"}) == len(METHODS) - 4
+
+
 def test_a_peer_is_fitted_on_the_rows_that_the_boosters_see():
     work = fold_work()
     seen = {}

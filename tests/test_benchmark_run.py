@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import multiprocessing
 import os
@@ -21,11 +22,11 @@ pytest.importorskip("tqdm", reason="the runner shows its progress with tqdm")
 
 from helpers_benchmark import measured, run_here, use_few_rounds, with_method
 
-from benchmarks import cells, listing, processes, results_file
+from benchmarks import cells, finisher, listing, processes, results_file
 from benchmarks import run as runner
 from benchmarks.cells import MADE
 from benchmarks.fold_work import Scores
-from benchmarks.measures import predictions_path
+from benchmarks.measures import Predictions, predictions_path
 from benchmarks.methods import METHODS, peers
 from benchmarks.peers import MFC
 from benchmarks.results_file import COLUMNS, Cell, Line, append, opened
@@ -121,6 +122,15 @@ def test_another_csv_is_left_alone(out):
     assert out.read_text() == "a,b\n1,2\n"
 
 
+def test_bytes_that_no_csv_can_have_cost_one_line(out):
+    opened(out)
+    with out.open("ab") as file:
+        file.write(b"made,NF,current,0,auc," + b"\x00" * 200_000 + b"\n")
+    append(out, [a_line(2)])
+    # As a computer that lost its power leaves them.
+    assert [line.fold for line in opened(out)] == [2]
+
+
 # --- a run that was killed ----------------------------------------------------------------------------------------
 
 KILLED_METHODS = ("NF", "KbPIB", "JPIB", "All")
@@ -184,12 +194,14 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_rows(out, tmp_path, monkeyp
     pd.testing.assert_frame_equal(table_of(out), table_of(other))
 
 
-def test_a_second_run_does_nothing(out, monkeypatch):
+def test_a_second_run_does_nothing_and_says_so(out, monkeypatch, capsys):
     run_here(out, ["NF", "KbPIB"])
     before = out.read_bytes()
+    assert capsys.readouterr().err.startswith("4 of 4 cells to do\n")
     monkeypatch.setattr(cells, "do", None)
     run_here(out, ["KbPIB", "NF"])
     assert out.read_bytes() == before
+    assert capsys.readouterr().err == "0 of 4 cells to do\n"
 
 
 def test_a_further_fold_chooses_the_threshold_anew(out, tmp_path):
@@ -221,14 +233,142 @@ def test_finished_series_need_no_predictions(out, monkeypatch):
     assert len(measured(out, "threshold")) == 2
 
 
-def test_predictions_that_cannot_be_read_cost_one_series_its_threshold(out, capsys):
+@pytest.mark.parametrize(
+    "damage", [lambda old: b"not an archive", lambda old: b"", lambda old: old[:-100]], ids=["junk", "empty", "torn"]
+)
+def test_predictions_that_cannot_be_read_are_made_again(out, tmp_path, damage):
+    run_here(out, ["NF"], [0, 1])
+    path = predictions_path(out, Cell(MADE, "NF", "current", 1))
+    path.write_bytes(damage(path.read_bytes()))
+    # The further fold needs the predictions of all, and would take the old threshold away.
+    run_here(out, ["NF"], [0, 1, 2])
+    other = tmp_path / "undamaged.csv"
+    run_here(other, ["NF"], [0, 1, 2])
+    pd.testing.assert_frame_equal(table_of(out), table_of(other))
+
+
+def test_predictions_that_cannot_be_read_are_no_reason_to_unpickle_them(tmp_path):
+    path = tmp_path / "NF-current-0.npz"
+    path.write_bytes(b"not an archive")
+    with pytest.raises(ValueError, match=r"predictions in NF-current-0.npz, got .* cannot be read") as caught:
+        Predictions.load(path)
+    assert "pickle" not in str(caught.value)
+
+
+def test_a_threshold_that_cannot_be_had_costs_one_series(out, monkeypatch, capsys):
+    choose = finisher.paper_threshold
+    troubles = iter([RuntimeError("no luck")])
+
+    def fails_once(folds):
+        for trouble in troubles:
+            raise trouble
+        return choose(folds)
+
+    monkeypatch.setattr(finisher, "paper_threshold", fails_once)
     run_here(out, ["NF", "PF"])
-    results_file.write_whole(out, [line for line in opened(out) if not results_file.is_finishing(line)])
-    predictions_path(out, Cell(MADE, "NF", "current", 1)).write_bytes(b"not an archive")
-    run_here(out, ["NF", "PF"])
-    assert len(measured(out, "threshold", method="PF")) == 2
     assert len(measured(out, "threshold", method="NF")) == 0
-    assert "made, NF, current: no threshold" in capsys.readouterr().err
+    assert len(measured(out, "threshold", method="PF")) == 2
+    assert "made, NF, current: no threshold, RuntimeError: no luck" in capsys.readouterr().err
+    run_here(out, ["NF", "PF"])
+    # The next run makes good for it.
+    assert len(measured(out, "threshold", method="NF")) == 2
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------------------------
+
+ENDLESS_SCRIPT = """
+import os, signal, sys, time
+from pathlib import Path
+from benchmarks import run
+from benchmarks.methods import METHODS, Method
+
+out = Path(sys.argv[1])
+
+def endless(work):
+    out.with_name(f"{os.getpid()}.there").touch()
+    time.sleep(60)
+
+METHODS["endless"] = Method("endless", endless, "for a test")
+
+if __name__ != "__main__" and sys.argv[3] == "importing":
+    endless(None)
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests themselves run in the background
+    run.main(["--datasets", "made", "--methods", "endless", "--out", str(out), "--jobs", sys.argv[2]])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system knows no process groups")
+@pytest.mark.parametrize(("jobs", "at"), [(0, "work"), (1, "work"), (2, "work"), (1, "importing")])
+def test_ctrl_c_stops_a_run_at_once_and_for_good(out, tmp_path, jobs, at):
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS_SCRIPT)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(out), str(jobs), at],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.there"))) < max(jobs, 1) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        workers = [int(path.stem) for path in tmp_path.glob("*.there")]
+        assert len(workers) == max(jobs, 1)
+        # Twice, as from a terminal that tells the whole group and a person or a tool that tells the run as well.
+        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=10)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    # One line and no traceback, of nobody.
+    assert said.splitlines() == ["10 of 10 cells to do", "stopped; the same command goes on where it was"]
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, workers))
+    # A cell that was interrupted is no cell that failed.
+    assert opened(out) == []
+
+
+def test_what_leaves_a_pool_by_an_exception_leaves_no_workers():
+    begun = time.monotonic()
+    with contextlib.suppress(KeyboardInterrupt), processes.pool_of(1) as pool:
+        pool.submit(time.sleep, 60)
+        raise KeyboardInterrupt
+    # The search has the same pools.
+    assert time.monotonic() - begun < 30
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("wanted", [signal.default_int_handler, signal.SIG_IGN])
+def test_an_interrupt_is_answered_as_before_once_the_run_is_over(wanted):
+    before = signal.signal(signal.SIGINT, wanted)
+    try:
+        with processes.stopped_by_ctrl_c():
+            # A run in the background, which a shell shields from Ctrl-C, stays shielded.
+            assert (signal.getsignal(signal.SIGINT) is wanted) == (wanted is signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGINT) is wanted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# --- two runs on one file -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(results_file.fcntl is None, reason="this system has no locks of this kind")
+def test_a_second_run_on_the_same_file_stops_at_once(out, tmp_path):
+    with results_file.claimed(out):
+        with pytest.raises(SystemExit, match=r"another run is writing results.csv: wait for it, or .* --out"):
+            run_here(out, ["NF"], [0])
+        assert not out.exists()
+        # Another file is free.
+        run_here(tmp_path / "other.csv", ["NF"], [0])
+    run_here(out, ["NF"], [0])
+    assert len(measured(out, "auc")) == 1
 
 
 # --- cells that fail ----------------------------------------------------------------------------------------------
@@ -255,7 +395,7 @@ def test_a_cell_that_fails_is_recorded_and_the_rest_goes_on(out, monkeypatch, ca
     assert "fragile, fold 1: error: RuntimeError" in capsys.readouterr().err
 
 
-def test_errors_are_done_again_only_when_asked(out, monkeypatch):
+def test_errors_are_done_again_only_when_asked(out, monkeypatch, capsys):
     working = []
 
     def fails_once(work):
@@ -264,10 +404,12 @@ def test_errors_are_done_again_only_when_asked(out, monkeypatch):
         return work.plain("x")
 
     with_method(monkeypatch, "late", fails_once)
-    run_here(out, ["late"])
+    assert run_here(out, ["late"]) == 2
     working.append(True)
-    run_here(out, ["late"])
+    capsys.readouterr()
+    assert run_here(out, ["late"]) == 0
     assert len(measured(out, "error")) == 2
+    assert capsys.readouterr().err == "0 of 2 cells to do, 2 recorded as errors (--retry does them again)\n"
     run_here(out, ["late"], retry=True)
     # The error lines are gone, and the method is complete.
     assert len(measured(out, "error")) == 0
@@ -367,12 +509,78 @@ def test_cheap_methods_come_first_and_small_sets_before_large_ones():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--datasets", "hart"], ["--methods", "NF,KbPBI"], ["--folds", "10"], ["--jobs", "-1"]]
+    "arguments",
+    [
+        *(["--datasets", "hart"], ["--methods", "NF,KbPBI"], ["--folds", "10"], ["--jobs", "-1"]),
+        # From a shell variable that is not set.
+        *(["--datasets", ""], ["--methods", ""], ["--folds", ""]),
+    ],
 )
-def test_a_name_that_does_not_exist_is_an_error_before_any_work(arguments, out):
+def test_a_name_that_does_not_exist_is_an_error_before_any_work(arguments, out, monkeypatch):
+    monkeypatch.setattr(runner, "run", None)
     with pytest.raises(SystemExit, match=r"there are|at least 1"):
         runner.main([*arguments, "--out", str(out)])
     assert not out.exists()
+
+
+def test_the_message_names_the_sets_of_the_list():
+    with pytest.raises(SystemExit, match=r"no data set is called hart; there are: heart, .*kdd$"):
+        runner.main(["--datasets", "hart"])
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "empty"])
+@pytest.mark.parametrize("arguments", [["--datasets", "heart", "--methods", "NF"], ["--list"]])
+def test_a_wrong_data_folder_stops_the_run_before_any_cell(arguments, folder, out, tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PI_XGB_DATA", str(tmp_path / folder))
+    with pytest.raises(SystemExit, match="expected PI_XGB_DATA to name a folder with"):
+        runner.main([*arguments, "--out", str(out)])
+    assert not out.exists()
+
+
+def test_a_data_folder_with_some_of_the_files_will_do(out, tmp_path, monkeypatch):
+    monkeypatch.setenv("PI_XGB_DATA", str(tmp_path))
+    (tmp_path / runner.DATASETS["kdd"].files[0].name).touch()
+    # The others come from the cache or the publisher.
+    runner.check_data_folder()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        *(b"a,b\n1,2\n", b'{"one": "line"}', b"\nfirst of all nothing\n"),
+        *(b"\x89PNG\r\n\x1a\n\xff\xfe", results_file.HEADER.encode() + b"\n\xff\n"),
+    ],
+    ids=["other columns", "no line end", "empty line", "picture", "other bytes"],
+)
+def test_a_file_of_something_else_stays_as_it_is(made, out):
+    out.write_bytes(made)
+    with pytest.raises(SystemExit, match=r"results.csv is not a file of results: expected .*; it stays .* --out"):
+        runner.main(["--datasets", "made", "--methods", "NF", "--out", str(out)])
+    assert out.read_bytes() == made
+    assert list(out.parent.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("name", ["", "file/results.csv", "file/folder/results.csv"])
+def test_a_place_where_no_file_can_be_written_is_an_error_of_one_line(name, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SystemExit, match=r"expected a CSV that can be written, got .*: name another file with --out"):
+        runner.main(["--datasets", "made", "--methods", "NF", "--out", str(tmp_path / name)])
+    assert (tmp_path / "file").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_exit_status_tells_errors_from_refusals(out, monkeypatch):
+    def fails(work):
+        raise RuntimeError("no luck")
+
+    with_method(monkeypatch, "fails", fails)
+    made = ["--datasets", "made", "--folds", "0", "--jobs", "0", "--out", str(out)]
+    with pytest.raises(SystemExit, match="1 cells ended in errors"):
+        runner.main([*made, "--methods", "NF,fails"])
+    # A peer that does not take a set is as expected, and an old error is told and not counted again.
+    runner.main([*made, "--methods", "NF,fails,Fairlearn grid"])
+    assert len(measured(out, "refused")) == 1
 
 
 def test_paper_mode_runs_the_boosted_methods_of_the_paper_unless_others_are_named(out, monkeypatch):

@@ -20,6 +20,11 @@ ORDER = (
     *("Fairlearn grid", "SVM", "EBM", "L2-SVM+", "SVM+", "Fairlearn EG"),
 )
 FIRST_COST = 10
+VARIANTS = {
+    "MFC c=0": "MFC whose scores may not covary with a group at all",
+    "MFC c chosen": "MFC with the covariance chosen on validation, under the 80 % rule",
+}
+"""What a docstring cannot say that several methods share."""
 
 
 def scores_of(make: Callable[[], Peer], work: FoldWork) -> Scores:
@@ -62,7 +67,7 @@ def method(name: str, make: Callable[[], Peer]) -> Method:
     """The record of one peer."""
     peer = make()
     kind = getattr(make, "func", make)
-    about = (kind.__doc__ or name).strip().splitlines()[0]
+    about = VARIANTS.get(name) or (kind.__doc__ or name).strip().splitlines()[0].rstrip(".").replace("``", "")
     needs = [text for text, has in (("needs z", peer.needs_privileged), ("needs groups", peer.needs_groups)) if has]
     module = (peer.module or "scikit-learn").split(".")[0]
     return Method(
