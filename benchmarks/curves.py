@@ -2,7 +2,7 @@
 
     python -m benchmarks.curves --worth             whose privileged features say something at all
     python -m benchmarks.curves --out curves.csv    the curves; a run that was stopped goes on where it was
-    python -m benchmarks.curves --page              CURVES.md and its pictures from the CSV
+    python -m benchmarks.curves --page              CURVES.md and its pictures from the CSV; with --out beside that CSV
     python -m benchmarks.curves --smoke             a tiny run on made data that shows that it works
 
 One repeat draws a test part at random and then, for each step of the curve, n of the other rows. A fifth of these n
@@ -14,11 +14,10 @@ validation and test rows; kl_weight is chosen when the page is written, so that 
 from __future__ import annotations
 
 import argparse
-import io
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,13 @@ from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
 import pi_xgb
-from benchmarks.data import DATASETS, PreparedSet, load
+from benchmarks.data import DATASETS, LOAD_ERRORS, PreparedSet, load
 from benchmarks.fold_work import MODES, FoldWork, Scores
 from benchmarks.folds import Fold
 from benchmarks.methods import boosted
-from benchmarks.report_curves import write_page
+from benchmarks.processes import stopped_by_ctrl_c
+from benchmarks.report_curves import text_of, whole_lines, write_page
+from benchmarks.run import asked
 
 RESULTS = Path(__file__).parent / "results" / "curves.csv"
 PAGE = Path(__file__).parent / "CURVES.md"
@@ -66,6 +67,14 @@ def made_set(name: str) -> PreparedSet:
     X = pd.concat([data.x, data.z], axis=1)
     privileged = tuple(range(data.x.shape[1], X.shape[1]))
     return PreparedSet(name, X, data.y.to_numpy(), ("q",) * X.shape[1], privileged, ())
+
+
+def loaded(name: str, load_set: Callable[[str], PreparedSet]) -> PreparedSet:
+    """The set. SystemExit where its data cannot be had: the error says what to do, the way to it says nothing."""
+    try:
+        return load_set(name)
+    except LOAD_ERRORS as error:
+        raise SystemExit(f"{name}: {error}") from error
 
 
 def steps_of(n_rows: int, cap: int | None = CAP) -> list[int]:
@@ -123,8 +132,8 @@ def run(
 ) -> None:
     """Append what is missing, a step of a repeat at a time, the small steps of all sets first."""
     results.parent.mkdir(parents=True, exist_ok=True)
-    sets = {name: load_set(name) for name in names}
     done = finished(results)
+    sets = {name: loaded(name, load_set) for name in names}
     todo = [
         (name, step, repeat)
         for name in names
@@ -143,9 +152,9 @@ def finished(results: Path) -> set[tuple[str, int, int]]:
     """The steps whose lines are all there; what a killed run left of another is taken out of the file."""
     if not results.exists():
         return set()
-    before = results.read_text()
+    before = text_of(results)
     # A line without its end would grow together with the next one. As text, so that what stays is not changed.
-    table = pd.read_csv(io.StringIO(before[: before.rfind("\n") + 1]), dtype=str).dropna()
+    table = whole_lines(before, dtype=str).dropna()
     whole = table[table.groupby(CELL)["method"].transform("size") == MODELS]
     if whole.to_csv(index=False) != before:
         whole.to_csv(results, index=False)
@@ -154,7 +163,7 @@ def finished(results: Path) -> set[tuple[str, int, int]]:
 
 def worth(name: str) -> dict[str, float]:
     """Mean test AUC of boosters on x, on z, and on both with z known at the test: the most there is to gain."""
-    dataset, found = load(name), {"x": 0.0, "z": 0.0, "xz": 0.0}
+    dataset, found = loaded(name, load), {"x": 0.0, "z": 0.0, "xz": 0.0}
     for fold in dataset.folds()[:WORTH_FOLDS]:
         train = np.random.default_rng(fold.number).permutation(fold.train)[:WORTH_ROWS]
         work = FoldWork(dataset, Fold(fold.number, train, fold.valid, fold.test), MODES["current"])
@@ -163,36 +172,76 @@ def worth(name: str) -> dict[str, float]:
     return found
 
 
-def show_worth() -> None:
+def show_worth(names: Iterable[str]) -> None:
     print("| set | AUC of x | AUC of z | AUC of x and z | drawn |\n|---|---|---|---|---|")
-    for name in DATASETS:
+    for name in names:
         found = worth(name)
         drawn = found["z"] >= WORTH_ALONE and found["xz"] - found["x"] >= WORTH_ADDED
         print("| " + " | ".join([name, *(f"{auc:.3f}" for auc in found.values()), "yes" if drawn else ""]) + " |")
 
 
+def page_of(results: Path) -> Path:
+    """The repository's page is made from the repository's CSV alone; any other CSV has its page beside it."""
+    return PAGE if results.resolve() == RESULTS.resolve() else results.with_name(PAGE.name)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m benchmarks.curves", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("--datasets", help=f"comma-separated (default: {','.join(SETS)}; with --worth all there are)")
+    made.add_argument("--repeats", type=int, default=REPEATS, help="per step (default: %(default)s)")
+    made.add_argument("--cap", type=int, default=CAP, help="most rows, 0 for all (default: %(default)s)")
+    made.add_argument("--out", type=Path, default=RESULTS, help="the CSV (default: benchmarks/results/curves.csv)")
+    made.add_argument(
+        "--page",
+        action="store_true",
+        help="only write the page, of all sets in the CSV: benchmarks/CURVES.md from the default CSV, else CURVES.md "
+        "and the folder figures beside the CSV",
+    )
+    made.add_argument("--worth", action="store_true", help="only show which sets are worth a curve")
+    made.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
+    return made
+
+
+def check(given: argparse.Namespace) -> None:
+    """SystemExit for numbers that give no curve, and for a place that can hold no CSV."""
+    if given.repeats < 1:
+        raise SystemExit(f"--repeats must be at least 1, got {given.repeats}")
+    if given.cap and given.cap < STEPS[0]:
+        raise SystemExit(f"--cap must be at least {STEPS[0]}, where the curves begin, or 0 for all, got {given.cap}")
+    if given.out.is_dir():
+        raise SystemExit(f"--out expects a CSV file, got the folder {given.out}")
+
+
+def smoke() -> None:
+    """Two repeats on made data, in a folder that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        results, page = Path(folder) / "curves.csv", Path(folder) / PAGE.name
+        run(["made"], 2, results, 150, made_set)
+        write_page(results, page, TEST_SHARE)
+        print(page.read_text())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="per step (default: %(default)s)")
-    parser.add_argument("--cap", type=int, default=CAP, help="most rows, 0 for all (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the CSV (default: benchmarks/results/curves.csv)")
-    parser.add_argument("--page", action="store_true", help="only write the page from the CSV")
-    parser.add_argument("--worth", action="store_true", help="only show which sets are worth a curve")
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
-    given = parser.parse_args(arguments)
+    given = parser().parse_args(arguments)
+    check(given)
+    names = None if given.datasets is None else asked(given.datasets, DATASETS, "data set")
     if given.smoke:
-        with tempfile.TemporaryDirectory() as folder:
-            results, page = Path(folder) / "curves.csv", Path(folder) / "CURVES.md"
-            run(["made"], 2, results, 150, made_set)
-            write_page(results, page, TEST_SHARE)
-            print(page.read_text())
-    elif given.worth:
-        show_worth()
-    elif given.page:
-        write_page(given.out, PAGE, TEST_SHARE)
-    else:
-        run(given.datasets.split(","), given.repeats, given.out, given.cap or None)
+        smoke()
+        return
+    if given.worth:
+        show_worth(names or DATASETS)
+        return
+    try:
+        if given.page:
+            write_page(given.out, page_of(given.out), TEST_SHARE)
+        else:
+            with stopped_by_ctrl_c():
+                run(names or SETS, given.repeats, given.out, given.cap or None)
+    except OSError as error:
+        raise SystemExit(f"expected a place for files with --out, but {given.out} is none: {error}") from error
 
 
 if __name__ == "__main__":

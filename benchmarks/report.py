@@ -86,25 +86,53 @@ def made_lines(folds: int = 4) -> list[Line]:
     return lines
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="*", type=Path, help="CSV files (default: those of benchmarks/results)")
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page (default: benchmarks/RESULTS.md)")
-    parser.add_argument("--smoke", action="store_true", help="made numbers, in a folder that is thrown away")
-    given = parser.parse_args(arguments)
-    if given.smoke:
-        with tempfile.TemporaryDirectory() as folder:
-            path, page = Path(folder) / "results.csv", Path(folder) / "RESULTS.md"
-            write_whole(path, made_lines())
-            write_report(Results.from_files([path]), page)
-            print(page.read_text(encoding="utf-8"))
-        return
-    files = given.results or [path for path in RESULTS if path.exists()]
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m benchmarks.report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("results", nargs="*", type=Path, help="CSV files (default: those of benchmarks/results)")
+    made.add_argument("--out", type=Path, default=PAGE, help="the page (default: benchmarks/RESULTS.md)")
+    made.add_argument("--smoke", action="store_true", help="made numbers, in a folder that is thrown away")
+    return made
+
+
+def results_of(named: Sequence[Path]) -> Results:
+    """What is in these files, or in those of benchmarks.run. SystemExit if one is not there or not of results."""
+    files = named or [path for path in RESULTS if path.exists()]
     missing = [path.name for path in files if not path.exists()]
     if missing or not files:
         found = f"{joined(missing)} is not there" if missing else "there are none"
-        parser.error(f"expected files of results, but {found}: python -m benchmarks.run makes them")
-    write_report(Results.from_files(files), given.out)
+        raise SystemExit(f"expected files of results, but {found}: python -m benchmarks.run makes them")
+    try:
+        return Results.from_files(files)
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
+    except OSError as error:
+        raise SystemExit(f"expected files of results, but one cannot be read: {error}") from error
+
+
+def smoke() -> None:
+    """The page of made numbers, in a folder that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, page = Path(folder) / "results.csv", Path(folder) / "RESULTS.md"
+        write_whole(path, made_lines())
+        write_report(Results.from_files([path]), page)
+        print(page.read_text(encoding="utf-8"))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = parser().parse_args(arguments)
+    if given.smoke:
+        smoke()
+        return
+    if given.out.is_dir():
+        raise SystemExit(f"--out expects a file for the page, got the folder {given.out}")
+    results = results_of(given.results)
+    try:
+        write_report(results, given.out)
+    except OSError as error:
+        raise SystemExit(f"--out expects a file for the page that can be written: {error}") from error
 
 
 if __name__ == "__main__":

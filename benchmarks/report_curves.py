@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ PARTS = ((ALL_FEATURES, None), (SELF, None), (ALL_FEATURES, SELF))
 """The gain and its two parts, which add up to it: a method, and what is taken off it."""
 PLACE = ["dataset", "rows"]
 CELL = [*PLACE, "repeat"]
+SCORES = ("valid_auc", "valid_logloss", "test_auc", "test_logloss")
+COLUMNS = (*CELL, "method", "kl_weight", *SCORES, "trees", "seconds")
+HEADER = ",".join(COLUMNS)
 FORMATS = {
     "KbPIB": (PALETTE[4], "v", "-"),
     "KbPIB cross-fitted": (PALETTE[5], "^", "-"),
@@ -71,10 +75,42 @@ class Gains(NamedTuple):
         return np.asarray(values.dropna(), dtype=np.float64)
 
 
+def text_of(results: Path) -> str:
+    """What is in the CSV. SystemExit if it is none of the curves: its columns would not be understood."""
+    try:
+        text = results.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(
+            f"expected a CSV that python -m benchmarks.curves made, but {results} cannot be read: {error}"
+        ) from error
+    header = text.split("\n", 1)[0]
+    # A run that was stopped at once has left less than a header.
+    if not HEADER.startswith(text) and header != HEADER:
+        raise SystemExit(
+            f"{results} is not a CSV of python -m benchmarks.curves: expected the columns {HEADER}, "
+            f"got {header[:200]!r}; name another file with --out"
+        )
+    return text
+
+
+def whole_lines(text: str, **how: Any) -> pd.DataFrame:
+    """The lines of the CSV without an unfinished last one."""
+    whole = text[: text.rfind("\n") + 1] or HEADER
+    return pd.read_csv(io.StringIO(whole), **how)
+
+
+def complete_lines(results: Path) -> pd.DataFrame:
+    """The lines to make a page of. SystemExit if there is no repeat yet that has all methods."""
+    lines = whole_lines(text_of(results))
+    if not (lines.groupby(CELL)["method"].nunique() > len(METHODS)).any():
+        raise SystemExit(f"{results} has no complete repeat of any set yet: python -m benchmarks.curves adds them")
+    return lines
+
+
 def write_page(results: Path, page: Path, test_share: float) -> None:
     """The page, and its pictures in the folder ``figures`` beside it."""
     use_no_screen()
-    lines = pd.read_csv(results)
+    lines = complete_lines(results)
     over_train = test_share / (1 - test_share)
     auc = gains_of(lines, "auc", "auc")
     folder = page.parent / "figures"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import astuple
@@ -14,13 +15,14 @@ from benchmarks.data.registry import PAPER_ORDER
 from benchmarks.folds import N_FOLDS
 from benchmarks.peers import PEERS
 from benchmarks.report_intervals import Interval, corrected_interval
-from benchmarks.results_file import COLUMNS, complete, read
+from benchmarks.results_file import COLUMNS, Line, complete, read
 
 KEY = ["mode", "dataset", "method"]
 NF = "NF"
 BASELINES = (NF, "PF", "All")
 OURS = ("KbPIB", "JPIB", "KbPIB chosen", "JPIB chosen", "KbPIB cross-fitted", "KbPIB all features")
 CONTROLS = ("self-distillation", "shuffled q")
+AUCS = ("auc", "valid_auc")
 GROUP_MEASURES = {"eo": "equalized odds", "sp": "statistical parity", "abroca": "ABROCA"}
 
 
@@ -39,7 +41,7 @@ class Results:
     @classmethod
     def from_files(cls, paths: Iterable[Path]) -> Results:
         """Of a cell that is in several files, the last one counts."""
-        found = [astuple(line) for path in paths for line in complete(read(path))]
+        found = [astuple(line) for path in paths for line in complete(lines_of(path))]
         return cls(pd.DataFrame(found, columns=list(COLUMNS)))
 
     def folds(self, mode: str, dataset: str, method: str, measure: str) -> pd.Series[float]:
@@ -85,6 +87,25 @@ class Results:
     def said(self, column: str) -> list[str]:
         """The different texts of a column such as versions."""
         return sorted({str(text) for text in self.lines[column].replace("", np.nan).dropna()})
+
+
+def lines_of(path: Path) -> list[Line]:
+    """The lines of a file; stderr is told how many there are besides. ValueError if its numbers cannot be right."""
+    lines = read(path)
+    others = sum(map(bool, path.read_text(encoding="utf-8").split("\n")[1:])) - len(lines)
+    if others > 0:
+        print(
+            f"{path.name}: lines not understood and left out: {others} (one at the end is normal where a run was "
+            "stopped)",
+            file=sys.stderr,
+        )
+    for line in lines:
+        if line.measure in AUCS and line.value is not None and (line.value < 0 or line.value > 1):
+            raise ValueError(
+                f"{path.name}: expected an {line.measure} from 0 to 1, got {line.value:g} for {line.dataset}, "
+                f"{line.method}, {line.mode} mode, fold {line.fold}; correct or remove that line"
+            )
+    return lines
 
 
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pandas as pd
 from benchmarks.search_engine import Point
 
 COLUMNS = ("dataset", "method", "fold", "alpha", "valid_auc", "test_auc", "best_round", "tree_method", "xgboost")
+HEADER = ",".join(COLUMNS) + "\n"
 SETTINGS = ["tree_method", "xgboost"]
 ALPHAS = Path(__file__).parent / "reference" / "alphas.csv"
 MEASURES = ("valid_auc", "test_auc")
@@ -34,15 +36,11 @@ class PathFile:
 
     def open(self) -> set[tuple[int, float]]:
         """Make or repair the file. Returns the (fold, alpha) that are in it."""
-        if not self.path.exists():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-            return set()
-        text = self.path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:
-            self.path.write_text(whole, encoding="utf-8")
         found = self.read()
+        whole = self._whole_lines()
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") != whole:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(whole, encoding="utf-8")
         for row in found[SETTINGS].drop_duplicates().itertuples(index=False):
             if tuple(row) != self._settings:
                 raise SystemExit(
@@ -53,10 +51,15 @@ class PathFile:
 
     def read(self) -> pd.DataFrame:
         """The lines, by fold and alpha, each once."""
-        found = pd.read_csv(self.path, dtype=dict.fromkeys(SETTINGS, str))
+        found = pd.read_csv(io.StringIO(self._whole_lines()), dtype=dict.fromkeys(SETTINGS, str))
         if tuple(found.columns) != COLUMNS:
             raise SystemExit(f"{self.path.name} is not a file of the search: expected the columns {', '.join(COLUMNS)}")
         return found.drop_duplicates(["fold", "alpha"]).sort_values(["fold", "alpha"], ignore_index=True)
+
+    def _whole_lines(self) -> str:
+        """The text without an unfinished last line; the header alone where a run was stopped before it had one."""
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        return HEADER if HEADER.startswith(text) else text[: text.rfind("\n") + 1] or text
 
     def append(self, fold: int, points: Iterable[tuple[float, Point]]) -> None:
         """Add a chunk in one write."""

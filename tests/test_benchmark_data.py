@@ -485,6 +485,31 @@ def test_wrong_content_in_the_users_folder_raises(
     assert (tmp_path / name).read_bytes() == content
 
 
+DAMAGED = {
+    "cut off": gzip.compress(CONTENT)[:-9],
+    "changed": gzip.compress(CONTENT)[:100] + b"\xff" * 50 + gzip.compress(CONTENT)[150:],
+    "none": b"no gzip",
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_gzip_is_named(
+    empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    (tmp_path / "raw.csv.gz").write_bytes(content)
+    monkeypatch.setenv("PI_XGB_DATA", str(tmp_path))
+    with pytest.raises(
+        store.ChecksumError, match=r"raw\.csv from .*raw\.csv\.gz: expected a whole gzip .* remove that"
+    ):
+        store.raw_content(_raw(), _refuse)
+
+
+def test_what_cannot_be_loaded_is_one_line_with_its_name(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_XGB_DATA", "nowhere")
+    with pytest.raises(SystemExit, match="car: expected PI_XGB_DATA to name a folder"):
+        check_data_sets(["car"])
+
+
 def test_folder_that_is_none_raises(empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PI_XGB_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match="expected PI_XGB_DATA to name a folder"):
@@ -655,6 +680,14 @@ def test_archive_is_downloaded_once_for_two_files(empty_cache: Path, publish: Pu
     assert store.raw_content(first, fetch.fetch) == CONTENT
     assert store.raw_content(second, fetch.fetch) == b"b\n"
     assert len(publisher.asked) == 1
+
+
+@pytest.mark.parametrize("whole", [_zip({"raw.csv": CONTENT}), _tar_gz({"raw.csv": CONTENT})], ids=["zip", "tar.gz"])
+def test_damaged_archive_is_named_and_removed(empty_cache: Path, publish: Publish, whole: bytes) -> None:
+    raw = _raw(publish(whole[:60] + b"\xff" * 40 + whole[100:]).url("a.zip"))
+    with pytest.raises(ValueError, match=r"a\.zip, got one that cannot be unpacked .* place raw\.csv"):
+        fetch.fetch(raw)
+    assert not fetch.download_path(raw.url).exists()
 
 
 def test_archive_without_the_file_says_so(empty_cache: Path, publish: Publish) -> None:

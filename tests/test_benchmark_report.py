@@ -292,10 +292,51 @@ def test_smoke_prints_a_page_and_leaves_nothing(capsys, monkeypatch, no_pictures
         assert f"\n## {section}. " in out
 
 
-def test_results_that_are_not_there_are_an_error(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "none.csv is not there: python -m benchmarks.run makes them"),
+        (["foreign.csv"], "foreign.csv is not a file of results: expected the columns dataset,"),
+        (["binary.csv"], "binary.csv is not a file of results: expected text"),
+        (["."], "expected files of results, but one cannot be read: .*directory"),
+        (["good.csv", "--out", "."], "--out expects a file for the page, got the folder"),
+        (["good.csv", "--out", "foreign.csv/PAGE.md"], "--out expects a file for the page that can be written: "),
+    ],
+)
+def test_wrong_files_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\n")
+    write_whole(tmp_path / "good.csv", lines_of({("heart", "NF"): [0.7]}))
+    with pytest.raises(SystemExit, match=message):
+        report.main(arguments)
+
+
+def test_usage_is_what_was_typed(capsys):
     with pytest.raises(SystemExit):
-        report.main([str(tmp_path / "none.csv")])
-    assert "none.csv is not there" in capsys.readouterr().err
+        report.main(["--help"])
+    assert capsys.readouterr().out.startswith("usage: python -m benchmarks.report ")
+
+
+def test_lines_that_are_not_understood_are_counted(tmp_path, capsys):
+    results_of(tmp_path, lines_of({("heart", "NF"): [0.7, 0.8]}))
+    assert capsys.readouterr().err == ""
+    path = tmp_path / "results.csv"
+    path.write_text(path.read_text() + "heart,NF,current,two,auc,0.9,,,0,0,\nheart,NF,curr")
+    results = Results.from_files([path])
+    # One is none of results, the other was cut off; what can be read counts.
+    assert "results.csv: lines not understood and left out: 2 (one at the end is normal" in capsys.readouterr().err
+    assert list(results.folds("current", "heart", "NF", "auc")) == [0.7, 0.8]
+
+
+@pytest.mark.parametrize("measure", ["auc", "valid_auc"])
+@pytest.mark.parametrize("value", [7.5, -0.1])
+def test_an_auc_that_cannot_be_is_refused(tmp_path, measure, value):
+    lines = lines_of({("heart", "NF"): [0.7, value]}, measure=measure)
+    with pytest.raises(ValueError, match=rf"results.csv: expected an {measure} from 0 to 1, got {value} for heart, NF"):
+        results_of(tmp_path, lines)
+    # Another measure may be anything.
+    assert results_of(tmp_path, lines_of({("heart", "NF"): [value]}, measure="logloss"))
 
 
 def test_text_of_numbers():
@@ -341,3 +382,11 @@ def test_group_measures_stand_beside_those_of_the_released_booster(tmp_path):
     assert cells(shown, "0") == [["0", "0.2500", "0.3232", "-", "0.0727", "0.7500", "0.4385"]]
     # The released booster has no equalized odds in fold 2: a group has no row with label 1.
     assert cells(shown, "2") == [["2", "-", "-", "-", "0.0728", "-", "-"]]
+
+
+def test_means_over_other_folds_are_not_compared(tmp_path):
+    values = {("heart", "NF"): [0.7] * 3, ("heart", "JPIB"): [0.70, 0.71, 0.72], ("heart", "SVM"): [0.6, 0.7, 0.8]}
+    # Each has fewer folds than SVM, and would be the best by its mean.
+    values |= {("heart", "KbPIB"): [0.9], ("heart", "GPC"): [0.95, 0.95]}
+    lines = peers_section(results_of(tmp_path, lines_of(values)))
+    assert cells(lines, "heart")[0][:6] == ["heart", "JPIB", "0.710", "SVM", "0.700", "1 of 2"]

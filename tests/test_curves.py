@@ -49,6 +49,11 @@ def made_lines(repeats=4):
     )
 
 
+def as_written(lines):
+    """The lines with all columns of the CSV, in its order."""
+    return lines.assign(trees=3, seconds=0.1)[list(report_curves.COLUMNS)]
+
+
 # --- draws ----------------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +152,67 @@ def test_worth_is_where_z_adds_to_x(monkeypatch, capsys, quick):
     assert float(rows[1][2]) < 0.6 < float(rows[2][2])
 
 
+@pytest.mark.parametrize("left", ["", "dataset,rows", report_curves.HEADER])
+def test_a_run_that_was_stopped_at_once_goes_on(tmp_path, quick, left):
+    out = tmp_path / "curves.csv"
+    out.write_text(left)
+    curves.run(["made"], 1, out, 120, curves.made_set)
+    lines = out.read_text().splitlines()
+    assert lines[0] == report_curves.HEADER
+    assert len(lines) == 1 + 7
+
+
+def test_worth_is_shown_for_the_sets_that_are_asked_for(monkeypatch, capsys, quick):
+    monkeypatch.setattr(curves, "load", curves.made_set)
+    curves.main(["--worth", "--datasets", "heart"])
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[2:]] == ["heart"]
+
+
+# --- what cannot be done --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets", "hart"], "^no data set is called '?hart"),
+        (["--repeats", "0"], "--repeats must be at least 1, got 0"),
+        (["--repeats", "-1"], "--repeats must be at least 1, got -1"),
+        (["--cap", "5"], "--cap must be at least 100, where the curves begin, or 0 for all, got 5"),
+        (["--cap", "-3"], "--cap must be at least 100, .* got -3"),
+        (["--out", "."], "--out expects a CSV file, got the folder"),
+        (["--out", "foreign.csv"], r"foreign.csv is not a CSV of .*expected the columns dataset,rows,.*got 'a,b'"),
+        (["--out", "foreign.csv", "--page"], r"foreign.csv is not a CSV of .*expected the columns dataset,rows,"),
+        (["--out", "binary.csv", "--page"], "binary.csv cannot be read"),
+        (["--out", "nope.csv", "--page"], "expected a CSV that python -m benchmarks.curves made, but nope.csv"),
+        (["--out", "header.csv", "--page"], "header.csv has no complete repeat of any set yet"),
+        (["--out", "foreign.csv/new.csv"], "expected a place for files with --out, but foreign.csv/new.csv is none"),
+    ],
+)
+def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"foreign.csv": b"a,b\n1,2\n", "binary.csv": b"\xff\xfe\x00", "header.csv": report_curves.HEADER.encode()}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SystemExit, match=message):
+        curves.main(arguments)
+    # Nothing is made, and what was there is as it was.
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_a_set_whose_data_cannot_be_had_is_named(tmp_path):
+    def damaged(name):
+        raise ValueError("car.data.gz is damaged")
+
+    with pytest.raises(SystemExit, match=r"car: car\.data\.gz is damaged"):
+        curves.run(["car"], 1, tmp_path / "curves.csv", load_set=damaged)
+
+
+def test_usage_is_what_was_typed(capsys):
+    with pytest.raises(SystemExit):
+        curves.main(["--help"])
+    assert capsys.readouterr().out.startswith("usage: python -m benchmarks.curves ")
+
+
 # --- the page -------------------------------------------------------------------------------------------------------
 
 
@@ -192,7 +258,7 @@ def test_the_page_says_what_the_lines_say(tmp_path):
     lines = made_lines()
     # A repeat that lacks a method is left out where methods are compared.
     lines = lines[~((lines["dataset"] == "heart") & (lines["repeat"] == 3) & (lines["method"] == "JPIB"))]
-    lines.to_csv(tmp_path / "curves.csv", index=False)
+    as_written(lines).to_csv(tmp_path / "curves.csv", index=False)
     report_curves.write_page(tmp_path / "curves.csv", tmp_path / "CURVES.md", 0.25)
     text = (tmp_path / "CURVES.md").read_text()
     gains = report_curves.gains_of(lines, "auc", "auc")
@@ -207,6 +273,22 @@ def test_the_page_says_what_the_lines_say(tmp_path):
     for name in ("curves_gain.png", "curves_split.png"):
         assert f"(figures/{name})" in text
         assert (tmp_path / "figures" / name).stat().st_size > 10_000
+
+
+def test_the_page_lies_beside_its_csv_unless_that_is_the_repositorys(tmp_path, monkeypatch):
+    repository, other = tmp_path / "benchmarks", tmp_path / "other"
+    monkeypatch.setattr(curves, "RESULTS", repository / "results" / "curves.csv")
+    monkeypatch.setattr(curves, "PAGE", repository / "CURVES.md")
+    for results, page in ((other / "X.csv", other / "CURVES.md"), (curves.RESULTS, curves.PAGE)):
+        results.parent.mkdir(parents=True)
+        # A run that was killed in a line: 10 became 1, which is another line's weight.
+        torn = "heart,200,3,JPIB,1"
+        results.write_text(as_written(made_lines()).to_csv(index=False) + torn)
+        assert not page.exists()
+        curves.main(["--page", "--out", str(results)])
+        assert page.exists()
+        assert (page.parent / "figures" / "curves_gain.png").exists()
+    assert len(list(tmp_path.rglob("CURVES.md"))) == 2
 
 
 def test_information_at_a_fixed_weight_needs_no_choice():

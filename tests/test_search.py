@@ -1,5 +1,12 @@
 """The search for alpha gives the numbers of `pi_xgb.train` in paper mode, and loses nothing when it is stopped."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,12 +22,13 @@ pytest.importorskip("matplotlib")
 
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import search, search_engine
+from benchmarks import search, search_engine, search_paths
 from benchmarks.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold
 from benchmarks.search_booster import LeanBooster, library
 from benchmarks.search_engine import FoldSearch, Point, RankedRows, search_params
 from benchmarks.search_paths import PathFile, mean_path, paper_grid, summary_of
 
+ROOT = Path(__file__).parents[1]
 ALPHAS = (0.001, 0.3, 0.96)
 SETTINGS = ("exact", xgb.__version__)
 
@@ -249,12 +257,92 @@ def test_a_report_compares_methods_on_the_folds_that_all_of_them_have(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--datasets", "hart", "--out", "x"], "no data set is called 'hart'"),
-        (["--methods", "NF", "--out", "x"], "no method is called 'NF'"),
-        (["--folds", "10", "--out", "x"], "no fold is called '10'"),
-        (["--datasets", "heart"], "--out"),
+        (["--datasets", "hart", "--out", "x"], "no data set is called '?hart"),
+        (["--methods", "NF", "--out", "x"], "no method is called '?NF"),
+        (["--folds", "10", "--out", "x"], "no fold is called '?10"),
+        (["--jobs", "0", "--out", "x"], "--jobs must be at least 1, got 0"),
+        (["--alphas", "0", "--out", "x"], "--alphas: the paper's grid has 999 values, .* got 0"),
+        (["--out", __file__], "--out expects a folder, got .*test_search.py"),
+        (["--out", "x", "--report"], "nothing to report yet in x"),
     ],
 )
-def test_wrong_arguments_say_what_is_expected(arguments, message):
+def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(search.Search, "run", lambda *arguments: pytest.fail("a search was begun"))
     with pytest.raises(SystemExit, match=message):
         search.main(arguments)
+    # Not even a folder is made.
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_out_the_folder_is_that_of_the_benchmarks():
+    given = search.parser().parse_args([])
+    assert search.search_of(given).out == Path(search.__file__).parent / "results" / "search"
+
+
+def test_a_search_that_was_stopped_at_once_has_nothing_to_report(tmp_path):
+    for method, text in (("NF", ""), ("KbPIB", ",".join(search_paths.COLUMNS)[:9]), ("JPIB", search_paths.HEADER)):
+        (tmp_path / f"made_exact_{method}.csv").write_text(text)
+    with pytest.raises(SystemExit, match="nothing to report yet"):
+        search.main(["--datasets", "made_exact", "--out", str(tmp_path), "--report"])
+    assert not (tmp_path / "summary.csv").exists()
+    # The run goes on from such files.
+    assert PathFile(tmp_path, "made_exact", "NF", SETTINGS).open() == set()
+    assert (tmp_path / "made_exact_NF.csv").read_text() == search_paths.HEADER
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_set_whose_data_cannot_be_had_does_not_stop_the_others(tmp_path, monkeypatch, capsys):
+    def damaged(name):
+        raise ValueError("processed.cleveland.data.gz is damaged")
+
+    monkeypatch.setattr(search, "load", damaged)
+    wanted = ["--datasets", "heart,made_exact", "--folds", "0", "--alphas", "2", "--out", str(tmp_path)]
+    with pytest.raises(SystemExit, match="not searched, for want of data: heart"):
+        search.main(wanted)
+    said = capsys.readouterr()
+    # The one is named with its reason, the other is searched.
+    assert "heart is left out: processed.cleveland.data.gz is damaged" in said.err
+    assert [line.split()[:2] for line in said.out.splitlines()[1:]] == [["made_exact", m] for m in search.GUIDED]
+    assert not list(tmp_path.glob("heart*"))
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_search_of_one_set_leaves_the_others_in_the_summary(tmp_path):
+    for name, folds in (("made_exact", [0]), ("made_approx", [0]), ("made_exact", [0, 1])):
+        search.Search([name], ["KbPIB"], folds, [0.5], tmp_path).run()
+    summary = pd.read_csv(tmp_path / "summary.csv")
+    assert list(zip(summary.dataset, summary.folds, strict=True)) == [("made_approx", 1), ("made_exact", 2)]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    def interrupted(chunk):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "work_on", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        search.main(["--datasets", "made_exact", "--out", str(tmp_path)])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.endswith("stopped; the same command goes on where it was\n")
+
+
+def test_ctrl_c_stops_both_processes_at_once_and_loses_nothing(tmp_path):
+    command = [sys.executable, "-m", "benchmarks.search", "--datasets", "made_exact", "--jobs", "2"]
+    # A session of its own, so that the interrupt reaches the workers too, as it does from a terminal.
+    run = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+    )
+    try:
+        path = tmp_path / "made_exact_NF.csv"
+        until = time.monotonic() + 120
+        while not (path.exists() and path.read_text().count("\n") > 1) and time.monotonic() < until:
+            time.sleep(0.05)
+        os.killpg(run.pid, signal.SIGINT)
+        said = run.communicate(timeout=30)[1]
+    finally:
+        run.kill()
+    assert run.returncode == 130
+    assert "Traceback" not in said
+    # What was written is whole chunks.
+    assert len(PathFile(tmp_path, "made_exact", "KbPIB", SETTINGS).open()) % search.CHUNK == 0

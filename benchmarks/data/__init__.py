@@ -5,6 +5,6 @@
 """
 
 from benchmarks.data.prepared import PreparedSet, zero_as_missing
-from benchmarks.data.registry import DATASETS, load
+from benchmarks.data.registry import DATASETS, LOAD_ERRORS, load
 
-__all__ = ["DATASETS", "PreparedSet", "load", "zero_as_missing"]
+__all__ = ["DATASETS", "LOAD_ERRORS", "PreparedSet", "load", "zero_as_missing"]

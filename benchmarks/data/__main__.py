@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.data.registry import DATASETS, load
+from benchmarks.data.registry import DATASETS, LOAD_ERRORS, load
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.data", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"default: all of {', '.join(DATASETS)}")
     for name in parser.parse_args(arguments).names or list(DATASETS):
-        prepared = load(name)
+        try:
+            prepared = load(name)
+        except LOAD_ERRORS as error:
+            raise SystemExit(f"{name}: {error}") from error
         privileged = ", ".join(str(prepared.X.columns[i]) for i in prepared.privileged)
         print(f"{name}: {prepared.X.shape[0]} rows, {prepared.X.shape[1]} features, privileged: {privileged}")
 

@@ -6,11 +6,14 @@ import gzip
 import io
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 GZIP_MAGIC = b"\x1f\x8b"
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".gz")
+BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
+"""What `find_member` raises for an archive that is not whole."""
 
 
 def is_archive(content: bytes) -> bool:

@@ -57,7 +57,13 @@ def how_to_do_without(raw: RawFile) -> str:
 def extract(raw: RawFile, content: bytes) -> bytes:
     """The raw file out of what was downloaded, with the line ends of the recorded checksum."""
     if archives.is_archive(content):
-        member = archives.find_member(content, raw.member or raw.name)
+        try:
+            member = archives.find_member(content, raw.member or raw.name)
+        except archives.BROKEN as error:
+            raise ValueError(
+                f"expected a whole archive from {raw.url}, got one that cannot be unpacked ({error}); "
+                + how_to_do_without(raw)
+            ) from error
         if member is None:
             raise ValueError(
                 f"expected {raw.member or raw.name!r} in the archive {raw.url}, and it is not there; "

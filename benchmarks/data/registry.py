@@ -17,6 +17,8 @@ FAMILIES = (uci_numeric, census, medicine, banking, justice, education)
 _BY_NAME = {dataset.name: dataset for family in FAMILIES for dataset in family.DATASETS}
 # A further set needs no more than its record in one of the families: it comes after the paper's.
 DATASETS: dict[str, DataSet] = {name: _BY_NAME[name] for name in PAPER_ORDER} | _BY_NAME
+LOAD_ERRORS = (OSError, ValueError, ImportError)
+"""What `load` raises where a set cannot be had: a failed download, a wrong file, no reader of spreadsheets."""
 
 
 def load(name: str) -> PreparedSet:

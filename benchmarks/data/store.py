@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,14 +52,30 @@ def local_path(raw: RawFile, folder: Path) -> Path | None:
     return None
 
 
-def read_plain(path: Path) -> bytes:
+def read_plain(raw: RawFile, path: Path) -> bytes:
     """The content of a file, uncompressed if its name ends in ``.gz``."""
     content = path.read_bytes()
-    return gzip.decompress(content) if path.suffix == ".gz" else content
+    if path.suffix != ".gz":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ChecksumError(
+            f"{raw.name} from {path}: expected a whole gzip file, got one that cannot be uncompressed ({error}); "
+            + how_to_mend(raw)
+        ) from error
 
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def how_to_mend(raw: RawFile) -> str:
+    """What a user can do about a file with the wrong content."""
+    return (
+        f"remove that file to download it again, or place the right {raw.name} (or {raw.name}.gz) in the "
+        f"folder that {FOLDER_VARIABLE} names"
+    )
 
 
 def check_sha256(raw: RawFile, content: bytes, source: str) -> None:
@@ -67,8 +84,7 @@ def check_sha256(raw: RawFile, content: bytes, source: str) -> None:
     if got != raw.sha256:
         raise ChecksumError(
             f"{raw.name} from {source}: expected sha256 {raw.sha256} of the uncompressed content, got {got}; "
-            f"remove that file to download it again, or place the right {raw.name} (or {raw.name}.gz) in the "
-            f"folder that {FOLDER_VARIABLE} names"
+            + how_to_mend(raw)
         )
 
 
@@ -77,7 +93,7 @@ def raw_content(raw: RawFile, fetch: Callable[[RawFile], bytes]) -> bytes:
     for folder in (user_folder(), cache_folder()):
         path = local_path(raw, folder) if folder is not None else None
         if path is not None:
-            content = read_plain(path)
+            content = read_plain(raw, path)
             check_sha256(raw, content, str(path))
             return content
     content = fetch(raw)
