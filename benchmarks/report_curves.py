@@ -43,7 +43,7 @@ somebody has. Settings are those of current mode. Every method is compared with 
 Sets: those where a booster on the privileged features alone reaches a test AUC of .6 and, with the privileged features
 known at the test as well, x and z together are better than x by .005 (`python -m benchmarks.curves --worth`).
 adult misses the second by a thousandth and is drawn as well. Elsewhere there is little that a teacher could tell. Large
-sets stop at 5000 rows, to keep the cost down; `python -m benchmarks.curves --cap 0` goes on to all.
+sets stop at 5000 rows unless the run was told to go on (`python -m benchmarks.curves --cap 0`), which takes hours.
 
 Differences have two half widths, a +- b / c. b is that of the corrected resampled t interval at 95 % (Nadeau and Bengio
 2003), where the variance of a mean over J repeats is (1/J + r) s^2 and r the test part over all other rows, here 1/3;
