@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, linalg
 from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -97,6 +97,29 @@ def test_l2_svm_plus_finds_what_its_primal_finds(C, gamma):
     expected = x @ w.value
     decision = kernel @ machine.coef + machine.intercept
     np.testing.assert_allclose(decision, expected, atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_svm_plus_with_a_free_slack_for_every_row_is_the_svm(C):
+    kernel, _, y = svm_plus_problem(4)
+    # Rows that share nothing in z have slacks of their own, nearly for nothing: what is left to pay is C times each.
+    machine = svm_plus.solve_svm_plus(kernel, np.eye(len(y)), y, C, 1e-7)
+    svm = SVC(C=C, kernel="precomputed", tol=1e-9).fit(kernel, y)
+    np.testing.assert_allclose(kernel @ machine.coef + machine.intercept, svm.decision_function(kernel), atol=1e-3)
+
+
+def test_svm_plus_cannot_tell_twins_apart_whose_privileged_features_are_the_same():
+    x = np.repeat(np.random.default_rng(0).normal(size=(20, 2)), 3, axis=0)
+    labels = np.where(x[:, 0] > 0, 1.0, -1.0)
+    labels[2::3] *= -1.0  # of each three rows alike, one has the other label
+    kernel = np.exp(-0.5 * _base.squared_distances(x, x))
+    own, same = (
+        svm_plus.solve_svm_plus(kernel, kernel_z, labels, 1.0, 1e-3) for kernel_z in (np.eye(60), np.ones((60, 60)))
+    )
+    truth = x[:, 0] > 0
+    assert roc_auc_score(truth, kernel @ own.coef) > 0.95
+    # One slack for all must be as large as the worst row needs, and then no row needs any model.
+    assert np.abs(kernel @ same.coef).max() < 0.05 * np.abs(kernel @ own.coef).max()
 
 
 def test_svm_plus_retries_with_a_larger_diagonal_and_then_says_that_it_failed(monkeypatch):
@@ -391,6 +414,14 @@ def test_mfc_without_a_bound_is_logistic_regression():
     x, y, groups = mfc_problem(1)
     model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10, max_iter=5000).fit(x[:, :-1], y)
     np.testing.assert_allclose(x @ mfc.solve_mfc(x, y, groups, np.inf), x[:, :-1] @ model.coef_[0], atol=1e-3)
+
+
+def test_mfc_without_covariance_is_logistic_regression_on_the_other_directions():
+    x, y, groups = mfc_problem(2)
+    others = linalg.null_space(mfc.covariance_rows(x, groups)[:, :-1])
+    columns = x[:, :-1] @ others
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10, max_iter=5000).fit(columns, y)
+    np.testing.assert_allclose(x @ mfc.solve_mfc(x, y, groups, 0.0), columns @ model.coef_[0], atol=1e-3)
 
 
 def test_mfc_goes_on_with_looser_tolerances_and_then_says_that_it_failed(monkeypatch):
