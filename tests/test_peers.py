@@ -101,6 +101,7 @@ def test_l2_svm_plus_finds_what_its_primal_finds(C, gamma):
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_svm_plus_with_a_free_slack_for_every_row_is_the_svm(C):
+    pytest.importorskip("clarabel")
     kernel, _, y = svm_plus_problem(4)
     # Rows that share nothing in z have slacks of their own, nearly for nothing: what is left to pay is C times each.
     machine = svm_plus.solve_svm_plus(kernel, np.eye(len(y)), y, C, 1e-7)
@@ -109,6 +110,7 @@ def test_svm_plus_with_a_free_slack_for_every_row_is_the_svm(C):
 
 
 def test_svm_plus_cannot_tell_twins_apart_whose_privileged_features_are_the_same():
+    pytest.importorskip("clarabel")
     x = np.repeat(np.random.default_rng(0).normal(size=(20, 2)), 3, axis=0)
     labels = np.where(x[:, 0] > 0, 1.0, -1.0)
     labels[2::3] *= -1.0  # of each three rows alike, one has the other label
