@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pi_xgb._selection import intervals
+from pi_xgb._stats import paired as intervals
 
 # A fold trains on eight parts and is tested on one.
 TEST_OVER_TRAIN = 1 / 8

@@ -17,7 +17,7 @@ import pi_xgb
 from benchmarks.data.prepared import PreparedSet
 from benchmarks.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold, paper_params
 from benchmarks.search_booster import Floats, LeanBooster
-from pi_xgb._losses import LOSSES
+from pi_xgb._core.losses import LOSSES
 
 LOSS = LOSSES["binary:logistic"]
 DEFAULT_BINS = 256

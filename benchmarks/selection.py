@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 import pi_xgb
 from benchmarks.folds import parts
-from pi_xgb._selection.intervals import STANDARD_ERRORS, corrected_interval
+from pi_xgb._stats.paired import STANDARD_ERRORS, corrected_interval
 from pi_xgb.selection import Selection, compare, select
 
 OUT = Path(__file__).parent / "results"

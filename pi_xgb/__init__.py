@@ -8,19 +8,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import constraints, datasets, importance, metrics, plotting
-from ._cv import cv
-from ._joint import JointCheckPoint, JointObjective, JointTeacher
-from ._learned import LearnedTeacher, fit_teacher
-from ._objective import KLObjective
+from ._core.attached import attach_teacher
+from ._core.checkpoint import JointCheckPoint
+from ._core.cv import cv
+from ._core.joint import JointObjective, JointTeacher
+from ._core.learned import LearnedTeacher, fit_teacher
+from ._core.objective import KLObjective
+from ._core.teachers import ModelTeacher, Teacher
+from ._core.train import train
 from ._report.report import report
-from ._teachers import ModelTeacher, Teacher, attach_teacher
 from ._version import __version__
 from .selection import Comparison, Selection, compare, select
-from .training import train
 
 if TYPE_CHECKING:
     from ._sklearn.cv import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
-    from .sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
+    from ._sklearn.estimators import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
 # scikit-learn, Dask and Spark are extras: what needs them is imported when it is asked for.
 _FROM_SKLEARN = (

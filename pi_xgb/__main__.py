@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import _demo
 from ._cli import compare, evaluate, predict, train, tune
+from ._cli import demo as _demo
 from ._version import __version__
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141

@@ -14,25 +14,15 @@ Workers without training rows take no part. Where a worker is lost during the tr
 as in ``xgboost.dask``, at the latest after the timeout of ``coll_cfg`` (``xgboost.collective.Config(timeout=...)``).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
-
-from ._by_column import by_column
-from ._guidance import Guidance
-from ._teachers import DEFAULT_KL_WEIGHT
-from ._validation import check_choice
+from ._constraints.by_column import by_column
 
 try:
-    import xgboost.dask
     from xgboost.dask import DaskDMatrix, DaskQuantileDMatrix, inplace_predict, predict
 except ImportError as error:
     raise ImportError('pi_xgb.dask needs Dask with its scheduler: pip install "pi-xgb[dask]"') from error
 
 from ._dask.estimators import DaskPrivilegedXGBClassifier, DaskPrivilegedXGBRegressor
-from ._dask.rows import this_client
-from ._dask.train import train_async
+from ._dask.train import train
 
 __all__ = [
     "DaskDMatrix",
@@ -44,132 +34,3 @@ __all__ = [
     "predict",
     "train",
 ]
-
-
-def train(
-    client: Any,
-    params: Any,
-    dtrain: Any,
-    num_boost_round: int = 10,
-    *,
-    privileged: Any = None,
-    method: str = "kbpib",
-    kl_weight: float = DEFAULT_KL_WEIGHT,
-    teacher: Any = None,
-    crossfit: int = 0,
-    teacher_params: Any = None,
-    privileged_evals: Sequence[tuple[Any, str]] | None = None,
-    allow_overlap: bool = False,
-    engine: str = "auto",
-    evals: Sequence[tuple[Any, str]] | None = None,
-    obj: Any = None,
-    early_stopping_rounds: int | None = None,
-    xgb_model: Any = None,
-    verbose_eval: bool | int = True,
-    callbacks: Sequence[Any] | None = None,
-    custom_metric: Any = None,
-    coll_cfg: Any = None,
-) -> Any:
-    """Train on a Dask cluster, guided by a teacher that knows more.
-
-    It is ``xgboost.dask.train`` with the guiding keywords of :func:`pi_xgb.train`. Without ``privileged`` and
-    ``teacher`` it is ``xgboost.dask.train`` itself.
-
-    Parameters
-    ----------
-    client
-        The ``distributed.Client``; None means the current one. With an asynchronous client the call is awaited.
-    params, num_boost_round
-        As for :func:`pi_xgb.train`. Each worker uses the threads that Dask gave it, unless ``nthread`` says
-        otherwise.
-    dtrain
-        A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights).
-    privileged
-        A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
-    method, kl_weight, teacher_params, allow_overlap, engine
-        As for :func:`pi_xgb.train`.
-    teacher
-        Instead of ``privileged``: q as a Dask collection in the partitions of ``dtrain``; or
-        ``by_column(GroupParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in the place
-        of its column; or an array or a Teacher for all rows, in the order of the partitions, which is cut up on the
-        client and sent out; or a list of (one of these, weight).
-    crossfit
-        K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
-        K folds, so every worker needs at least K of them. The folds, and with them the model, depend on how rows lie
-        on workers.
-    privileged_evals
-        A list of (DaskDMatrix, name) that stops the teacher early, along with ``early_stopping_rounds``. Every worker
-        needs some of its rows: at least as many partitions as workers.
-    evals
-        A list of (DaskDMatrix, name). Partitions on workers that do not train are sent to one that does.
-    obj
-        Only without a teacher.
-    early_stopping_rounds, xgb_model, verbose_eval, callbacks, custom_metric, coll_cfg
-        As for ``xgboost.dask.train``.
-
-    Returns
-    -------
-    dict
-        ``"booster"``, a plain ``xgboost.Booster`` on the features of ``dtrain``, and ``"history"``, the evaluations of
-        the student. :func:`predict` takes either.
-
-    Notes
-    -----
-    The teacher is trained on the cluster like the student and costs as much; ``crossfit`` costs that K times. What is
-    sent around each round is XGBoost's histograms; JPIB adds those of the teacher's tree, constraints add what
-    :mod:`pi_xgb.constraints` says. Before the training the row counts of the partitions are compared, one small task
-    each, and partitions of ``privileged`` on other workers are sent over.
-
-    Examples
-    --------
-    >>> import dask.array, distributed, pi_xgb.dask
-    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
-    >>> x, z, y = (dask.array.from_array(t.to_numpy(), chunks=(100, *t.shape[1:])) for t in (data.x, data.z, data.y))
-    >>> with distributed.Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
-    ...     dtrain = pi_xgb.dask.DaskDMatrix(client, x, y)
-    ...     privileged = pi_xgb.dask.DaskDMatrix(client, z, y)
-    ...     params = {"objective": "binary:logistic", "max_depth": 3}
-    ...     result = pi_xgb.dask.train(client, params, dtrain, 5, privileged=privileged, kl_weight=1.0)
-    ...     pi_xgb.dask.predict(client, result, x).compute().shape
-    (300,)
-    """
-    client = this_client(client)
-    Guidance(
-        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
-    ).check_keywords()
-    check_choice(engine, ("auto", "callback", "native"), "engine")
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
-    shared = {
-        "evals": evals,
-        "early_stopping_rounds": early_stopping_rounds,
-        "xgb_model": xgb_model,
-        "verbose_eval": verbose_eval,
-        "callbacks": callbacks,
-        "custom_metric": custom_metric,
-        "coll_cfg": coll_cfg,
-    }
-    if privileged is None and teacher is None:
-        return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    if obj is not None:
-        raise ValueError(
-            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
-            "loss in params['objective'], or train without a teacher"
-        )
-    return client.sync(
-        train_async,
-        client,
-        params,
-        dtrain,
-        num_boost_round,
-        privileged=privileged,
-        teacher=teacher,
-        privileged_evals=privileged_evals,
-        method=method,
-        kl_weight=kl_weight,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        allow_overlap=allow_overlap,
-        engine=engine,
-        **shared,
-    )

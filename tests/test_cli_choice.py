@@ -12,7 +12,7 @@ import pytest
 import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
 
-from pi_xgb._demo import run_demo
+from pi_xgb._cli.demo import run_demo
 from pi_xgb.selection import select
 
 __all__ = ["files", "one_thread", "trained"]
@@ -87,7 +87,7 @@ def train(*options, data="train.csv", out="model.ubj"):
 
 def test_nothing_is_overwritten_unasked_and_nothing_is_trained_first(files, capsys, monkeypatch):
     Path("model.ubj").write_text("precious")
-    monkeypatch.setattr("pi_xgb._cli.tables.pd.read_csv", lambda *_, **__: pytest.fail("the check comes too late"))
+    monkeypatch.setattr("pi_xgb._cli.source.pd.read_csv", lambda *_, **__: pytest.fail("the check comes too late"))
     refused(capsys, "exists and is left as it is: choose another name, or add --force", *train())
     refused(capsys, "must end in .ubj or .json", *train(out="model.txt"))
     refused(capsys, "does not exist: create it first", *train(out="nowhere/model.ubj"))

@@ -121,7 +121,7 @@ def test_in_a_column_of_text_they_are_text(files, capsys):
 
 
 def test_a_column_that_is_text_far_down_is_text_from_its_first_row(tmp_path):
-    from pi_xgb._cli.tables import Source
+    from pi_xgb._cli.source import Source
 
     values = ["NA", "7", "", *["1"] * 1500, "x", "null"]
     pd.DataFrame({"code": values, "number": "2", "flag": ["NA", *["True"] * 1504]}).to_csv(

@@ -116,7 +116,7 @@ def test_ctrl_c_leaves_nothing_behind(folder, options):
 
 
 def test_an_interrupted_write_leaves_no_draft(tmp_path, monkeypatch):
-    from pi_xgb._cli.files import write_file
+    from pi_xgb._files import write_file
 
     def interrupted(*_):
         raise KeyboardInterrupt

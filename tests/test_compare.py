@@ -11,9 +11,9 @@ import xgboost as xgb
 from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._selection.intervals import Interval, corrected_interval
-from pi_xgb._selection.labels import labels_and_params
+from pi_xgb._core.target import labels_and_params
 from pi_xgb._selection.verdict import verdict_on
+from pi_xgb._stats.paired import Interval, corrected_interval
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}

@@ -21,7 +21,7 @@ import pi_xgb
 from pi_xgb import constraints
 from pi_xgb._constraints import neighbours
 from pi_xgb._constraints.isotonic import isotonic, pool_adjacent_violators
-from pi_xgb._teachers import Teacher
+from pi_xgb._core.teachers import Teacher
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 
 # Every constraint, made from one column of small whole numbers, which serves as group, key, feature and merit.

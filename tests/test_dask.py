@@ -12,7 +12,7 @@ import xgboost as xgb
 from test_distributed import N_ROWS, rows
 
 import pi_xgb
-from pi_xgb._learned import deal_folds
+from pi_xgb._stats.folds import deal_folds
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy
 
 da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")

@@ -9,11 +9,12 @@ import xgboost as xgb
 from test_distributed import N_ROWS, on_workers, rows
 
 import pi_xgb
-from pi_xgb import _collective, constraints
-from pi_xgb._constraints.codes import group_codes, shared_codes
-from pi_xgb._constraints.tables import tabulate
-from pi_xgb._losses import LOSSES
-from pi_xgb._teachers import Start
+from pi_xgb import constraints
+from pi_xgb._constraints.distribution import tabulate
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.teachers import Start
+from pi_xgb._rows.codes import group_codes, shared_codes
+from pi_xgb._xgb import collective as _collective
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eta": 0.5}

@@ -11,7 +11,8 @@ import xgboost as xgb
 
 import pi_xgb
 from benchmarks import gpu
-from pi_xgb._losses import LOSSES, module_for
+from pi_xgb._arrays import module_for
+from pi_xgb._core.losses import LOSSES
 from pi_xgb.constraints import GroupParity
 
 WHY_NOT = gpu.why_no_cuda()

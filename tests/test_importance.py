@@ -11,8 +11,9 @@ import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_xgb import _fairfis, _trees
-from pi_xgb._surrogate import fit_surrogate
+from pi_xgb._importance import score as _fairfis
+from pi_xgb._importance.surrogate import fit_surrogate
+from pi_xgb._xgb import trees as _trees
 from pi_xgb.importance import fair_importance
 
 # --- the definition, read slowly ----------------------------------------------------------------------

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_xgb._losses import LOSSES, Loss, Softmax, array_module
+from pi_xgb._arrays import array_module
+from pi_xgb._core.losses import LOSSES, Loss, Softmax
 
 N_CLASSES = 4
 EPS = float(np.finfo(np.float32).eps)

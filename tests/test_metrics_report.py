@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 
 from pi_xgb import metrics
-from pi_xgb.metrics import UndefinedRateWarning, _bootstrap
+from pi_xgb._stats import bootstrap as _bootstrap
+from pi_xgb.metrics import UndefinedRateWarning
 
 few = settings(max_examples=25, deadline=None)
 undefined_is_fine = pytest.mark.filterwarnings("ignore::pi_xgb.metrics.UndefinedRateWarning")

@@ -8,7 +8,7 @@ import xgboost as xgb
 from xgboost.callback import TrainingCallback
 
 import pi_xgb
-from pi_xgb._losses import LOSSES
+from pi_xgb._core.losses import LOSSES
 
 ROUNDS = 12
 

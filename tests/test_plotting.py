@@ -17,8 +17,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
 from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, calibration, path, roc_picture, scored_rows, wilson
+from pi_xgb._plots.series import weight_path
 from pi_xgb._plots.style import LINES, MARKERS, MOST, PALETTE, short
-from pi_xgb._plots.tables import student, weight_path
+from pi_xgb._stats.paired import student
 
 
 @pytest.fixture(autouse=True)

@@ -14,12 +14,12 @@ from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
 from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of, trainings
-from pi_xgb._selection.folds import Split, splits_of, subset
-from pi_xgb._selection.intervals import Interval, choose, corrected_interval
-from pi_xgb._selection.matrices import side_by_side
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import fold_curves
+from pi_xgb._selection.splits import Split, splits_of, subset
+from pi_xgb._stats.paired import Interval, choose, corrected_interval
+from pi_xgb._xgb.matrix import side_by_side
 from pi_xgb.selection import Selection, select
 
 ROUNDS = 5

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold
 
 import pi_xgb
 from pi_xgb._selection import compare as compare_module
-from pi_xgb._selection.folds import splits_of
+from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}

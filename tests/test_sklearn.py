@@ -831,7 +831,7 @@ def test_an_estimator_as_teacher(classes, crossfit):
 
     if crossfit:
         # Rows that share a teacher were not among its training rows: recovered from the q of a hand-written loop.
-        from pi_xgb._learned import deal_folds
+        from pi_xgb._stats.folds import deal_folds
 
         q = np.empty((len(y), *([classes] if classes > 2 else [])))
         for rest, out in deal_folds(np.asarray(y, np.float32), crossfit, 0):

@@ -145,7 +145,7 @@ def test_labels_in_another_order_than_their_rows_are_refused(kind):
 
 
 def test_a_module_knows_its_own():
-    import pi_xgb.sklearn as module
+    import pi_xgb._sklearn.estimators as module
 
     with pytest.raises(AttributeError, match="no attribute 'PrivilegedXGBRanker'"):
         module.PrivilegedXGBRanker  # noqa: B018

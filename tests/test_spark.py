@@ -13,7 +13,7 @@ import xgboost as xgb
 from test_distributed import N_ROWS, rows
 
 import pi_xgb
-from pi_xgb._learned import deal_folds
+from pi_xgb._stats.folds import deal_folds
 
 pytest.importorskip("pyspark", reason="pi_xgb.spark needs PySpark")
 pytest.importorskip("pyarrow", reason="PySpark needs PyArrow to hand rows to Python")

@@ -14,7 +14,7 @@ from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, pro
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from pi_xgb._learned import deal_folds
+from pi_xgb._stats.folds import deal_folds
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])

@@ -252,7 +252,7 @@ def test_locks_go_with_their_matrices():
     import gc
     import weakref
 
-    from pi_xgb import _dmatrix
+    from pi_xgb._xgb import matrix as _dmatrix
 
     shared = Shared()
     shared.kbpib()

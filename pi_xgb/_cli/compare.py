@@ -8,7 +8,7 @@ from typing import Any
 from .options import add_training, at_least, names, params_of
 from .output import print_table
 from .rows import Say, columns_of, read_training
-from .tables import Source
+from .source import Source
 from .tune import add_choosing, choosing_of, need_privileged
 
 EXAMPLE = """example:

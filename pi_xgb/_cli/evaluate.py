@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .files import new_file
+from .._files import new_file
 from .labels import encoded
 from .model import Model, check_features, load_model
 from .options import add_rows, at_least, names, probability
 from .output import FORMATS, print_table
 from .rows import Say, weights_of
-from .tables import Source
+from .source import Source
 
 EXAMPLE = """example, with two columns of groups that the model need not know:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html

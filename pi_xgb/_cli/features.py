@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import xgboost
 
-from .words import first_text
+from .._rows.words import first_text
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
@@ -38,35 +35,6 @@ def known_features(frame: pd.DataFrame, categories: Categories, file: str, say: 
         elif not _is_plain(column):
             changed[name] = _as_numbers(column, str(name), file)
     return _replaced(frame, changed)
-
-
-def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
-    """The categories that XGBoost keeps in a model, by the name of the feature.
-
-    XGBoost hands them out through pyarrow only, so they are read from the model as it is saved. They are needed
-    because its versions differ in what they make of a category that the training did not have: a wrong one, or an
-    error.
-    """
-    types, names = booster.feature_types or [], booster.feature_names or []
-    if "c" not in types:
-        return {}
-    text = bytes(booster.save_raw("json")).decode()
-    begin = text.find('"cats":{')
-    kept = json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
-    if len(kept) != len(names):
-        raise ValueError(
-            "the model has categorical features and does not say what their categories are: it was made by an XGBoost "
-            "before 3.1, or from numbers for categories; train it again from a table with text"
-        )
-    return {name: _decoded(kept[i]) for i, (name, kind) in enumerate(zip(names, types, strict=True)) if kind == "c"}
-
-
-def _decoded(encoded: Mapping[str, Any]) -> pd.Index[Any]:
-    if "offsets" not in encoded:
-        numbers: pd.Index[Any] = pd.Index(encoded["values"])
-        return numbers
-    letters, ends = bytes(value % 256 for value in encoded["values"]), encoded["offsets"]
-    return pd.Index([letters[a:b].decode() for a, b in itertools.pairwise(ends)], dtype=object)
 
 
 def _is_plain(column: pd.Series[Any]) -> bool:

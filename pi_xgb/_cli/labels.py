@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .words import first_text
+from .._rows.words import first_text
 
 _CLASSES = ("binary:logistic", "multi:softprob", "multi:softmax")
 

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._class_names import read_classes, write_classes
-from .features import categories_of_model, known_features
-from .files import new_file, write_file
+from .._files import new_file, write_file
+from .._xgb.booster import categories_of_model, read_classes, write_classes
+from .features import known_features
 from .rows import Say
-from .tables import Source
+from .source import Source
 
 
 @dataclasses.dataclass(frozen=True)

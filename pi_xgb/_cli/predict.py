@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from .files import new_file, write_file
+from .._files import new_file, write_file
 from .model import check_features, load_model
 from .options import add_rows, names
 from .rows import Say
-from .tables import Source, written
+from .source import Source, written
 
 EXAMPLE = """example:
   pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv

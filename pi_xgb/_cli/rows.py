@@ -13,7 +13,7 @@ import xgboost
 
 from .features import categories_of, known_features, learned_features
 from .labels import Target, encoded, read_target
-from .tables import Source, some
+from .source import Source, some
 
 Say = Callable[[str], None]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import xgboost
 
-from .._guidance import METHODS
-from .._teachers import DEFAULT_KL_WEIGHT
-from ..training import train
+from .._core.guidance import METHODS
+from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import train
 from .model import new_model_file, write_model
 from .options import add_training, at_least, params_of, weight_or_auto
 from .progress import Bar, on_terminal
 from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
-from .tables import Source
+from .source import Source
 from .tune import choose
 
 EXAMPLE = """example, with lab and score known for the training rows only:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._guidance import METHODS
+from .._core.guidance import METHODS
 from .model import new_model_file, write_model
 from .options import add_training, at_least, names, params_of, weight
 from .output import FORMATS, print_table
 from .rows import Rows, Say, columns_of, read_training
-from .tables import Source
+from .source import Source
 
 if TYPE_CHECKING:
     from ..selection import Selection

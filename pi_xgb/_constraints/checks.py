@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._collective import global_sum
-from .._losses import Array
+from .._arrays import Array
+from .._xgb.collective import global_sum
 
 
 def check_groups(n_groups: int, n_rows: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._losses import Array
+from .._arrays import Array
 
 # Lines of weight 0 need an answer too, in order with the others, and must not move them.
 _NEGLIGIBLE = 1e-18

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._collective import global_sum
-from .._losses import Array
+from .._arrays import Array
+from .._xgb.collective import global_sum
 
 MAX_NEIGHBOURS = 50_000_000
 """How many (row, similar row) pairs are kept in memory, at 4 bytes each; averages take 8 bytes for each."""

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
-from .._borrowed import borrowed
-from .._guidance import METHODS
-from .._teachers import DEFAULT_KL_WEIGHT
-from .._validation import check_choice, check_kl_weight
-from .train import train_async
+from .._core.checks import check_kl_weight
+from .._core.guidance import METHODS
+from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._rows.checks import check_choice
+from .._xgb.borrowed import borrowed
+from .cluster import train_async
 
 # The base of both, which xgboost.dask does not export.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]

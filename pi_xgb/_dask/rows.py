@@ -12,7 +12,7 @@ import distributed
 import numpy as np
 from xgboost.dask import DaskDMatrix
 
-from .._losses import Array
+from .._arrays import Array
 
 
 class Part(NamedTuple):

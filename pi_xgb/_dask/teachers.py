@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .._by_column import ByColumn
-from .._joint import JointTeacher
-from .._teachers import FixedTeacher, Teacher, as_teachers, is_list_of_pairs
+from .._constraints.by_column import ByColumn
+from .._core.joint import JointTeacher
+from .._core.teachers import FixedTeacher, Teacher, as_teachers, is_list_of_pairs
 from .rows import Part, Shares, check_lined_up, is_collection, joined, parts_of_collection
 
 

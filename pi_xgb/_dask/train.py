@@ -1,210 +1,143 @@
-"""One training on a Dask cluster: the rows are lined up here, each worker then calls ``pi_xgb.train`` on its own."""
+"""``train`` on a Dask cluster: keywords checked here, the work done by :mod:`pi_xgb._dask.cluster`."""
 
 from __future__ import annotations
 
-import concurrent.futures
-import contextlib
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import distributed
-import xgboost
-from xgboost import collective
+import xgboost.dask
 
-from .._collective import all_or_none
-from .._params import user_params
-from .._validation import check_evals
-from ..training import train
-from .rows import Part, Shares, check_lined_up, parts_of_matrix, share_out, this_client
-from .teachers import made_of, teachers_on_workers
-
-try:
-    from xgboost.dask import CommunicatorContext, _get_dask_config, _get_rabit_args
-    from xgboost.dask.data import _get_dmatrices
-    from xgboost.dask.utils import get_n_threads
-except ImportError as error:
-    raise RuntimeError(
-        f"xgboost.dask of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.dask was "
-        f"tested with (3.1 to 3.4): {error}. Use one of those"
-    ) from error
-
-Named = Sequence[tuple[Any, str]]
+from .._core.guidance import Guidance
+from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._rows.checks import check_choice
+from .cluster import train_async
+from .rows import this_client
 
 
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """The rows of the student, or of the teacher: a matrix to train on and others to evaluate."""
-
-    matrix: Any
-    parts: list[Part]
-    evals: list[tuple[Any, str]]
-    visiting: list[dict[str, list[Any]]]
-    """The partitions of each of the others, by the worker that evaluates them."""
-
-    def of(self, shares: Shares, worker: str) -> tuple[list[Any], dict[str, Any]]:
-        """What this worker builds its matrices from, and how XGBoost tells them apart."""
-        own = _described(self.matrix, worker, shares.of(self.parts, worker))
-        others = [
-            _described(matrix, worker, housed[worker])
-            for (matrix, _), housed in zip(self.evals, self.visiting, strict=True)
-        ]
-        told_apart = {
-            "train_id": id(self.matrix),
-            "evals_id": [id(matrix) for matrix, _ in self.evals],
-            "evals_name": [name for _, name in self.evals],
-        }
-        return [own, *others], told_apart
-
-
-@dataclasses.dataclass(frozen=True)
-class Order:
-    """What every worker is told, whatever its rows."""
-
-    params: dict[str, Any]
-    num_boost_round: int
-    xgb_model: Any
-    keywords: dict[str, Any]
-    """The keywords of ``pi_xgb.train`` that are neither rows nor teachers."""
-    coll_cfg: Any
-    config: dict[str, Any]
-
-
-async def train_async(
+def train(
     client: Any,
     params: Any,
     dtrain: Any,
-    num_boost_round: int,
+    num_boost_round: int = 10,
     *,
-    privileged: Any,
-    teacher: Any,
-    evals: Named | None,
-    privileged_evals: Named | None,
-    xgb_model: Any,
-    coll_cfg: Any,
-    **keywords: Any,
-) -> dict[str, Any]:
-    """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
+    privileged: Any = None,
+    method: str = "kbpib",
+    kl_weight: float = DEFAULT_KL_WEIGHT,
+    teacher: Any = None,
+    crossfit: int = 0,
+    teacher_params: Any = None,
+    privileged_evals: Sequence[tuple[Any, str]] | None = None,
+    allow_overlap: bool = False,
+    engine: str = "auto",
+    evals: Sequence[tuple[Any, str]] | None = None,
+    obj: Any = None,
+    early_stopping_rounds: int | None = None,
+    xgb_model: Any = None,
+    verbose_eval: bool | int = True,
+    callbacks: Sequence[Any] | None = None,
+    custom_metric: Any = None,
+    coll_cfg: Any = None,
+) -> Any:
+    """Train on a Dask cluster, guided by a teacher that knows more.
+
+    It is ``xgboost.dask.train`` with the guiding keywords of :func:`pi_xgb.train`. Without ``privileged`` and
+    ``teacher`` it is ``xgboost.dask.train`` itself.
+
+    Parameters
+    ----------
+    client
+        The ``distributed.Client``; None means the current one. With an asynchronous client the call is awaited.
+    params, num_boost_round
+        As for :func:`pi_xgb.train`. Each worker uses the threads that Dask gave it, unless ``nthread`` says
+        otherwise.
+    dtrain
+        A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights).
+    privileged
+        A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
+    method, kl_weight, teacher_params, allow_overlap, engine
+        As for :func:`pi_xgb.train`.
+    teacher
+        Instead of ``privileged``: q as a Dask collection in the partitions of ``dtrain``; or
+        ``by_column(GroupParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in the place
+        of its column; or an array or a Teacher for all rows, in the order of the partitions, which is cut up on the
+        client and sent out; or a list of (one of these, weight).
+    crossfit
+        K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
+        K folds, so every worker needs at least K of them. The folds, and with them the model, depend on how rows lie
+        on workers.
+    privileged_evals
+        A list of (DaskDMatrix, name) that stops the teacher early, along with ``early_stopping_rounds``. Every worker
+        needs some of its rows: at least as many partitions as workers.
+    evals
+        A list of (DaskDMatrix, name). Partitions on workers that do not train are sent to one that does.
+    obj
+        Only without a teacher.
+    early_stopping_rounds, xgb_model, verbose_eval, callbacks, custom_metric, coll_cfg
+        As for ``xgboost.dask.train``.
+
+    Returns
+    -------
+    dict
+        ``"booster"``, a plain ``xgboost.Booster`` on the features of ``dtrain``, and ``"history"``, the evaluations of
+        the student. :func:`predict` takes either.
+
+    Notes
+    -----
+    The teacher is trained on the cluster like the student and costs as much; ``crossfit`` costs that K times. What is
+    sent around each round is XGBoost's histograms; JPIB adds those of the teacher's tree, constraints add what
+    :mod:`pi_xgb.constraints` says. Before the training the row counts of the partitions are compared, one small task
+    each, and partitions of ``privileged`` on other workers are sent over.
+
+    Examples
+    --------
+    >>> import dask.array, distributed, pi_xgb.dask
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> x, z, y = (dask.array.from_array(t.to_numpy(), chunks=(100, *t.shape[1:])) for t in (data.x, data.z, data.y))
+    >>> with distributed.Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
+    ...     dtrain = pi_xgb.dask.DaskDMatrix(client, x, y)
+    ...     privileged = pi_xgb.dask.DaskDMatrix(client, z, y)
+    ...     params = {"objective": "binary:logistic", "max_depth": 3}
+    ...     result = pi_xgb.dask.train(client, params, dtrain, 5, privileged=privileged, kl_weight=1.0)
+    ...     pi_xgb.dask.predict(client, result, x).compute().shape
+    (300,)
+    """
     client = this_client(client)
-    order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config())
-    evals = check_evals(evals or (), "evals")
-    privileged_evals = check_evals(privileged_evals or (), "privileged_evals")
-    parts = await parts_of_matrix(client, dtrain, "dtrain")
-    shares = share_out(parts)
-
-    async def visiting(pairs: Named, keyword: str, *, everywhere: bool = False) -> list[dict[str, list[Any]]]:
-        housed = []
-        for matrix, label in pairs:
-            name = f"{keyword} {label!r}"
-            others = await parts_of_matrix(client, matrix, name)
-            housed.append(shares.visiting(others, name, everywhere=everywhere))
-        return housed
-
-    sides: list[Side | None] = [Side(dtrain, parts, evals, await visiting(evals, "evals")), None]
-    if privileged is not None:
-        privileged_parts = await parts_of_matrix(client, privileged, "privileged")
-        check_lined_up(parts, privileged_parts, "dtrain", "privileged")
-        housed = await visiting(privileged_evals, "privileged_evals", everywhere=True)
-        sides[1] = Side(privileged, privileged_parts, privileged_evals, housed)
-    teachers = await teachers_on_workers(client, teacher, parts)
-
-    workers = shares.workers
-    # Two trainings at once on one worker would wait for each other's other half.
-    async with distributed.MultiLock(workers, client):
-        communicator = await _get_rabit_args(client, len(workers), dconfig=_get_dask_config(), coll_cfg=coll_cfg)
-        futures = [
-            client.submit(
-                _work,
-                worker,
-                order,
-                communicator,
-                *[None if side is None else side.of(shares, worker) for side in sides],
-                None if teachers is None else [(one.share(shares, parts, worker), w) for one, w in teachers],
-                workers=[worker],
-                # Where its worker is gone the task must fail somewhere else, instead of waiting for ever.
-                allow_other_workers=True,
-                pure=False,
-            )
-            for worker in workers
-        ]
-        return await _outcome(futures)
-
-
-def _described(matrix: Any, worker: str, parts: list[Any]) -> dict[str, Any]:
-    """What XGBoost sends to a worker to build its part of a matrix from, with partitions of our choice."""
-    return {**matrix._create_fn_args(worker), "parts": parts or None}
-
-
-def _work(
-    address: str, order: Order, communicator: dict[str, Any], student: Any, privileged: Any, teachers: Any
-) -> dict[str, Any] | None:
-    """On a worker: build the matrices and train; the worker of rank 0 gives the answer of all."""
-    worker = distributed.get_worker()
-    if worker.address != address:
-        raise ConnectionError(
-            f"the worker {address} was lost during the training: start it again, build the DaskDMatrix anew and train "
-            "once more (xgb_model= goes on from a model that was saved)"
+    Guidance(
+        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
+    ).check_keywords()
+    check_choice(engine, ("auto", "callback", "native"), "engine")
+    if privileged_evals and not early_stopping_rounds:
+        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
+    shared = {
+        "evals": evals,
+        "early_stopping_rounds": early_stopping_rounds,
+        "xgb_model": xgb_model,
+        "verbose_eval": verbose_eval,
+        "callbacks": callbacks,
+        "custom_metric": custom_metric,
+        "coll_cfg": coll_cfg,
+    }
+    if privileged is None and teacher is None:
+        return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
+    if obj is not None:
+        raise ValueError(
+            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
+            "loss in params['objective'], or train without a teacher"
         )
-    n_threads = get_n_threads(order.params, worker)
-    params = {**order.params, "nthread": n_threads}
-    params.pop("n_jobs", None)
-    if hasattr(order.coll_cfg, "update_worker_args"):  # since XGBoost 3.3
-        communicator = order.coll_cfg.update_worker_args(communicator)
-
-    history: dict[str, Any] = {}
-    with CommunicatorContext(**communicator), xgboost.config_context(**{**order.config, "nthread": n_threads}):
-        dtrain, evals = _matrices(student, n_threads, order.xgb_model)
-        guiding: dict[str, Any] = {}
-        if privileged is not None:
-            matrix, privileged_evals = _matrices(privileged, n_threads, None)
-            guiding = {"privileged": matrix, "privileged_evals": privileged_evals or None}
-        if teachers is not None:
-            with all_or_none("making the teachers"):
-                pairs = [(made_of(share), weight) for share, weight in teachers]
-                guiding = {"teacher": pairs[0][0] if pairs[0][1] is None else pairs}
-        booster = train(
-            params,
-            dtrain,
-            order.num_boost_round,
-            evals=evals,
-            evals_result=history,
-            xgb_model=order.xgb_model,
-            **guiding,
-            **order.keywords,
-        )
-        answers_for_all = collective.get_rank() == 0
-    return {"booster": booster, "history": history} if answers_for_all else None
-
-
-def _matrices(side: tuple[list[Any], dict[str, Any]], n_threads: int, model: Any) -> Any:
-    (own, *others), told_apart = side
-    names = dict(told_apart)
-    return _get_dmatrices(own, names.pop("train_id"), *others, **names, n_threads=n_threads, model=model)
-
-
-async def _outcome(futures: list[Any]) -> dict[str, Any]:
-    """The model, or of all the errors the one that says most."""
-    # One by one, since waiting for all raises as soon as one of them is gone together with its data.
-    wait: Any = distributed.wait
-    for future in futures:
-        with contextlib.suppress(concurrent.futures.CancelledError):
-            await wait([future])
-    errors = [await future.exception() for future in futures if future.status == "error"]
-    if any(future.status not in ("finished", "error") for future in futures):
-        errors.append(
-            ConnectionError(
-                "a worker was lost during the training, and with it rows that nobody else has: load the data again, "
-                "build the DaskDMatrix anew and train once more"
-            )
-        )
-    if errors:
-        raise min(errors, key=_is_a_consequence)
-    answers: list[dict[str, Any] | None] = [await future for future in futures]
-    return next(answer for answer in answers if answer is not None)
-
-
-def _is_a_consequence(error: BaseException) -> bool:
-    """Whether an error follows from another worker's: one that was told, or one that found nobody to talk to."""
-    if isinstance(error, xgboost.core.XGBoostError):
-        return "collective" in str(error)
-    return "other worker(s) of this distributed training" in str(error)
+    return client.sync(
+        train_async,
+        client,
+        params,
+        dtrain,
+        num_boost_round,
+        privileged=privileged,
+        teacher=teacher,
+        privileged_evals=privileged_evals,
+        method=method,
+        kl_weight=kl_weight,
+        crossfit=crossfit,
+        teacher_params=teacher_params,
+        allow_overlap=allow_overlap,
+        engine=engine,
+        **shared,
+    )

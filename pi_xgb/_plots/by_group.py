@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..metrics._inputs import as_threshold
+from .._rows.vectors import as_threshold
 from .groups import ScoredRows, bin_edges, calibration, path, roc_picture, scored_rows
-from .style import (
-    FEW,
-    REFERENCE,
-    as_axes,
-    check_axes,
-    check_count,
-    finish,
-    largest,
-    legend,
-    legend_on_top,
-    look,
-    short,
-)
+from .style import FEW, REFERENCE, as_axes, check_axes, check_count, finish, largest, legend, legend_on_top, look, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

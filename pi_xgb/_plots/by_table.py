@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._stats.paired import check_confidence
+from .series import Measured, as_table, check_columns, frontier_lines, weight_path
 from .style import (
     MOST,
     PALETTE,
@@ -19,7 +21,6 @@ from .style import (
     look,
     short,
 )
-from .tables import Measured, as_table, check_columns, check_confidence, frontier_lines, weight_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

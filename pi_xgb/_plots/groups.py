@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.groups import Groups, as_groups, check_several
+from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights, check_lengths
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
-from ..metrics._groups import Groups, as_groups, check_several
-from ..metrics._inputs import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights, check_lengths
 
 Values = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
-from .._fairfis_subject import booster_subject, is_booster
-from ..metrics._groups import Groups, as_groups, check_several, encoded_columns
-from ..metrics._inputs import Bools, Floats, as_binary, as_cut, as_scores, as_weights, check_lengths
+from .._importance.subject import booster_subject, is_booster
+from .._rows.groups import Groups, as_groups, check_several, encoded_columns
+from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights, check_lengths
 
 Values = NDArray[np.float64]
 

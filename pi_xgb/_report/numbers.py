@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..importance import fair_importance
+from .._importance.fair_importance import fair_importance
+from .._rows.groups import everyone
+from .._stats.bootstrap import interval, resamples
 from ..metrics import disparity_report, group_report
-from ..metrics._bootstrap import interval, resamples
 from ..metrics._disparities import gap
 from ..metrics._disparity_report import DISPARITIES, GAPS
-from ..metrics._groups import everyone
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import JudgedModel, JudgedRows
 

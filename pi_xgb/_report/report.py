@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from .._plots.series import as_table, weight_path
 from .._plots.style import pyplot
-from .._plots.tables import as_table, weight_path
-from .._validation import check_choice
-from ..metrics._bootstrap import check_bootstrap
+from .._rows.checks import check_choice
+from .._stats.bootstrap import check_bootstrap
 from . import numbers as counting
 from . import pictures as pictures_of
 from . import settings as settings_of

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._guidance import METHODS
-from .._validation import check_choice, check_kl_weight
+from .._core.checks import check_kl_weight
+from .._core.guidance import METHODS
+from .._rows.checks import check_choice
 
 TEACHERS = ("in-sample", "cross-fitted", "all")
 KL_WEIGHTS = (1.0, 10.0)

@@ -10,20 +10,20 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._dmatrix import slice_rows
-from .._guidance import METHODS
+from .._core.guidance import METHODS
+from .._core.target import labels_and_params
 from .._plots.selection import plot_comparison
-from .._plots.tables import check_confidence
-from .._sklearn.views import check_same_order, divide
+from .._rows.checks import check_jobs, check_whole
+from .._rows.views import check_same_order, divide
+from .._stats.group_folds import checked_groups
+from .._stats.paired import STANDARD_ERRORS, Interval, check_confidence, check_standard_errors, corrected_interval
+from .._xgb.matrix import slice_rows
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, Candidate, candidates_of
-from .folds import Split, check_jobs, check_whole, splits_of, subset
-from .groups import checked_groups
-from .intervals import STANDARD_ERRORS, Interval, check_standard_errors, corrected_interval
-from .labels import labels_and_params
 from .problem import Problem, Recipe, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import Found, held_out_ratio, in_threads, search
+from .splits import Split, splits_of, subset
 from .tables import check_no_text, check_one_label_each, checked_weight
 from .verdict import verdict_on
 

@@ -9,14 +9,13 @@ import numpy as np
 import xgboost
 from numpy.typing import NDArray
 
-from .._dmatrix import exclusive, slice_rows
-from .._guidance import Guidance
-from .._losses import Loss
-from .._params import objective_name, user_params
-from .._validation import check_dmatrix
-from ..training import train
+from .._core.checks import check_dmatrix
+from .._core.guidance import Guidance
+from .._core.losses import Loss
+from .._core.train import train
+from .._xgb.matrix import exclusive, side_by_side, slice_rows
+from .._xgb.params import objective_name, user_params
 from .candidates import PLAIN, Candidate
-from .matrices import side_by_side
 from .scores import Score
 
 Values = NDArray[np.float64]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._losses import Array, Loss
-from .._params import number_of_classes
-from .._validation import check_metric
+from .._arrays import Array
+from .._core.checks import check_metric
+from .._core.losses import Loss
+from .._xgb.params import number_of_classes
 
 _SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")
 _LARGER_IS_BETTER = ("auc", "aucpr")

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._dmatrix import exclusive, slice_rows
+from .._stats.paired import Interval, choose, corrected_interval
+from .._xgb.matrix import exclusive, slice_rows
 from .candidates import Candidate
-from .folds import Split
-from .intervals import Interval, choose, corrected_interval
 from .problem import Problem
 from .scores import Score
+from .splits import Split
 
 Values = NDArray[np.float64]
 T = TypeVar("T")

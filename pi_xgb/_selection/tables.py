@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._sklearn.views import check_same_order
+from .._rows.views import check_same_order
 
 
 def check_no_text(table: Any, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .intervals import Interval
+from .._stats.paired import Interval
 
 
 def verdict_on(

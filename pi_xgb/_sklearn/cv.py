@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._guidance import METHODS
+from .._core.guidance import METHODS
+from .._rows.checks import check_whole
+from .._rows.views import Views
 from .._selection.candidates import CROSSFIT, KL_WEIGHTS, TEACHERS
-from .._selection.folds import check_classes, check_whole
-from .._selection.intervals import STANDARD_ERRORS
-from ..selection import Selection, select
-from ..sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
-from .views import Views
+from .._selection.select import Selection, select
+from .._selection.splits import check_classes
+from .._stats.paired import STANDARD_ERRORS
+from .estimators import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
 _OF_SELECT = ("method", "kl_weight", "teacher", "crossfit", "teacher_params", "metric", "standard_errors")
 _FOLDS = ("nfold", "repeats", "folds")

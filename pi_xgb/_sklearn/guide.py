@@ -15,16 +15,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import has_fit_parameter
 
-from .._by_column import ByColumn
-from .._guidance import METHODS, Guidance
-from .._learned import check_crossfit, deal_folds
-from .._losses import Array, Loss
-from .._params import loss_of, user_params
-from .._teachers import Teacher
-from .._validation import check_choice, check_kl_weight
-from ..training import train
-from .tables import listed
-from .views import Views
+from .._arrays import Array
+from .._constraints.by_column import ByColumn
+from .._core.checks import check_kl_weight
+from .._core.guidance import METHODS, Guidance
+from .._core.learned import check_crossfit
+from .._core.losses import Loss
+from .._core.task import loss_of
+from .._core.teachers import Teacher
+from .._core.train import train
+from .._rows.checks import check_choice
+from .._rows.tables import listed
+from .._rows.views import Views
+from .._stats.folds import deal_folds
+from .._xgb.params import user_params
 
 LEARNED = ("privileged", "all")
 

@@ -13,9 +13,9 @@ import pandas as pd
 import pyspark  # noqa: F401 (without it the error below would blame XGBoost)
 import xgboost
 
-from .._borrowed import borrowed
-from .._collective import from_each_worker
-from ..training import train
+from .._core.train import train
+from .._xgb.borrowed import borrowed
+from .._xgb.collective import from_each_worker
 
 
 def _built_differently(reason: Any) -> str:

@@ -24,14 +24,7 @@ during training                                 :func:`watch`, :func:`attach_gro
 from ._abroca import abroca
 from ._disparities import each_against_rest, equal_opportunity, equalized_odds, statistical_parity
 from ._disparity_report import disparity_report
-from ._rates import (
-    UndefinedRateWarning,
-    false_positive_rate,
-    precision,
-    recall,
-    selection_rate,
-    true_positive_rate,
-)
+from ._rates import UndefinedRateWarning, false_positive_rate, precision, recall, selection_rate, true_positive_rate
 from ._report import group_report
 from ._threshold import choose_threshold
 from ._watch import Watch, attach_groups, watch

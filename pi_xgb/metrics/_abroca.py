@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.groups import Groups, as_groups, check_several
+from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights, check_choice, check_lengths
 from ._disparities import METHODS, UNDEFINED
-from ._groups import Groups, as_groups, check_several
-from ._inputs import Bools, Floats, as_labels, as_scores, as_weights, check_choice, check_lengths
 from ._rates import warn_undefined
 
 Values = NDArray[np.float64]

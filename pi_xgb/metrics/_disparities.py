@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ._groups import Groups, as_groups, check_several, plain
-from ._inputs import as_vector, check_choice
+from .._rows.groups import Groups, as_groups, check_several, plain
+from .._rows.vectors import as_vector, check_choice
 from ._rates import RATES, as_decided, warn_undefined
 
 METHODS = ("between_groups", "to_rest")

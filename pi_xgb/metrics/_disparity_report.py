@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._rows.groups import as_groups, check_several
+from .._rows.vectors import as_cut, as_scored, check_choice
+from .._stats.bootstrap import check_bootstrap, interval, resamples
 from ._abroca import RankedGroups, warn_no_curve
-from ._bootstrap import check_bootstrap, interval, resamples
 from ._disparities import METHODS, UNDEFINED, gap
-from ._groups import as_groups, check_several
-from ._inputs import as_cut, as_scored, check_choice
 from ._rates import RATES, warn_undefined
 from ._scored import ScoredGroups
 

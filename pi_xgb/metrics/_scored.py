@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ._groups import Groups
-from ._inputs import Bools, Floats
+from .._rows.groups import Groups
+from .._rows.vectors import Bools, Floats
 from ._rates import RATES
 
 Values = NDArray[np.float64]

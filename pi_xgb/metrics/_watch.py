@@ -12,10 +12,10 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
+from .._rows.groups import as_groups, plain
+from .._rows.vectors import as_cut
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
-from ._groups import as_groups, plain
-from ._inputs import as_cut
 
 Metric = Callable[..., float]
 

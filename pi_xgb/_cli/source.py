@@ -1,0 +1,160 @@
+"""Tables from CSV and Parquet files: only the columns that are needed, each as what it is."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .._rows.words import MISSING, PARQUET, is_text
+
+_SAMPLE = 1000
+
+
+class Source:
+    """A file of rows, or standard input as ``-``, whose columns are known before its rows are read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = "standard input" if name == "-" else name
+        self._is_parquet = Path(name).suffix.lower() in PARQUET
+        self._file: Any = name
+        if name == "-":
+            self._file = io.BytesIO(sys.stdin.buffer.read())
+        elif not Path(name).exists():
+            raise FileNotFoundError(f"there is no file {name!r}")
+        elif Path(name).is_dir():
+            raise ValueError(f"{name!r} is a folder: name a CSV or Parquet file")
+        elif not Path(name).is_file():  # a pipe, which can be read once
+            self._file = io.BytesIO(Path(name).read_bytes())
+        self.columns = self._header()
+
+    def check_has(self, columns: Collection[str], what: str) -> None:
+        """Every one of these columns is there."""
+        missing = [column for column in columns if column not in self.columns]
+        if missing:
+            raise ValueError(
+                f"{self.name} has no column {some(missing)}, which {what}: its columns are {some(self.columns)}"
+                f"{_semicolons(self.columns)}"
+            )
+
+    def read(
+        self, columns: Collection[str], *, as_text: Collection[str] = (), copied: Collection[str] = ()
+    ) -> pd.DataFrame:
+        """These columns in the order of the file.
+
+        Of a CSV file those of ``as_text`` letter by letter, those of ``copied`` too, and there an empty field is no
+        missing value but an empty text.
+        """
+        wanted = [column for column in self.columns if column in columns]
+        if self._is_parquet:
+            frame = pd.read_parquet(self._file, engine="pyarrow", columns=wanted)
+        else:
+            frame = self._read_csv(wanted, as_text, copied)
+        if not len(frame):
+            raise ValueError(f"{self.name} has a header and no rows")
+        return frame
+
+    def _read_csv(self, wanted: list[str], as_text: Collection[str], copied: Collection[str]) -> pd.DataFrame:
+        """Words such as NA are missing in columns of numbers only, and a column is known when it was read.
+
+        So a guess from the first rows comes first; where it was wrong, the column is read again.
+        """
+        letters = {name for name in wanted if name in as_text or name in copied}
+        sample = self._csv(nrows=_SAMPLE, na_values=MISSING, low_memory=False)
+        texts = letters | {name for name in wanted if is_text(sample[name])}
+        frame = self._columns(wanted, letters, texts, copied)
+        wrong = [name for name in wanted if name not in texts and is_text(frame[name])]
+        if wrong:
+            again = self._columns(wrong, set(), set(wrong), ())
+            frame = frame.assign(**{name: again[name] for name in wrong})
+        return frame
+
+    def _columns(
+        self, wanted: list[str], letters: Collection[str], texts: Collection[str], copied: Collection[str]
+    ) -> pd.DataFrame:
+        # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
+        # where only a byte of it is kept.
+        types: dict[Any, Any] = {name: "str" if name in letters else "S1" for name in self.columns}
+        types = {name: kind for name, kind in types.items() if name in letters or name not in wanted}
+        missing: dict[Any, Any] = {
+            name: [""] if name in texts else ["", *MISSING] for name in wanted if name not in copied
+        }
+        # Without low_memory=False a long column may be read as numbers here and text there.
+        frame = self._csv(dtype=types, keep_default_na=False, na_values=missing, low_memory=False)
+        return frame if len(wanted) == len(self.columns) else frame[wanted]
+
+    def _header(self) -> list[str]:
+        if self._is_parquet:
+            parquet = _parquet(self.name)
+            # pandas keeps its row labels in a column of its own.
+            return [name for name in parquet.read_schema(self._file).names if not name.startswith("__index_level_")]
+        line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
+        twice = [name for name in dict.fromkeys(line) if name and line.count(name) > 1]
+        if twice:
+            raise ValueError(f"{self.name} has the column {twice[0]!r} twice: give each column a name of its own")
+        first = self._csv(nrows=1)
+        if not isinstance(first.index, pd.RangeIndex):
+            raise ValueError(
+                f"{self.name} has {first.shape[1]} column names and more values than that in line 2: give every "
+                "column a name (row names of R: write.csv(..., row.names = FALSE)), put a value with a comma in "
+                f"quotes, and end no line with a comma{_semicolons(line)}"
+            )
+        return [str(name) for name in first.columns]
+
+    def _csv(self, **options: Any) -> pd.DataFrame:
+        if isinstance(self._file, io.BytesIO):
+            self._file.seek(0)
+        try:
+            frame: pd.DataFrame = pd.read_csv(self._file, **options)
+        except pd.errors.EmptyDataError:
+            raise ValueError(f"{self.name} is empty: a table begins with a line of column names") from None
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.name} is no text in UTF-8 ({error}): save it as UTF-8") from error
+        except pd.errors.ParserError as error:
+            raise ValueError(f"{self.name} is no table in CSV format: {_told(error)}") from error
+        return frame
+
+
+def _told(error: pd.errors.ParserError) -> str:
+    """What pandas found, in the terms of the file."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if found is None:
+        return str(error).strip()
+    columns, line, values = found.groups()
+    return f"line {line} has {values} values for {columns} columns; put a value with a comma in quotes"
+
+
+def _semicolons(names: Sequence[str]) -> str:
+    """A question for who has one column where several were meant."""
+    if len(names) != 1 or ";" not in names[0]:
+        return ""
+    return "; is it separated by semicolons? Save it with commas, and with points in decimal numbers"
+
+
+def written(frame: pd.DataFrame, path: Path) -> bytes:
+    """The table as the bytes of a file of this name."""
+    if path.suffix.lower() in PARQUET:
+        _parquet(str(path))
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, engine="pyarrow", index=False)
+        return buffer.getvalue()
+    return frame.to_csv(index=False).encode()
+
+
+def _parquet(name: str) -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f'{name}: Parquet files need pyarrow: pip install "pi-xgb[parquet]"') from error
+    return parquet
+
+
+def some(names: Sequence[str]) -> str:
+    """A few of the names, for a message."""
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

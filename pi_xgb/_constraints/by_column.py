@@ -1,0 +1,91 @@
+"""Constraints whose rows are named now and looked up when the data is there."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .._arrays import Array
+from .._core.teachers import Teacher
+
+# What the constraints call the values of the rows.
+ROW_VALUES = ("sensitive_features", "key", "features", "merit")
+
+
+class ByColumn(Teacher):
+    """A constraint that knows the names of its columns; ``GroupParity("sex")`` and :func:`by_column` make it.
+
+    The scikit-learn estimators look the columns up. Anywhere else nobody knows them, and it refuses to teach.
+    """
+
+    def __init__(self, constraint: Callable[..., Teacher], columns: dict[str, Any], options: dict[str, Any]) -> None:
+        self.constraint = constraint
+        self.columns = columns
+        self.options = options
+
+    @property
+    def is_about_groups(self) -> bool:
+        """Whether the columns are those of a group, which nobody else should see."""
+        return "sensitive_features" in self.columns
+
+    def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
+        """The constraint on the values of its columns."""
+        values = {name: look_up(columns) for name, columns in self.columns.items()}
+        return self.constraint(**values, **self.options)
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        self._refuse()
+
+    def check(self, n_rows: int) -> None:
+        """Refuse, before any training."""
+        self._refuse()
+
+    def take(self, rows: Array) -> Teacher:
+        """Refuse to be cut into folds."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} names columns, which only the scikit-learn estimators look up, in constraints=[(..., weight)]: "
+            "here give the constraint the values, one per training row"
+        )
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{name}={value!r}" for name, value in {**self.columns, **self.options}.items())
+        return f"by_column({getattr(self.constraint, '__name__', self.constraint)}, {named})"
+
+
+def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: Any) -> ByColumn:
+    """Say of a constraint which columns it reads, instead of giving their values.
+
+    Use it in ``constraints=`` of the scikit-learn estimators, where ``GroupParity("sex")`` is short for
+    ``by_column(GroupParity, "sex")``; several columns, and positions in an array, need the long form. Values have the
+    length of one data set; a name also serves the rows of a fold, so that searches and cross-validation work, and
+    keeps the values out of the estimator's parameters.
+
+    Parameters
+    ----------
+    constraint
+        A class of :mod:`pi_xgb.constraints`.
+    *columns, **options
+        What the class takes, with column names (or, for arrays, positions) in the place of the values of rows:
+        ``sensitive_features``, ``merit``, ``key`` and ``features``. Several columns are a list.
+
+    Examples
+    --------
+    >>> from pi_xgb.constraints import GroupParity, MetricFairness
+    >>> from pi_xgb.sklearn import by_column
+    >>> by_column(GroupParity, "sex", match="mean")
+    by_column(GroupParity, sensitive_features='sex', match='mean')
+    >>> by_column(MetricFairness, features=["age", "income"], k=5)
+    by_column(MetricFairness, features=['age', 'income'], k=5)
+    """
+    arguments = inspect.signature(constraint).bind(*columns, **options).arguments
+    named = {name: value for name, value in arguments.items() if name in ROW_VALUES and value is not None}
+    if not named:
+        raise ValueError(
+            f"by_column needs the column of at least one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}: "
+            'for example by_column(GroupParity, "sex")'
+        )
+    return ByColumn(constraint, named, {name: value for name, value in arguments.items() if name not in named})

@@ -1,0 +1,74 @@
+"""Predictions as a table: one line for each distinct value within a cell, with the weight it carries.
+
+A constraint on distributions depends on the rows only through such a table, and what it wants is the same for
+all rows of a line. So the table is the statistic of the data: workers that each hold some of the rows concatenate
+their tables and tabulate again, and every one of them finds its rows' answers in the result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import Array
+from .._xgb.collective import gathered
+
+_SIGN = np.uint32(1 << 31)
+_CELL_SHIFT = np.uint64(32)
+
+
+class Table(NamedTuple):
+    """Lines sorted by cell, then by value. All but ``line`` have one entry per line."""
+
+    cell: Array
+    value: Array
+    weight: Array
+    line: Array
+    """For each row that was tabulated, the line it is on."""
+
+
+def tabulate(cell: Array, value: Array, weight: Array | None, *, over_workers: bool = False) -> Table:
+    """The table of float32 values; rows without a weight count 1 each.
+
+    ``over_workers`` makes it the table of the rows of all workers, 16 bytes for each line of each worker.
+    """
+    keys, line = np.unique(_pack(cell, value), return_inverse=True)
+    total = np.bincount(line, weight, minlength=len(keys)).astype(np.float64)
+    if over_workers:
+        merged, line_of_all = np.unique(gathered(keys), return_inverse=True)
+        total = np.bincount(line_of_all, gathered(total), minlength=len(merged)).astype(np.float64)
+        keys, line = merged, np.searchsorted(merged, keys)[line]
+    return Table(*_unpack(keys), total, line)
+
+
+def _pack(cell: Array, value: Array) -> Array:
+    # One 64-bit key per row sorts twice as fast as two columns. The bits of a float sort like the float
+    # itself once negative ones are inverted and the sign bit is turned; adding 0 makes one zero of -0 and 0.
+    bits = (value + np.float32(0)).view(np.uint32)
+    ordered = np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    return (cell.astype(np.uint64) << _CELL_SHIFT) | ordered
+
+
+def _unpack(keys: Array) -> tuple[Array, Array]:
+    ordered = keys.astype(np.uint32)  # keeps the lower half
+    bits = np.where(ordered & _SIGN, ordered ^ _SIGN, ~ordered)
+    return (keys >> _CELL_SHIFT).astype(np.intp), bits.view(np.float32)
+
+
+def bounds(cell: Array, n_cells: int) -> tuple[Array, Array]:
+    """Where each cell's lines begin and end in a sorted column of cells."""
+    return np.searchsorted(cell, np.arange(n_cells)), np.searchsorted(cell, np.arange(n_cells), side="right")
+
+
+def running_share(cell: Array, weight: Array, n_cells: int) -> tuple[Array, Array]:
+    """The share of its cell's weight that lies before each line, and with the line included.
+
+    Whole-number weights give correctly rounded quotients of exact sums, so that two cells with the same
+    distribution have the same shares to the bit. A cell without weight has shares of 0.
+    """
+    begin, end = bounds(cell, n_cells)
+    running = np.concatenate([[0.0], np.cumsum(weight)])
+    offset, total = running[begin], running[end] - running[begin]
+    total = np.where(total > 0, total, 1.0)[cell]
+    return (running[:-1] - offset[cell]) / total, (running[1:] - offset[cell]) / total

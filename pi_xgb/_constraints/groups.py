@@ -1,0 +1,162 @@
+"""Constraints on groups: equal distributions of predictions, over all rows or within each label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from .._arrays import Array
+from .._core.teachers import Start
+from .._rows.codes import group_codes, shared_codes
+from .._xgb.collective import gathered
+from .checks import (
+    check_groups,
+    rows_of_all_workers,
+)
+from .constraint import Constraint, rows_are_all
+from .distribution import Table, tabulate
+from .matching import match_distributions, match_means
+
+_MATCH = {"distribution": match_distributions, "mean": match_means}
+
+
+class GroupParity(Constraint):
+    """The same distribution of predictions in every group (statistical parity).
+
+    Use it when the model's scores, or its share of positive decisions, should not depend on the group. q of a row
+    is the value at its rank within its own group, read off the distribution of predictions over all rows: the
+    order within a group stays, the differences between groups go.
+
+    Parameters
+    ----------
+    sensitive_features
+        The group of each training row: a list, array or Series, or several columns (DataFrame, 2-D array,
+        dict), whose intersections are then the groups. Missing values are an error: give them a name.
+    soft
+        False for the counted form (see the module's text): as many rows of each group should be decided 1 as the
+        share of all rows says. The rows nearest to 1/2 in their group are those that should change, and get the q
+        of the soft form.
+    match
+        "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
+        q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
+        edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
+
+    Notes
+    -----
+    Equal predictions in a group have equal q: rows that share a rank, or whose weight covers several, get the
+    mean of the values at those ranks. Group means of q are therefore always equal, and distributions are up to
+    the size of one row of the smaller group. All of it is one sort of the predictions per round, O(n log n), and
+    memory of a few arrays of n.
+
+    Parity in the training data is what is taught. On new rows it holds as far as the classifier features
+    distribute there as they did in training; look at :mod:`pi_xgb.metrics` on rows kept apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import GroupParity
+    >>> p = np.array([0.1, 0.2, 0.6, 0.7], dtype=np.float32)
+    >>> parity = GroupParity(["a", "a", "b", "b"])
+    >>> parity.q(p, label=np.array([0, 1, 0, 1]), weight=None).round(2).tolist()
+    [0.15..., 0.64..., 0.15..., 0.64...]
+    >>> GroupParity(["a", "a", "b", "b"], match="mean").q(p, np.array([0, 1, 0, 1]), None).round(2).tolist()
+    [0.34..., 0.44..., 0.34..., 0.44...]
+    """
+
+    _row_values_name = "sensitive_features"
+
+    def __init__(
+        self,
+        sensitive_features: Any,
+        *,
+        soft: bool = True,
+        match: Literal["distribution", "mean"] = "distribution",
+    ) -> None:
+        if match not in _MATCH:
+            raise ValueError(f'match must be "distribution" or "mean", got {match!r}')
+        codes, self.groups = group_codes(sensitive_features, "sensitive_features")
+        if rows_are_all():
+            check_groups(len(self.groups), len(codes))
+        super().__init__(codes, soft=soft)
+        self._n_groups = len(self.groups)
+        self.match = match
+
+    def _agree(self) -> Array:
+        codes, self._n_groups = shared_codes(self._row_values, self.groups)
+        check_groups(self._n_groups, rows_of_all_workers(codes))
+        return codes
+
+    def start(self, training: Start) -> None:
+        """Begin a training; among workers, agree on the groups."""
+        self._n_groups = len(self.groups)
+        super().start(training)
+
+    def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
+        return self._matched(_MATCH[self.match], value, label, weight)
+
+    def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
+        # A count says how many of a group should be decided 1, not which. Matched distributions say both: they
+        # leave as many above 1/2 as the pooled share is, and those are the highest of the group.
+        return self._matched(match_distributions, p, label, weight)
+
+    def _matched(
+        self, match: Callable[[Table, Array], Array], value: Array, label: Array, weight: Array | None
+    ) -> Array:
+        stratum, n_strata = self._strata(label)
+        cell = stratum * self._n_groups + self._shared
+        table = tabulate(cell, value, weight, over_workers=self._over_workers)
+        stratum_of_cell = np.repeat(np.arange(n_strata), self._n_groups)
+        return match(table, stratum_of_cell)[table.line]
+
+    def _strata(self, label: Array) -> tuple[Array, int]:
+        """Within which rows groups are compared, as a whole number per row, and how many such numbers there are."""
+        return np.zeros(len(self._row_values), np.intp), 1
+
+    def _describe(self) -> str:
+        return f"{len(self.groups)} groups, match={self.match!r}, "
+
+
+class EqualizedOdds(GroupParity):
+    """Group parity among the rows of each label (equal true and false positive rates).
+
+    Use it when groups may differ in how many of their rows are positive, and the model should treat rows of the
+    same label alike whatever their group. It is :class:`GroupParity` within the positive rows and, apart from
+    that, within the negative rows; with more classes, within the rows of each class. The parameters, the rule for
+    ties and the cost are those of :class:`GroupParity`.
+
+    Notes
+    -----
+    A group without rows of some label is not compared there. Labels must be whole numbers, classes or
+    counts: with measurements every row has a label of its own, and nothing to be compared with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import EqualizedOdds
+    >>> p = np.array([0.1, 0.3, 0.5, 0.9], dtype=np.float32)
+    >>> odds = EqualizedOdds(["a", "b", "a", "b"])
+    >>> odds.q(p, label=np.array([0, 0, 1, 1]), weight=None).round(2).tolist()
+    [0.20..., 0.20..., 0.69..., 0.69...]
+    """
+
+    def _strata(self, label: Array) -> tuple[Array, int]:
+        labels = pd.unique(np.asarray(label))
+        labels = np.unique(gathered(labels) if self._over_workers else labels)
+        return np.searchsorted(labels, label), len(labels)
+
+    def _check_rows(self, p: Array, label: Array) -> None:
+        super()._check_rows(p, label)
+        label = np.asarray(label)
+        if label.shape != self._row_values.shape:
+            raise ValueError(
+                f"EqualizedOdds needs one label per row, got labels of shape {label.shape} for "
+                f"{len(self._row_values)} rows"
+            )
+        if not np.array_equal(label, np.floor(label)):
+            raise ValueError(
+                "EqualizedOdds compares groups among rows of the same label, and needs whole-number labels, got "
+                f"labels such as {label[label != np.floor(label)][0]}: for regression use GroupParity"
+            )

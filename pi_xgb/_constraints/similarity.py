@@ -1,0 +1,158 @@
+"""The constraint that similar rows get the same prediction."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+from xgboost import collective
+
+from .._arrays import Array
+from .._core.teachers import Start, Teacher
+from .._rows.codes import group_codes, number_table, shared_codes
+from .checks import (
+    check_k,
+    check_radius,
+    check_selectors,
+    nobody_similar,
+    rows_of_all_workers,
+)
+from .constraint import Constraint, rows_are_all
+from .neighbours import Neighbours, k_nearest, same_key, within_radius
+
+
+class MetricFairness(Constraint):
+    """Similar rows get the same prediction.
+
+    Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
+    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included.
+
+    Parameters
+    ----------
+    key
+        Rows with the same key are similar: one column, or several that must all agree. Missing values are an
+        error.
+    radius
+        Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar.
+    k
+        A row is similar to its ``k`` nearest others in ``features``; rows with the same features come in
+        together, so there may be more. A neighbour need not have the row among its own.
+    features
+        The columns in which ``radius`` and ``k`` measure: numbers without NaN, as an array or DataFrame of the
+        training rows. Distances add up over columns as they are, so standardise columns of different units
+        first. They may be privileged: the model does not need them.
+    soft
+        False for the counted form (see the module's text): q is the share of similar rows decided 1 for a row that
+        is decided otherwise than most of them (in a tie, otherwise than their mean prediction).
+
+    Notes
+    -----
+    Give exactly one of ``key``, ``radius`` and ``k``. Neighbours are found once, before the first round, and again
+    for each fold of a cross-validation; with many columns the search compares nearly all pairs of rows. Memory
+    is O(n k), and a radius that makes more than 50 million pairs is refused. A round then costs O(n) for ``key`` and
+    O(number of pairs) otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import MetricFairness
+    >>> p = np.array([0.25, 0.75, 0.5], dtype=np.float32)
+    >>> label = np.array([0, 1, 1])
+    >>> MetricFairness(key=["north", "north", "south"]).q(p, label, None).tolist()
+    [0.5, 0.5, 0.5]
+    >>> MetricFairness(k=1, features=[0.0, 1.0, 5.0]).q(p, label, None).tolist()
+    [0.5, 0.5, 0.625]
+    """
+
+    def __init__(
+        self,
+        *,
+        key: Any = None,
+        radius: float | None = None,
+        k: int | None = None,
+        features: Any = None,
+        soft: bool = True,
+    ) -> None:
+        check_selectors(key=key, radius=radius, k=k, features=features)
+        self.radius = None if radius is None else check_radius(radius)
+        self.k = None if k is None else check_k(k)
+        self._row_values_name = "key" if features is None else "features"
+        if features is None:
+            row_values, self._keys = group_codes(key, "key")
+        else:
+            row_values, self._keys = number_table(features, "features"), []
+        super().__init__(row_values, soft=soft)
+        self._n_keys = len(self._keys)
+        self._check_some_others()
+        if features is None and rows_are_all():
+            self._check_some_pairs()
+
+    def check(self, n_rows: int) -> None:
+        """Raise if the rows are not ``n_rows``; find the neighbours, which may be too many."""
+        super().check(n_rows)
+        self._check_some_others()
+        if rows_are_all():
+            self._check_some_pairs()
+        elif self._row_values_name == "features" and collective.get_world_size() > 1:
+            raise ValueError(
+                "MetricFairness by radius or k would look for similar rows among those of each worker alone, and this "
+                "training is split over workers: give rows that are similar the same key=, or train on one machine"
+            )
+
+    def start(self, training: Start) -> None:
+        """Begin a training; among workers, agree on the keys."""
+        self.__dict__.pop("_neighbours", None)
+        self._n_keys = len(self._keys)
+        super().start(training)
+
+    def _agree(self) -> Array:
+        if self._row_values_name == "features":
+            return self._row_values
+        codes, self._n_keys = shared_codes(self._row_values, self._keys)
+        if self._n_keys == rows_of_all_workers(codes):
+            raise ValueError(nobody_similar(self._n_keys, "key"))
+        return codes
+
+    def take(self, rows: Array) -> Teacher:
+        part = super().take(rows)
+        for found in ("_neighbours", "_all_alone"):
+            part.__dict__.pop(found, None)
+        return part
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        if self.radius is not None:
+            return within_radius(self._row_values, self.radius)
+        if self.k is not None:
+            return k_nearest(self._row_values, self.k)
+        return same_key(self._shared, self._n_keys)
+
+    @cached_property
+    def _all_alone(self) -> bool:
+        """Whether no row has another that is similar to it."""
+        n_rows = len(self._row_values)
+        if self._row_values_name == "key":
+            return len(pd.unique(self._row_values)) == n_rows
+        return len(self._neighbours.start) - 1 == n_rows == len(self._neighbours.similar)
+
+    def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
+        return self._neighbours.average(value, weight, over_workers=self._over_workers)
+
+    def _check_some_others(self) -> None:
+        n_rows = len(self._row_values)
+        if self.k is not None and self.k >= n_rows:
+            raise ValueError(
+                f"k={self.k} nearest others are wanted and features has {n_rows} rows: give k of at most {n_rows - 1}"
+            )
+
+    def _check_some_pairs(self) -> None:
+        if self._all_alone:
+            chosen = "key" if self.radius is None else f"radius={self.radius}"
+            raise ValueError(nobody_similar(len(self._row_values), chosen))
+
+    def _describe(self) -> str:
+        selector = (
+            "key" if self._row_values_name == "key" else f"radius={self.radius}" if self.k is None else f"k={self.k}"
+        )
+        return f"{selector}, "

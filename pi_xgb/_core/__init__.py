@@ -1,0 +1,1 @@
+"""Training with a teacher: losses, tasks, blends, teachers, engines, and the loops around them."""

@@ -1,0 +1,90 @@
+"""A teacher that travels with the rows of a DMatrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from .checks import check_q
+from .teachers import FixedTeacher
+
+# What the second field says where it holds no probability: how many values the teacher has per row.
+_ONE_VALUE, _TWO_CLASSES = np.float32(-1), np.float32(-2)
+
+
+def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
+    """Let q travel with the rows of a DMatrix, through slices and ``xgboost.cv``.
+
+    XGBoost hands a custom objective the rows of a fold without saying which rows they are, so an array held by
+    the objective cannot be lined up with them. Of the fields that XGBoost keeps per row, the two bounds of the
+    survival objectives are free for the objectives here; q is stored there.
+
+    Parameters
+    ----------
+    dtrain
+        The matrix to write to. Its label bounds are replaced; nothing else is touched.
+    q
+        One probability per row; for classes ``(rows, K)`` with rows that sum to 1 and K of at most 3, since
+        there are two free fields. For more classes use :func:`pi_xgb.cv`.
+
+    Returns
+    -------
+    xgboost.DMatrix
+        ``dtrain`` itself.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain = pi_xgb.attach_teacher(xgb.DMatrix(data.x, data.y), data.q)
+    >>> history = xgb.cv({"objective": "binary:logistic"}, dtrain, 5, metrics="auc",
+    ...                  obj=pi_xgb.KLObjective(kl_weight=2.0))
+    >>> list(history.columns)
+    ['train-auc-mean', 'train-auc-std', 'test-auc-mean', 'test-auc-std']
+    """
+    if not isinstance(dtrain, xgboost.DMatrix):
+        raise TypeError(
+            f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
+        )
+    array = check_q(q, probabilities=False)
+    if len(array) != dtrain.num_row():
+        raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
+    if array.ndim == 1:
+        lower, upper = array, np.full_like(array, _ONE_VALUE)
+    elif array.shape[1] in (2, 3):
+        check_q(array)
+        lower = array[:, 0].copy()
+        upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
+    else:
+        raise ValueError(
+            f"a DMatrix has room for the q of at most 3 classes, got {array.shape[1]}: use pi_xgb.cv, which "
+            "takes any number"
+        )
+    dtrain.set_float_info("label_lower_bound", lower)
+    dtrain.set_float_info("label_upper_bound", upper)
+    return dtrain
+
+
+def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: bool) -> FixedTeacher:
+    """The teacher that :func:`attach_teacher` left in the matrix; ``n_classes`` is 0 for one value per row."""
+    lower = dtrain.get_float_info("label_lower_bound")
+    upper = dtrain.get_float_info("label_upper_bound")
+    if lower.size != dtrain.num_row():
+        raise ValueError(
+            "this objective has no teacher of its own and the training matrix carries none: call "
+            "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
+        )
+    # Groups attached for metrics take the second field over; they lie below every mark of ours.
+    attached = 3 if upper[0] >= 0 else 2 if upper[0] == _TWO_CLASSES else 0
+    if attached != n_classes:
+        named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
+        raise ValueError(
+            f"the teacher attached to this matrix has {named[attached]}, the objective needs "
+            f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
+        )
+    if n_classes == 0:
+        return FixedTeacher(lower, probabilities=probabilities)
+    columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
+    return FixedTeacher(np.stack(columns, axis=1), probabilities=probabilities)

@@ -1,0 +1,223 @@
+"""Small checks of what a user gave, one message each: what was expected, what came, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import xgboost
+from xgboost import collective
+
+from .._arrays import Array, to_host
+from .._xgb.collective import global_sum
+from .losses import LOSSES, Loss
+
+
+def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
+    """The weight of a teacher: a finite number that is not negative."""
+    if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
+        raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
+    if not 0 <= float(kl_weight) < np.inf:
+        raise ValueError(
+            f"{name} must be finite and at least 0, got {kl_weight!r}: 0 trains without the teacher, "
+            "1 counts the teacher as much as the labels"
+        )
+    return float(kl_weight)
+
+
+def check_dmatrix(matrix: Any, name: str) -> None:
+    """A DMatrix with at least one row and one label per row."""
+    if not isinstance(matrix, xgboost.DMatrix):
+        raise TypeError(
+            f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: wrap it as xgboost.DMatrix(data, label=y)"
+        )
+    check_one_label_each(matrix.get_label(), matrix.num_row(), name)
+    check_weights(matrix.get_weight(), matrix.num_row(), name)
+
+
+def check_weights(weight: Array, n_rows: int, name: str) -> None:
+    """Weights that XGBoost itself lets through, or keeps after its error."""
+    if weight.size == 0:
+        return
+    if weight.size != n_rows:
+        raise ValueError(f"{name} has {weight.size} weights for {n_rows} rows: give one weight per row")
+    if not weight.min() >= 0 or not np.isfinite(weight.max()):
+        raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
+    if weight.max() == 0 and not collective.is_distributed():
+        raise ValueError(f"the weights of {name} are all 0: at least one row must weigh something")
+
+
+def check_some_weight(weight: Array, n_rows: int, name: str) -> None:
+    """At least one row of all workers weighs something; to be asked on every worker."""
+    if global_sum(np.array([weight.sum(dtype=np.float64) if weight.size else n_rows]))[0] == 0:
+        raise ValueError(f"the weights of {name} are all 0, on every worker: at least one row must weigh something")
+
+
+def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
+    """As many labels as rows, and at least one."""
+    if n_rows == 0:
+        if collective.is_distributed():
+            raise ValueError(f"{name} has no rows on this worker: spread them over all workers, or train on fewer")
+        raise ValueError(f"{name} has no rows: there is nothing to train on")
+    if label.size != n_rows:
+        raise ValueError(
+            f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
+            "build it as xgboost.DMatrix(data, label=y)"
+        )
+
+
+def check_labels(label: Array, loss: Loss, n_classes: int, name: str = "dtrain") -> None:
+    """Labels of the kind that the objective needs; a custom objective is never checked by XGBoost."""
+    low, high = float(label.min()), float(label.max())
+    if loss.multiclass:
+        if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
+            raise ValueError(
+                f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
+                f"they range from {low} to {high}: encode the classes, or set num_class"
+            )
+    elif loss.probabilities:
+        if not (low >= 0 and high <= 1):
+            raise ValueError(
+                f"the labels of {name} must lie in [0, 1] for binary:logistic, they range from {low} to {high}: "
+                "encode the classes as 0 and 1, or name another objective "
+                "(multi:softprob for classes, reg:squarederror for numbers)"
+            )
+    elif not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"the labels of {name} must be finite, they range from {low} to {high}")
+
+
+def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.ndarray[Any, Any]:
+    """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes."""
+    array = np.asarray(q)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"the q of {name} must be numbers, got dtype {array.dtype}: give one probability per row")
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"the q of {name} must have shape (rows,), or (rows, classes) for multi-class, got {array.shape}"
+        )
+    if array.size == 0:
+        raise ValueError(f"the q of {name} is empty: give one value per training row")
+    with np.errstate(over="ignore"):  # a number too large for float32 is found below
+        array = array.astype(np.float32)
+    low, high = float(array.min()), float(array.max())
+    if np.isnan(low):
+        raise ValueError(
+            f"the q of {name} has {int(np.isnan(array).sum())} NaN: give a value for every row "
+            "(the label itself for a row about which the teacher knows nothing)"
+        )
+    if probabilities and not (low >= 0 and high <= 1):
+        raise ValueError(
+            f"the q of {name} must lie in [0, 1], it ranges from {low} to {high}: give probabilities, "
+            "not margins or percentages"
+        )
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
+    if probabilities and array.ndim == 2 and not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
+    return array
+
+
+def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
+    """One q for each prediction."""
+    if q.shape != mean.shape and q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
+        raise ValueError(
+            f"{name} gives q of shape {q.shape}, this objective has one prediction per row, shape {mean.shape}: take "
+            "the column of the positive class, q[:, 1]"
+        )
+    if q.shape != mean.shape:
+        raise ValueError(
+            f"{name} gives q of shape {q.shape}, the training rows need {mean.shape}: "
+            "it must be made for these very rows, in this order"
+        )
+
+
+def check_answer(q: Array, loss: Loss, name: str) -> None:
+    """What a teacher says during training; nothing else guards the gradient, XGBoost trains on NaN without a word."""
+    low, high = float(q.min()), float(q.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
+    if loss.probabilities and not (low >= -1e-6 and high <= 1 + 1e-6):
+        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in [0, 1]")
+
+
+def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
+    """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
+    if dtrain.num_row() != privileged.num_row():
+        raise ValueError(
+            f"privileged must describe the rows of dtrain: dtrain has {dtrain.num_row()} rows, privileged has "
+            f"{privileged.num_row()}. Build both from the same table, in the same order"
+        )
+    check_same_labels(dtrain.get_label(), privileged.get_label())
+    weight = privileged.get_weight()
+    if weight.size and not np.array_equal(weight, dtrain.get_weight()):
+        raise ValueError(
+            "the weights of privileged differ from those of dtrain: the weights of dtrain count for both, "
+            "so leave them out of privileged"
+        )
+
+
+def check_same_labels(label: Array, privileged_label: Array) -> None:
+    """The cheapest sign that two matrices hold the same rows in the same order."""
+    differing = np.flatnonzero(to_host(label) != privileged_label)
+    if differing.size:
+        raise ValueError(
+            f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
+            "build both from the same table, in the same order"
+        )
+
+
+def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, allow_overlap: bool) -> None:
+    """Columns in both matrices are mostly an accident, and sometimes the plan."""
+    if privileged is dtrain and not allow_overlap:
+        raise ValueError(
+            "privileged is dtrain itself: pass the matrix of privileged features, or allow_overlap=True if the teacher "
+            "is meant to see the classifier features"
+        )
+    shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
+    if shared and not allow_overlap:
+        raise ValueError(
+            f"columns {shared} are in dtrain and in privileged: drop them from one of the two, or pass "
+            "allow_overlap=True if the teacher is meant to see classifier features as well"
+        )
+
+
+def check_objective(objective: Any) -> Loss:
+    """One of the objectives whose gradient is mean - target."""
+    if objective not in LOSSES:
+        raise ValueError(
+            f"a teacher can guide the objectives {', '.join(LOSSES)}; got {objective!r}. "
+            "Change params['objective'], or train without a teacher"
+        )
+    return LOSSES[objective]
+
+
+def check_margins_stay(params: Mapping[str, Any]) -> None:
+    """A booster whose margins only grow from round to round, as the two of JPIB must."""
+    if params.get("booster") == "dart":
+        raise ValueError(
+            "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use gbtree or "
+            "gblinear, or method='kbpib'"
+        )
+
+
+def check_evals(evals: Any, name: str) -> list[tuple[xgboost.DMatrix, str]]:
+    """Pairs of a DMatrix and its name, as XGBoost wants them."""
+    pairs = list(evals) if isinstance(evals, Iterable) else [evals]
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"{name} must be a list of pairs (DMatrix, name), got an entry of type {type(pair).__name__}: write "
+                f"{name}=[(dvalid, 'valid')]"
+            )
+    return pairs
+
+
+def check_metric(custom_metric: Any) -> None:
+    """A function, as XGBoost wants it; checked before a teacher is trained."""
+    if custom_metric is not None and not callable(custom_metric):
+        raise TypeError(
+            f"custom_metric must be a function of (predictions, DMatrix), got {custom_metric!r}: names of XGBoost's "
+            "metrics go into params['eval_metric']"
+        )

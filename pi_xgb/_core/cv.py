@@ -1,0 +1,248 @@
+"""``cv``: XGBoost's cross-validation with a teacher, over a grid of kl_weight."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+from xgboost.callback import TrainingCallback
+
+from .._arrays import Array
+from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.params import user_params
+from .._xgb.signature import called_like
+from .checks import check_kl_weight, check_metric
+from .guidance import Guidance, objective_of, shown_predictions, with_intercept
+from .losses import Loss
+from .task import warn_about_alpha, warn_about_missing_objective
+from .teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
+
+Fold = tuple[Array, Array]
+
+
+@called_like(xgboost.cv)
+def cv(
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int = 10,
+    *,
+    privileged: xgboost.DMatrix | None = None,
+    method: str = "kbpib",
+    kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
+    teacher: Any = None,
+    crossfit: int = 0,
+    teacher_params: Any = None,
+    allow_overlap: bool = False,
+    n_jobs: int = 1,
+    nfold: int = 3,
+    stratified: bool = False,
+    folds: Any = None,
+    metrics: Any = (),
+    obj: Any = None,
+    maximize: bool | None = None,
+    early_stopping_rounds: int | None = None,
+    fpreproc: Callable[..., Any] | None = None,
+    as_pandas: bool = True,
+    verbose_eval: bool | int | None = None,
+    show_stdv: bool = True,
+    seed: int = 0,
+    callbacks: Sequence[TrainingCallback] | None = None,
+    shuffle: bool = True,
+    custom_metric: Any = None,
+) -> Any:
+    """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
+
+    It is ``xgboost.cv`` with a teacher. The teacher of a fold is trained on that fold's training rows only, so
+    that the held-out rows are held out of everything.
+
+    Parameters
+    ----------
+    params, dtrain, num_boost_round
+        As for ``xgboost.cv``. Like there, a QuantileDMatrix cannot be cut into folds.
+    privileged, method, teacher, crossfit, teacher_params, allow_overlap
+        As for :func:`pi_xgb.train`. A ``teacher`` array is cut along with the rows; make sure that it was not
+        learned from their labels.
+    kl_weight
+        A number, or several: the table then has ``kl_weight`` as the first level of its index. Put 0 among
+        them: it is plain XGBoost, the one to beat.
+    n_jobs
+        How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
+        ``params["nthread"]`` threads of its own. Callbacks are copied for each value.
+    nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
+    show_stdv, seed, callbacks, shuffle, custom_metric
+        As for ``xgboost.cv``.
+    obj
+        Only without a teacher, as for ``xgboost.cv``.
+
+    Returns
+    -------
+    pandas.DataFrame or dict
+        The history of ``xgboost.cv``: a row per round, mean and standard deviation of each metric. For several
+        values of ``kl_weight``, their histories under one another, or a dict of them by ``kl_weight`` where
+        ``as_pandas`` is False.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2}
+    >>> table = pi_xgb.cv(params, dtrain, 5, privileged=privileged, kl_weight=[0.0, 1.0], metrics="auc")
+    >>> table.index.names, len(table)
+    (FrozenList(['kl_weight', 'round']), 10)
+    >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
+    """
+    several = isinstance(kl_weight, Iterable)
+    grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
+    if not grid:
+        raise ValueError("kl_weight is an empty list: give at least one value, 0 being plain XGBoost")
+    if len(set(grid)) < len(grid):
+        raise ValueError(f"kl_weight has a value twice: {grid}")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
+        raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
+    guidance = Guidance(
+        privileged,
+        method,
+        DEFAULT_KL_WEIGHT if several else grid[0],
+        teacher,
+        crossfit,
+        teacher_params,
+        None,
+        allow_overlap,
+    )
+    guidance.check_keywords()
+
+    def run(chosen: Any, where: Any, objective: Any, prepare: Any, metric: Any, listeners: Any) -> Any:
+        return xgboost.cv(
+            chosen,
+            dtrain,
+            num_boost_round,
+            nfold=nfold,
+            stratified=stratified,
+            folds=where,
+            metrics=metrics,
+            obj=objective,
+            maximize=maximize,
+            early_stopping_rounds=early_stopping_rounds,
+            fpreproc=prepare,
+            as_pandas=as_pandas,
+            verbose_eval=verbose_eval,
+            show_stdv=show_stdv,
+            seed=seed,
+            callbacks=listeners,
+            shuffle=shuffle,
+            custom_metric=metric,
+        )
+
+    own = user_params(params)
+    if guidance.given and obj is not None:
+        raise ValueError(
+            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
+            "loss in params['objective'], or cross-validate without a teacher"
+        )
+    if several and (not guidance.given or is_list_of_pairs(teacher)):
+        raise ValueError(
+            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
+            "weights of its own"
+        )
+    with exclusive(dtrain, *guidance.matrices):
+        if not guidance.given:
+            return run(params, folds, obj, fpreproc, custom_metric, callbacks)
+        if isinstance(dtrain, xgboost.QuantileDMatrix) or isinstance(privileged, xgboost.QuantileDMatrix):
+            raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+        check_metric(custom_metric)
+        loss = guidance.check(own, dtrain, num_boost_round)
+        if dtrain.get_uint_info("group_ptr").size > 1:
+            raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
+        nobody_counts = guidance.teachers_at_hand(own, loss, dtrain) == []
+        warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
+        warn_about_missing_objective(own, dtrain.get_label())
+
+        row_folds = _row_folds(dtrain, nfold, stratified, folds, shuffle, seed)
+        learned = None
+        if privileged is not None and not guidance.is_joint and any(w > 0 for w in grid):
+            # One teacher serves every kl_weight of its fold.
+            learned = [
+                Guidance(teacher=guidance.take(rows).learned_teacher(own, slice_rows(dtrain, rows), num_boost_round))
+                for rows, _ in row_folds
+            ]
+
+        def history(weight: float) -> Any:
+            listeners = copy.deepcopy(callbacks) if several else callbacks
+            if weight == 0 or nobody_counts:
+                return run(params, row_folds, None, fpreproc, custom_metric, listeners)
+            # Teachers that follow the student change as they teach: each cell needs its own.
+            guides = learned or [guidance.take(rows) for rows, _ in row_folds]
+            cell = _Cell(guides, weight, loss, fpreproc)
+            metric = shown_predictions(custom_metric, loss)
+            return run(own, row_folds, cell.gradient, cell.prepare, metric, listeners)
+
+        if n_jobs == 1 or not several:
+            histories = {weight: history(weight) for weight in grid}
+    if n_jobs > 1 and several:
+        # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
+        with ThreadPoolExecutor(n_jobs) as pool:
+            histories = dict(zip(grid, pool.map(history, grid), strict=True))
+    if not several:
+        return histories[grid[0]]
+    if not as_pandas:
+        return histories
+    return pd.concat(histories, names=["kl_weight", "round"])
+
+
+class _Cell:
+    """The folds of one kl_weight: which objective belongs to which of the matrices that XGBoost cuts."""
+
+    def __init__(
+        self,
+        guides: list[Guidance],
+        kl_weight: float,
+        loss: Loss,
+        fpreproc: Callable[..., Any] | None,
+    ) -> None:
+        self._waiting = iter(guides)
+        self._kl_weight = kl_weight
+        self._loss = loss
+        self._fpreproc = fpreproc
+        self._objectives: dict[xgboost.DMatrix, Callable[..., tuple[Array, Array]]] = {}
+
+    def prepare(self, dtrain: xgboost.DMatrix, dtest: xgboost.DMatrix, params: Any) -> Any:
+        """Called by XGBoost once per fold, in order, before the fold's booster is made."""
+        guide = next(self._waiting).weighing(self._kl_weight)
+        if self._fpreproc is not None:
+            dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
+        pairs = guide.teachers_at_hand(params, self._loss, dtrain) or []
+        self._objectives[dtrain] = objective_of(params, pairs)
+        return dtrain, dtest, with_intercept(params, self._loss, dtrain, pairs)
+
+    def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
+        """The objective of the fold that asks."""
+        return self._objectives[dtrain](margin, dtrain)
+
+
+def _row_folds(
+    dtrain: xgboost.DMatrix, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
+) -> list[Fold]:
+    """The folds that ``xgboost.cv`` would make: the teacher needs the row numbers, which it keeps to itself."""
+    n_rows = dtrain.num_row()
+    label = dtrain.get_label()
+    if folds is not None:
+        splits = folds.split(X=label, y=label) if hasattr(folds, "split") else folds
+        return [(np.asarray(rest), np.asarray(out)) for rest, out in splits]
+    if stratified:
+        try:
+            from sklearn.model_selection import StratifiedKFold
+        except ImportError as error:
+            raise ImportError(
+                'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
+            ) from error
+        return list(StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label))
+    # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
+    order = np.random.RandomState(seed).permutation(n_rows) if shuffle else np.arange(n_rows)
+    held_out = np.array_split(order, nfold)
+    return [(np.concatenate([part for j, part in enumerate(held_out) if j != k]), held_out[k]) for k in range(nfold)]

@@ -1,0 +1,255 @@
+"""JPIB: a teacher that is boosted in alternation with the student it teaches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from .._arrays import Array
+from .._xgb.booster import _base_score
+from .._xgb.matrix import freeze, slice_rows, thaw
+from .._xgb.params import number_of_classes, scale_pos_weight, user_params
+from .checks import check_dmatrix, check_kl_weight, check_margins_stay, check_same_labels
+from .losses import Loss
+from .objective import KLObjective
+from .task import intercept, loss_of
+from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher
+
+# Enough rows of the student's last predictions to tell it from any other student.
+_ROWS_REMEMBERED = 1000
+
+
+class JointTeacher(Teacher):
+    """The privileged booster of JPIB: it gets one tree each time the student has got one.
+
+    ``pi_xgb.train(..., method="jpib")`` makes one for you. Make it yourself to keep the teacher's booster, to
+    continue a training later, or to combine JPIB with other teachers in a list.
+
+    Parameters
+    ----------
+    dprivileged
+        The privileged features and labels of the student's training rows, in the same order.
+    params
+        The teacher's parameters, its objective among them.
+    kl_weight
+        How much the student pulls the teacher; by default as much as the teacher pulls the student.
+    xgb_model
+        The teacher's booster, or its file, when a training is continued. It must be the continued student's own
+        teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
+        number of rounds can be checked.
+
+    Examples
+    --------
+    Three rounds, then two more, equal five in one go:
+
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, dpriv = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> whole = pi_xgb.train(params, dtrain, 5, privileged=dpriv, method="jpib")
+    >>> teacher = pi_xgb.JointTeacher(dpriv, params)
+    >>> student = pi_xgb.train(params, dtrain, 3, teacher=teacher)
+    >>> resumed = pi_xgb.JointTeacher(dpriv, params, xgb_model=teacher.booster)
+    >>> student = pi_xgb.train(params, dtrain, 2, teacher=resumed, xgb_model=student)
+    >>> student.get_dump() == whole.get_dump()
+    True
+    """
+
+    def __init__(
+        self,
+        dprivileged: xgboost.DMatrix,
+        params: Any,
+        *,
+        kl_weight: float | None = None,
+        xgb_model: Any = None,
+    ) -> None:
+        check_dmatrix(dprivileged, "privileged")
+        self._params = user_params(params)
+        check_margins_stay(self._params)
+        self._loss: Loss = loss_of(self._params)
+        self._dprivileged = dprivileged
+        self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
+        self._kl_weight = self._own_kl_weight or 0.0
+        self._continues = xgb_model is not None
+        self._booster: xgboost.Booster | None = None
+        if self._continues:
+            # A base_score given again would overwrite the loaded one.
+            kept = {key: value for key, value in self._params.items() if key != "base_score"}
+            self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
+        self._q: Array | None = None
+        self._student_seen: Array | None = None
+        self._student_start: str | None = None
+        self._intercept: Any = None
+
+    def starts_at(self, base_score: Any) -> None:
+        """Begin the next training at the student's ``base_score``, unless this teacher's params name their own."""
+        self._intercept = base_score
+
+    @property
+    def booster(self) -> xgboost.Booster:
+        """The teacher's booster as it stands, one round behind the student."""
+        if self._booster is None:
+            raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
+        return self._booster
+
+    @property
+    def matrix(self) -> xgboost.DMatrix:
+        """The privileged features."""
+        return self._dprivileged
+
+    def check(self, n_rows: int) -> None:
+        if self._dprivileged.num_row() != n_rows:
+            raise ValueError(
+                f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
+                f"{self._dprivileged.num_row()}. Build both from the same table, in the same order"
+            )
+
+    def start(self, training: Start) -> None:
+        if type(training.loss) is not type(self._loss):
+            raise ValueError(
+                "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
+            )
+        student = training.student
+        if student is None:
+            raise ValueError(
+                "a JPIB teacher grows with a Booster: let xgboost.train or Booster.update(fobj=...) call the objective"
+            )
+        self._kl_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
+        self._q = None
+        rounds = student.num_boosted_rounds()
+        if rounds == 0 and not self._continues:
+            self._booster = None
+            self._student_start = _base_score(student)
+            return
+        mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
+        if self._booster is None or mine != rounds - 1:
+            raise ValueError(
+                f"a JPIB teacher must be one round behind its student: the student has {rounds} rounds, the "
+                f"teacher {mine}. A student cannot be continued without its own teacher: save both with "
+                "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
+                "xgb_model"
+            )
+        if training.matrix is not None and not self._knows(student, training.matrix):
+            raise ValueError(
+                f"this JPIB teacher grew with another student than the one of {rounds} rounds that is continued "
+                "here: use a new teacher for each student, or that student's own"
+            )
+
+    def _knows(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
+        """Whether the student's rounds but the last say what the student of this teacher said then."""
+        if self._student_seen is None:  # this teacher came from a file
+            return True
+        rounds = student.num_boosted_rounds() - 1
+        if rounds == 0:
+            return self._student_start == _base_score(student)
+        # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
+        margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
+        before = self._loss.mean(margin)[:_ROWS_REMEMBERED]
+        return before.shape == self._student_seen.shape and np.allclose(before, self._student_seen, atol=1e-4)
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        if self._q is None:
+            self.check(len(label))
+            check_same_labels(label, self._dprivileged.get_label())
+        if self._booster is None:
+            self._booster = self._first_booster(mean, label, weight)
+        else:
+            self._grow(self._booster, mean, label, weight)
+        self._q = self._loss.mean(self._margin(self._booster))
+        self._student_seen = mean[:_ROWS_REMEMBERED].copy()
+        return self._q
+
+    def take(self, rows: Array) -> JointTeacher:
+        return JointTeacher(slice_rows(self._dprivileged, rows), self._params, kl_weight=self._own_kl_weight)
+
+    def _first_booster(self, mean: Array, label: Array, weight: Array | None) -> xgboost.Booster:
+        base_score = self._params.get("base_score", self._intercept)
+        self._intercept = None  # of this training, not of the next
+        if base_score is None:
+            # Both start at the same intercept; a student with a base_margin has none to share.
+            if bool((mean == mean[0]).all()):
+                base_score = self._loss.base_score(mean[0])
+            else:
+                base_score = intercept(self._params, self._loss, label, weight, [])
+        return xgboost.Booster({**self._params, "base_score": base_score}, [self._dprivileged])
+
+    def _grow(self, booster: xgboost.Booster, mean: Array, label: Array, weight: Array | None) -> None:
+        if self._q is None:  # a continued training
+            self._q = self._loss.mean(self._margin(booster))
+        target, total = self._loss.blend(label, [(mean, self._kl_weight)], mean)
+        factor = np.float32(total) if weight is None else np.float32(total) * weight
+        grad, hess = self._loss.gradient(self._q, target, factor)
+        del target
+        self._q = None  # out of date, and the next lines are where memory is highest
+        booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
+
+    def _margin(self, booster: xgboost.Booster) -> Array:
+        return booster.predict(self._dprivileged, output_margin=True, training=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+
+
+class JointObjective(KLObjective):
+    """JPIB as one objective for ``xgboost.train(obj=...)``.
+
+    The objective is asked for a gradient once per round, with the student's margin after the round before. It
+    first gives the privileged booster its tree for that round and then answers with the gradient towards the
+    privileged booster's new predictions: Algorithm 2 of the paper, without its last teacher tree, which
+    nothing would use.
+
+    Parameters
+    ----------
+    dprivileged
+        The privileged features and labels of the training rows, in the same order.
+    kl_weight
+        How much teacher and student pull each other.
+    params
+        The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
+        there is no ``num_class``).
+    further_teachers
+        More teachers of the student, constraints for example, as a list of (teacher, weight).
+
+    Notes
+    -----
+    A second training with the same object starts with a new teacher. A training that continues a student
+    (``xgb_model=``) is refused unless the object still holds that student's teacher. ``teacher.booster`` is the
+    privileged booster. Pickling carries the privileged data along.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> objective = pi_xgb.JointObjective(xgb.DMatrix(data.z, data.y), kl_weight=0.5, params=params)
+    >>> student = xgb.train(params, xgb.DMatrix(data.x, data.y), 10, obj=objective)
+    >>> student.num_boosted_rounds(), objective.teacher.booster.num_boosted_rounds()
+    (10, 9)
+    """
+
+    def __init__(
+        self,
+        dprivileged: xgboost.DMatrix,
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        params: Any = None,
+        *,
+        further_teachers: Sequence[tuple[Any, float]] = (),
+    ) -> None:
+        kl_weight = check_kl_weight(kl_weight)
+        chosen = user_params(params)
+        if "objective" not in chosen and number_of_classes(chosen) < 2:
+            chosen["objective"] = "binary:logistic"
+        self.teacher = JointTeacher(dprivileged, chosen)
+        super().__init__(
+            [(self.teacher, kl_weight), *further_teachers],
+            objective=chosen.get("objective", "multi:softmax"),
+            scale_pos_weight=scale_pos_weight(chosen),
+            device=str(chosen.get("device", "cpu")),
+        )
+        self.kl_weight = kl_weight

@@ -1,0 +1,201 @@
+"""The custom objective: from (margin, DMatrix) to the blended gradient and Hessian."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from .._arrays import Array, module_for, read_only, to_host
+from .._xgb.params import check_scale_pos_weight
+from .attached import attached_teacher
+from .checks import (
+    check_answer,
+    check_kl_weight,
+    check_labels,
+    check_objective,
+    check_one_label_each,
+    check_shape,
+    check_weights,
+)
+from .losses import LOSSES, Loss
+from .task import positive_weight
+from .teachers import DEFAULT_KL_WEIGHT, FixedTeacher, Start, Teacher, as_teachers
+
+
+class KLObjective:
+    """XGBoost's loss plus ``kl_weight`` times the divergence from a teacher, as an objective for ``xgboost.train``.
+
+    Use it to add a teacher to a training script without changing the rest: pass it as ``obj=`` and keep
+    ``params["objective"]``, so that predictions, metrics and the saved model stay probabilities.
+    :func:`pi_xgb.train` does the same and three things more: it sets the intercept, checks everything before
+    training starts, and shows probabilities to a ``custom_metric``.
+
+    Parameters
+    ----------
+    teacher
+        An array with one q per training row (``(rows, K)`` for K classes), a :class:`Teacher`, or a list of
+        (teacher, weight). Without it the teacher is read from the training matrix, where
+        :func:`attach_teacher` put it.
+    kl_weight
+        How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
+    objective
+        The name of the objective in ``params``. XGBoost does not tell a custom objective which one it
+        replaces: without a name, one margin per row means ``binary:logistic``, several mean
+        ``multi:softprob``. For regression say ``"reg:squarederror"``.
+    scale_pos_weight
+        XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+    device
+        ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Give it
+        what ``params["device"]`` says.
+
+    Notes
+    -----
+    With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
+    ``params["base_score"]`` says otherwise. A ``custom_metric`` sees margins, as with any custom objective.
+
+    Objects are picklable, and can be used for any number of trainings on the rows of their teacher.
+    For ``XGBClassifier(objective=...)``, which calls its objective differently, pass :meth:`sklearn`.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain = xgb.DMatrix(data.x, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3, "base_score": float(data.y.mean())}
+    >>> booster = xgb.train(params, dtrain, 10, obj=pi_xgb.KLObjective(data.q, kl_weight=2.0))
+    >>> bool(booster.predict(dtrain).max() <= 1)
+    True
+    """
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        *,
+        objective: str | None = None,
+        scale_pos_weight: float = 1.0,
+        device: str = "cpu",
+    ) -> None:
+        self.objective = objective
+        self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
+        self.kl_weight = check_kl_weight(kl_weight)
+        self.device = str(device)
+        self._loss = None if objective is None else check_objective(objective)
+        self._pairs: list[tuple[Teacher, float]] | None = None
+        if teacher is not None:
+            probabilities = self._loss is None or self._loss.probabilities
+            pairs = as_teachers(teacher, kl_weight, probabilities=probabilities)
+            self._pairs = [(one, weight) for one, weight in pairs if weight > 0]
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+
+    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
+        """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
+        if not isinstance(dtrain, xgboost.DMatrix):
+            raise TypeError(
+                f"{type(self).__name__} expects predictions and a DMatrix, as xgboost.train gives them, got a "
+                f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
+                "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
+            )
+        return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
+
+    def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
+        """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
+
+        Examples
+        --------
+        >>> import pi_xgb, xgboost as xgb
+        >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+        >>> objective = pi_xgb.KLObjective(data.q, kl_weight=2.0)
+        >>> model = xgb.XGBClassifier(n_estimators=5, objective=objective.sklearn).fit(data.x, data.y)
+        >>> model.predict_proba(data.x).shape
+        (300, 2)
+        """
+        weight = np.empty(0, np.float32) if sample_weight is None else np.asarray(sample_weight, np.float32)
+        return self._gradient(y_pred, np.asarray(y_true, np.float32), weight, None)
+
+    def _gradient(
+        self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
+    ) -> tuple[Array, Array]:
+        loss = self._loss or LOSSES["binary:logistic" if margin.ndim == 1 else "multi:softprob"]
+        n_classes = margin.shape[1] if margin.ndim == 2 else 0
+        if loss.multiclass != (n_classes > 0):
+            raise ValueError(
+                f"the objective {self.objective!r} does not fit margins of shape {margin.shape}: "
+                "KLObjective(objective=...) must name the objective in params"
+            )
+        # Repeated in every round because nothing says whether the matrix is still the one seen last time;
+        # it costs two passes over the labels.
+        check_one_label_each(label, len(margin), "the training matrix")
+        check_labels(label, loss, n_classes, "the training matrix")
+        check_weights(weight, len(label), "the training matrix")
+        effective_weight = positive_weight(loss, label, weight, self.scale_pos_weight)
+
+        xp = module_for(self.device)
+        mean = loss.mean(xp.asarray(margin))
+        # Teachers live in host memory; only those that follow the student need its mean there.
+        teachers = self._teachers(loss, n_classes, dtrain)
+        followed = any(teacher.follows_student for teacher, _ in teachers)
+        told = read_only(to_host(mean) if followed else margin)
+        teachings = []
+        for teacher, kl_weight in teachers:
+            q = teacher.q(told, label, effective_weight)
+            check_shape(q, mean, type(teacher).__name__)
+            if not isinstance(teacher, FixedTeacher):
+                check_answer(q, loss, type(teacher).__name__)
+            teachings.append((xp.asarray(q), kl_weight))
+        label = xp.asarray(label)
+        if effective_weight is not None:
+            effective_weight = xp.asarray(effective_weight)
+        target, factor = loss.blend(label, teachings, mean)
+        if effective_weight is None:
+            return loss.gradient(mean, target, np.float32(factor))
+        return loss.gradient(mean, target, np.float32(factor) * effective_weight)
+
+    def _teachers(self, loss: Loss, n_classes: int, dtrain: xgboost.DMatrix | None) -> list[tuple[Teacher, float]]:
+        if self._pairs is None:
+            if dtrain is None:
+                raise ValueError(
+                    "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
+                    "one, so pass it as KLObjective(q, ...)"
+                )
+            teacher = attached_teacher(dtrain, n_classes, probabilities=loss.probabilities)
+            return [(teacher, self.kl_weight)]
+        if any(teacher.follows_student for teacher, _ in self._pairs):
+            self._start_teachers_of_a_new_training(loss, dtrain)
+        return self._pairs
+
+    def _start_teachers_of_a_new_training(self, loss: Loss, dtrain: xgboost.DMatrix | None) -> None:
+        booster = _calling_booster()
+        if booster is not None and self._booster is not None and self._booster() is booster:
+            return
+        for teacher, kl_weight in self._pairs or ():
+            teacher.start(Start(loss, kl_weight, booster, dtrain))
+        # Remembered only now: a teacher that refused to start must refuse again.
+        self._booster = None if booster is None else weakref.ref(booster)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The booster of a running training stays behind: a copy begins its own.
+        return {**self.__dict__, "_booster": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+def _calling_booster() -> xgboost.Booster | None:
+    """The Booster whose update asks for this gradient.
+
+    XGBoost passes an objective neither its booster nor the round, so a teacher that grows with the student has
+    no other way to tell the next round from the first round of another training. Margins do not tell: a tree
+    may leave them as they were, and a second training may start from any of them.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, xgboost.Booster):
+            return caller
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

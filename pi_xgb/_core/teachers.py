@@ -1,0 +1,202 @@
+"""Teachers: what the mean of y should be for each training row.
+
+Shapes, once for every teacher: ``n`` training rows, ``K`` classes (multi-class only). ``mean`` is the
+student's current prediction on the scale of y, float32, ``(n,)`` or ``(n, K)``; it is read, never written.
+``label`` is ``(n,)``, ``weight`` is ``(n,)`` or None. The answer q has the shape of ``mean``. For probabilities
+q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import xgboost
+
+from .._arrays import Array
+from .checks import check_kl_weight, check_q
+from .losses import Loss
+
+DEFAULT_KL_WEIGHT = 0.5
+
+
+class Start(NamedTuple):
+    """What a teacher is told when a training begins."""
+
+    loss: Loss
+    kl_weight: float
+    """What the teacher weighs."""
+    student: xgboost.Booster | None
+    """With the rounds it has already; None where the caller of the objective is no Booster."""
+    matrix: xgboost.DMatrix | None
+    """The student's training rows, where the caller hands over a matrix."""
+
+
+class Teacher:
+    """What the mean of y should be for each training row.
+
+    Derive from it to write a teacher of your own: give the class a method ``q(mean, label, weight)`` and pass
+    an instance wherever a teacher is taken (:func:`pi_xgb.train`, :class:`pi_xgb.KLObjective`). ``mean`` is the
+    student's current prediction, so that a teacher can follow it; ``mean`` must not be written to.
+
+    Examples
+    --------
+    A teacher that pulls every prediction half of the way towards the average one:
+
+    >>> import numpy as np, pi_xgb, xgboost as xgb
+    >>> class Timid(pi_xgb.Teacher):
+    ...     def q(self, mean, label, weight):
+    ...         return (mean + mean.mean()) / 2
+    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
+    >>> dtrain = xgb.DMatrix(data.x, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2}
+    >>> timid = pi_xgb.train(params, dtrain, 20, teacher=Timid(), kl_weight=9.0)
+    >>> bool(timid.predict(dtrain).std() < xgb.train(params, dtrain, 20).predict(dtrain).std())
+    True
+    """
+
+    follows_student = True
+    """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
+    counts in the model's intercept."""
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        """Where this teacher wants the mean of each row to be."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
+
+    def check(self, n_rows: int) -> None:
+        """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
+
+    def start(self, training: Start) -> None:
+        """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
+
+    def take(self, rows: Array) -> Teacher:
+        """This teacher for the given rows alone, as cross-validation needs it."""
+        raise TypeError(
+            f"{type(self).__name__} cannot be cut into folds: give it a method take(rows) that returns the "
+            "teacher of those rows"
+        )
+
+
+class FixedTeacher(Teacher):
+    """A q that was there before the training."""
+
+    follows_student = False
+
+    def __init__(self, q: Any, *, probabilities: bool = True, name: str = "teacher") -> None:
+        self._q = check_q(q, probabilities=probabilities, name=name)
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        return self._q
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The q of every training row."""
+        return self._q
+
+    def check(self, n_rows: int) -> None:
+        if len(self._q) != n_rows:
+            raise ValueError(
+                f"the teacher has a q for {len(self._q)} rows, dtrain has {n_rows} rows: it must be made for "
+                "these very rows, in this order"
+            )
+
+    def take(self, rows: Array) -> FixedTeacher:
+        return FixedTeacher(self._q[rows], probabilities=False)
+
+
+class ModelTeacher(FixedTeacher):
+    """Any model you already have as the teacher: a domain expert's rule, a published score, another library.
+
+    Parameters
+    ----------
+    model
+        An object with ``predict_proba``, or a callable that takes ``data`` and returns one value per row (one
+        column per class for multi-class).
+    data
+        What the model reads, one row for each training row, in the same order. It is read once, now.
+    probabilities
+        Set it to False for ``reg:squarederror``, where q may be any number.
+
+    Notes
+    -----
+    A model that was fitted on these very rows tells the student their labels again, and too surely: prefer a
+    model fitted elsewhere, or out-of-fold predictions.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> expert = pi_xgb.ModelTeacher(lambda z: 1 / (1 + 2.0 ** -z[:, 0]), np.array([[-1.0], [0.0], [1.0]]))
+    >>> expert.values.round(3).tolist()
+    [0.3330000042915344, 0.5, 0.6669999957084656]
+    """
+
+    def __init__(self, model: Any, data: Any, *, probabilities: bool = True) -> None:
+        name = type(model).__name__
+        if hasattr(model, "predict_proba"):
+            _check_classes(model)
+            q = np.asarray(model.predict_proba(data))
+            if q.ndim == 2 and q.shape[1] == 2:
+                q = q[:, 1]
+        elif callable(model):
+            q = model(data)
+        else:
+            raise TypeError(
+                f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
+                "model.predict for a regression model"
+            )
+        super().__init__(q, probabilities=probabilities, name=name)
+
+
+def _check_classes(model: Any) -> None:
+    """The columns of predict_proba follow the model's classes_: in another order the teacher would be upside down."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None and list(classes) != list(range(len(classes))):
+        raise ValueError(
+            f"the classes of {type(model).__name__} are {list(classes)}, the labels of the student are 0, 1, ...: fit "
+            "the model on those, or pass a function that returns the right columns of its predict_proba"
+        )
+
+
+def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
+    """Whatever a user may pass as teacher, as a list of (Teacher, weight)."""
+    kl_weight = check_kl_weight(kl_weight)
+    if is_list_of_pairs(teacher):
+        if kl_weight != DEFAULT_KL_WEIGHT:
+            raise ValueError(
+                f"a list of (teacher, weight) carries its own weights, but kl_weight={kl_weight!r} was given as "
+                "well: leave kl_weight out and put each weight in the list"
+            )
+        pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
+    else:
+        pairs = [(teacher, kl_weight)]
+    return [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
+
+
+def is_list_of_pairs(teacher: Any) -> bool:
+    """Whether this is a list of (teacher, weight), and not q itself as a list of numbers."""
+    return (
+        isinstance(teacher, (list, tuple))
+        and len(teacher) > 0
+        and all(isinstance(item, tuple) and len(item) == 2 and not np.isscalar(item[0]) for item in teacher)
+    )
+
+
+def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
+    if isinstance(teacher, Teacher):
+        return teacher
+    if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
+        raise TypeError(
+            f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"
+        )
+    if isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
+        raise TypeError(
+            "a list of teachers holds pairs (teacher, weight), each with the teacher first: "
+            "teacher=[(q, 0.5), (GroupParity(sex), 2.0)]"
+        )
+    if isinstance(teacher, xgboost.DMatrix):
+        raise TypeError(
+            "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
+            "matrix of privileged features as privileged="
+        )
+    return FixedTeacher(teacher, probabilities=probabilities)

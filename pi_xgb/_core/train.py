@@ -1,0 +1,200 @@
+"""``train``: XGBoost's training function with a teacher."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import xgboost
+from xgboost.callback import TrainingCallback
+
+from .._rows.checks import check_choice
+from .._version import __version__
+from .._xgb.collective import all_or_none
+from .._xgb.matrix import exclusive
+from .._xgb.params import carried_params, give_back_params, native_params, user_params
+from .._xgb.signature import called_like
+from .checks import check_evals, check_metric, check_some_weight
+from .guidance import Guidance, objective_of, shown_predictions, training_weight, with_intercept
+from .joint import JointTeacher
+from .native import blended_labels, uses_native
+from .task import warn_about_alpha, warn_about_missing_objective
+from .teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
+
+
+@called_like(xgboost.train)
+def train(
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int = 10,
+    *,
+    privileged: xgboost.DMatrix | None = None,
+    method: str = "kbpib",
+    kl_weight: float = DEFAULT_KL_WEIGHT,
+    teacher: Any = None,
+    crossfit: int = 0,
+    teacher_params: Any = None,
+    privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
+    allow_overlap: bool = False,
+    engine: str = "auto",
+    evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
+    obj: Any = None,
+    maximize: bool | None = None,
+    early_stopping_rounds: int | None = None,
+    evals_result: Any = None,
+    verbose_eval: bool | int | None = True,
+    xgb_model: str | os.PathLike[str] | xgboost.Booster | bytearray | None = None,
+    callbacks: Sequence[TrainingCallback] | None = None,
+    custom_metric: Any = None,
+) -> xgboost.Booster:
+    """Train a booster on the classifier features, guided by a teacher that knows more.
+
+    It is ``xgboost.train`` with a teacher: all keywords of XGBoost keep their meaning, and without
+    ``privileged`` and ``teacher``, or with ``kl_weight=0``, the model is XGBoost's to the bit. What comes out
+    is a plain ``xgboost.Booster`` on the features of ``dtrain``; it holds no name and no value of the
+    privileged ones.
+
+    Parameters
+    ----------
+    params, dtrain, num_boost_round
+        As for ``xgboost.train``. The objective must be binary:logistic, multi:softprob, multi:softmax or
+        reg:squarederror.
+    privileged
+        A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
+        with the same labels. The weights of ``dtrain`` count for it too.
+    method
+        ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
+        teacher and student get a tree each in turn and pull each other.
+    kl_weight
+        How much the teacher counts, against 1 for the labels; the paper's alpha. 0 is plain XGBoost. Choose it
+        by cross-validation (:func:`pi_xgb.cv`), small values first.
+    teacher
+        Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
+        list of (teacher, weight), whose weights then take the place of ``kl_weight``.
+    crossfit
+        With ``method="kbpib"``: 0 lets the teacher judge the rows it was trained on, as in the paper; K of at
+        least 2 gives every row the verdict of a teacher that did not see it, at the cost of K trainings.
+    teacher_params
+        The teacher's params. By default the student's, without monotone and interaction constraints, which
+        speak of the student's columns.
+    privileged_evals
+        Validation rows of privileged features. With them ``early_stopping_rounds`` stops the teacher too;
+        without them it is trained for ``num_boost_round`` rounds, and the longer it trains the more its q
+        repeats the labels, which teaches nothing: give them, or ``crossfit``.
+    allow_overlap
+        Whether ``privileged`` may have columns of ``dtrain``. A cross-fitted teacher that sees all features is
+        often the best one.
+    engine
+        ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
+        XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
+        among the evals). Where two splits are equally good, or ``approx`` draws its cuts, rounding may choose
+        differently. ``"auto"`` takes the native one on CUDA where it is exact, else the callback.
+    evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
+        As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
+        (probabilities, or class numbers for multi:softmax).
+    obj
+        Only without a teacher, as for ``xgboost.train``.
+
+    Returns
+    -------
+    xgboost.Booster
+        With attributes ``pi_xgb_method``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and ``pi_xgb_version`` if a
+        teacher took part.
+
+    Notes
+    -----
+    Whether privileged features help is a question of the data: they mostly do not where rows are plentiful.
+    Compare with ``kl_weight=0`` on held-out rows before you believe in a gain.
+
+    Trainings that share a matrix wait for each other when started from several threads; their models are those
+    of trainings one after the other.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain = xgb.DMatrix(data.x, data.y)
+    >>> privileged = xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, kl_weight=1.0)
+    >>> booster.predict(xgb.DMatrix(data.x)).shape
+    (300,)
+    """
+    evals = check_evals(evals or (), "evals")
+    privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
+    guidance = Guidance(
+        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
+    )
+    guidance.check_keywords()
+    if privileged_evals and not early_stopping_rounds:
+        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
+    check_choice(engine, ("auto", "callback", "native"), "engine")
+
+    def boost(chosen: Any, objective: Any, metric: Any, listeners: Any = ()) -> xgboost.Booster:
+        return xgboost.train(
+            chosen,
+            dtrain,
+            num_boost_round,
+            evals=evals,
+            obj=objective,
+            maximize=maximize,
+            early_stopping_rounds=early_stopping_rounds,
+            evals_result=evals_result,
+            verbose_eval=verbose_eval,
+            xgb_model=xgb_model,
+            callbacks=[*(callbacks or ()), *listeners] if listeners else callbacks,
+            custom_metric=metric,
+        )
+
+    own = user_params(params)
+    if guidance.given and obj is not None:
+        raise ValueError(
+            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
+            "loss in params['objective'], or train without a teacher"
+        )
+    with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
+        if not guidance.given:
+            return boost(params, obj, custom_metric)
+        with all_or_none("a check of the training data"):
+            check_metric(custom_metric)
+            loss = guidance.check(own, dtrain, num_boost_round)
+            if guidance.is_joint and xgb_model is not None:
+                raise ValueError(
+                    "a JPIB student cannot be continued without its teacher: pass "
+                    "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+                )
+            pairs = guidance.teachers_at_hand(own, loss, dtrain)
+            native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
+        check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+        warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
+        warn_about_missing_objective(own, dtrain.get_label())
+
+        if pairs is None:
+            learned = guidance.learned_teacher(
+                own,
+                dtrain,
+                num_boost_round,
+                early_stopping_rounds=early_stopping_rounds,
+                # Next to a custom_metric it speaks of that one, which the teacher never sees.
+                maximize=maximize if custom_metric is None else None,
+            )
+            pairs = [(learned, kl_weight)]
+        if not pairs:
+            return boost(params, None, custom_metric)
+        chosen = with_intercept(own, loss, dtrain, pairs, continues=xgb_model is not None)
+        if native:
+            weight, carried = training_weight(own, loss, dtrain), carried_params(xgb_model)
+            scaled = native_params(chosen, 1 + sum(a for _, a in pairs), carried)
+            with blended_labels(chosen, loss, dtrain, weight, pairs) as listeners:
+                booster = boost(scaled, None, custom_metric, listeners)
+            give_back_params(booster, own, carried)
+        else:
+            booster = boost(chosen, objective_of(own, pairs), shown_predictions(custom_metric, loss))
+    booster.set_attr(
+        pi_xgb_method="jpib" if any(isinstance(t, JointTeacher) for t, _ in pairs) else "kbpib",
+        pi_xgb_kl_weight=",".join(str(float(weight)) for _, weight in pairs),
+        pi_xgb_engine="native" if native else "callback",
+        pi_xgb_version=__version__,
+    )
+    return booster

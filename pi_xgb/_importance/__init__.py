@@ -1,0 +1,1 @@
+"""Which features make a model treat groups differently."""

@@ -1,0 +1,219 @@
+"""What fair importance looks at: the trees of a booster or of a surrogate, and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xgboost
+
+from .._xgb.trees import ALL_OUTPUTS, TreeModel, read_trees
+from .rows import check_lengths, check_numbers, some
+from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Trees of rounds ``begin`` to ``end`` and the rows in XGBoost's form.
+
+    ``output_kind`` is "class" or "target". ``predictions`` and ``surrogate`` (its fidelity and settings) are
+    there if the trees are those of a surrogate.
+    """
+
+    booster: xgboost.Booster
+    model: TreeModel
+    data: xgboost.DMatrix
+    begin: int
+    end: int
+    output_kind: str
+    predictions: Predictions | None = None
+    surrogate: dict[str, Any] | None = None
+
+    @property
+    def n_trees(self) -> int:
+        """Trees looked at."""
+        return self.model.rounds[self.end] - self.model.rounds[self.begin]
+
+    @property
+    def features(self) -> Sequence[str]:
+        """The names of the features: the booster's, else those of the rows, else f0, f1, ..."""
+        return self.booster.feature_names or self.data.feature_names or self._numbered_features()
+
+    @property
+    def classes(self) -> Array | None:
+        """The labels of a surrogate's model, if it has such."""
+        return None if self.predictions is None else self.predictions.classes
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the classes or targets."""
+        return [str(name) for name in (range(self.model.n_outputs) if self.classes is None else self.classes)]
+
+    def mean(self) -> Array:
+        """The predictions of the model in question on the scale of y, ``(n, K)``."""
+        objective = self.model.objective
+        if self.predictions is not None:
+            mean = self.predictions.mean
+        elif objective == "multi:softmax":
+            mean = _softmax(self._predict(output_margin=True))
+        elif objective == "binary:logitraw":
+            mean = 1.0 / (1.0 + np.exp(-self._predict(output_margin=True)))
+        else:
+            mean = self._predict(output_margin=False)
+        return mean.reshape(self.data.num_row(), self.model.n_outputs)
+
+    def gain(self, kind: str) -> Array:
+        """XGBoost's own importance over the rounds looked at; 0 for features that no split uses.
+
+        NaN if XGBoost has none, which is so for trees with vector leaves before 3.2.
+        """
+        names = self.booster.feature_names or self._numbered_features()
+        all_rounds = (self.begin, self.end) == (0, self.model.n_rounds)
+        booster = self.booster if all_rounds else self.booster[self.begin : self.end]
+        try:
+            score = booster.get_score(importance_type=kind)
+        except xgboost.core.XGBoostError:
+            if all(tree.output != ALL_OUTPUTS for tree in self.model.trees):
+                raise
+            return np.full(len(names), np.nan)
+        return np.array([score.get(name, 0.0) for name in names])
+
+    def _predict(self, *, output_margin: bool) -> Array:
+        rounds = (self.begin, self.end)
+        answer = self.booster.predict(self.data, output_margin=output_margin, iteration_range=rounds)
+        return np.asarray(answer, dtype=np.float64)
+
+    def _numbered_features(self) -> list[str]:
+        return [f"f{i}" for i in range(self.booster.num_features())]
+
+
+def _softmax(margin: Array) -> Array:
+    odds = np.exp(margin - margin.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def is_booster(model: Any) -> bool:
+    """Whether a model is a booster or holds one, as XGBoost's scikit-learn estimators do."""
+    return isinstance(model, xgboost.Booster) or hasattr(model, "get_booster")
+
+
+def booster_subject(
+    estimator: Any,
+    X: Any,
+    n_rows: int,
+    iteration_range: tuple[int, int] | None,
+    surrogate_params: Mapping[str, Any] | None,
+    surrogate_rounds: int,
+) -> Subject:
+    """The trees of a booster itself."""
+    if surrogate_params is not None or surrogate_rounds != 1:
+        raise ValueError(
+            "surrogate_params and surrogate_rounds are for models that are not boosters: leave them out, "
+            "or pass the booster's predictions in its place"
+        )
+    booster = estimator if isinstance(estimator, xgboost.Booster) else estimator.get_booster()
+    model = read_trees(booster)
+    begin, end = _rounds(booster, model, iteration_range)
+    if isinstance(X, xgboost.DMatrix):
+        data = X
+    else:
+        data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
+        if data.feature_names is None and data.num_col() == booster.num_features():
+            data.feature_names = booster.feature_names
+    check_features(booster, data)
+    check_lengths(data.num_row(), n_rows, "sensitive_features")
+    return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
+
+
+def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
+    """The data has the booster's features, in its order."""
+    expected, got = booster.feature_names, data.feature_names
+    if data.num_col() != booster.num_features():
+        raise ValueError(
+            f"X must have the {booster.num_features()} features of the booster, it has {data.num_col()}"
+            f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
+        )
+    if expected is None or got == expected:
+        return
+    if got is None:
+        raise ValueError(
+            f"the DMatrix X has no feature names, the booster has {some(expected)}: "
+            "build it with feature_names=booster.feature_names"
+        )
+    if sorted(got) == sorted(expected):
+        raise ValueError(
+            f"X has the booster's features in another order, {some(got)} instead of {some(expected)}: "
+            "pass X[booster.feature_names]"
+        )
+    raise ValueError(
+        f"the features of X are not those of the booster{_difference(expected, got)}: "
+        "give the columns that the booster was trained on"
+    )
+
+
+def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
+    if not expected or not got:
+        return ""
+    lacking = [name for name in expected if name not in set(got)]
+    unknown = [name for name in got if name not in set(expected)]
+    return "".join(f", {what} {some(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names)
+
+
+def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:
+    """The rounds to look at, with 0 <= begin <= end <= the rounds of the model."""
+    n_rounds = model.n_rounds
+    if asked is None:
+        best = booster.attr("best_iteration")
+        return 0, n_rounds if best is None else min(int(best) + 1, n_rounds)
+    begin, end = asked
+    end = end or n_rounds
+    if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
+        raise ValueError(
+            f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
+            f"booster, or end = 0 for all; got {tuple(asked)}"
+        )
+    return int(begin), int(end)
+
+
+def surrogate_subject(
+    model: Any,
+    X: Any,
+    n_rows: int,
+    iteration_range: tuple[int, int] | None,
+    sample_weight: Any,
+    surrogate_params: Mapping[str, Any] | None,
+    surrogate_rounds: int,
+) -> Subject:
+    """The trees of a surrogate for any other model."""
+    if iteration_range is not None:
+        raise ValueError(
+            "iteration_range is for boosters, this model is read through a surrogate: leave it out, "
+            "or set surrogate_rounds"
+        )
+    if surrogate_rounds < 1:
+        raise ValueError(f"surrogate_rounds must be at least 1, got {surrogate_rounds!r}")
+    if isinstance(X, xgboost.DMatrix):
+        raise TypeError(
+            "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: a surrogate "
+            "has to be trained on it, and your matrix stays as it is"
+        )
+    predictions = predictions_of(model, X)
+    check_lengths(len(predictions.mean), n_rows, "sensitive_features", "the array of predictions")
+    weight = None if sample_weight is None else check_numbers(sample_weight, "sample_weight", n_rows)
+    booster, data = fit_surrogate(X, predictions.mean, weight, surrogate_params, surrogate_rounds)
+    settings = {"params": merged_params(surrogate_params), "rounds": surrogate_rounds}
+    return Subject(
+        booster,
+        trees := read_trees(booster),
+        data,
+        begin=0,
+        end=trees.n_rounds,
+        output_kind="class" if predictions.of_classes else "target",
+        predictions=predictions,
+        surrogate=fidelity(booster, data, predictions) | settings,
+    )

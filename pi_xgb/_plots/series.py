@@ -1,0 +1,153 @@
+"""What the pictures of tables show, as numbers: means over repeats, the best round of each kl_weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._stats.paired import student
+
+Values = NDArray[np.float64]
+
+
+def is_maximised(metric: str) -> bool:
+    """Whether XGBoost takes more of a metric for better, by its name."""
+    return metric != "mape" and metric.startswith(("auc", "pre", "map", "ndcg"))
+
+
+def as_table(table: Any, name: str = "table") -> pd.DataFrame:
+    """A DataFrame with rows."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"{name} must be a pandas.DataFrame, got {type(table).__name__}")
+    if table.empty:
+        raise ValueError(f"{name} has no rows: there is nothing to draw")
+    return table
+
+
+def check_columns(table: pd.DataFrame, needed: Sequence[str], hint: str) -> None:
+    """The columns that a picture needs."""
+    lacking = [name for name in needed if name not in table.columns]
+    if lacking:
+        raise ValueError(f"table lacks {', '.join(map(repr, lacking))}, it has {list(table.columns)}: {hint}")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number per point, and how far it may be off below and above (NaN: not known)."""
+
+    value: Values
+    below: Values
+    above: Values
+
+    @property
+    def known(self) -> bool:
+        """Whether any point has an interval."""
+        return bool(np.isfinite(self.below).any() or np.isfinite(self.above).any())
+
+
+@dataclass(frozen=True)
+class Line:
+    """The points of one method, in the order of what they run along."""
+
+    method: Any
+    along: Values
+    fairness: Measured
+    performance: Measured
+
+
+def frontier_lines(
+    table: pd.DataFrame, fairness: str, performance: str, method: str, along: str, confidence: float
+) -> list[Line]:
+    """The methods of a table, in order of appearance; several rows of one point are repeats."""
+    keys = table[along].to_numpy(dtype=float) if along in table.columns else np.full(len(table), np.nan)
+    codes, names = pd.factorize(table[method], use_na_sentinel=False)
+    lines = []
+    for code, name in enumerate(names):
+        own, place = table[codes == code], keys[codes == code]
+        values = np.unique(place)  # one NaN at most, at the end
+        points = [own[np.isnan(place) if np.isnan(value) else place == value] for value in values]
+        lines.append(
+            Line(name, values, _measured(points, fairness, confidence), _measured(points, performance, confidence))
+        )
+    return lines
+
+
+def _measured(points: Sequence[pd.DataFrame], column: str, confidence: float) -> Measured:
+    per_point = [_one(rows, column, confidence) for rows in points]
+    value, below, above = np.array(per_point, dtype=float).T
+    return Measured(value, below, above)
+
+
+def _one(rows: pd.DataFrame, column: str, confidence: float) -> tuple[float, float, float]:
+    values = rows[column].to_numpy(dtype=float)
+    if len(values) > 1:
+        half = student(len(values) - 1, confidence) * values.std(ddof=1) / math.sqrt(len(values))
+        return float(values.mean()), half, half
+    low, high = (
+        float(rows[f"{column}{end}"].iloc[0]) if f"{column}{end}" in rows.columns else math.nan
+        for end in ("_low", "_high")
+    )
+    # The interval need not contain the estimate, and an arm cannot be negative.
+    return float(values[0]), max(values[0] - low, 0.0), max(high - values[0], 0.0)
+
+
+@dataclass(frozen=True)
+class WeightPath:
+    """The best round of each kl_weight."""
+
+    metric: str
+    maximised: bool
+    kl_weight: Values
+    mean: Values
+    half: Values
+
+    @property
+    def best(self) -> int:
+        """The position of the best kl_weight; of equals the smallest."""
+        return int(np.argmax(self.mean) if self.maximised else np.argmin(self.mean))
+
+
+def weight_path(
+    table: pd.DataFrame, metric: str | None, maximize: bool | None, nfold: int | None, confidence: float
+) -> WeightPath:
+    """From the table of ``pi_xgb.cv`` to one point per kl_weight."""
+    if "kl_weight" not in table.index.names:
+        raise ValueError(
+            f"table must have kl_weight in its index, it has {list(table.index.names)}: "
+            "pass what pi_xgb.cv returns for several values of kl_weight"
+        )
+    name = _metric(table, metric)
+    mean, spread = f"test-{name}-mean", f"test-{name}-std"
+    maximised = is_maximised(name) if maximize is None else bool(maximize)
+    kl_weights = np.unique(table.index.get_level_values("kl_weight").to_numpy(dtype=float))
+    means, halves = [], []
+    for kl_weight in kl_weights:
+        rows = table[table.index.get_level_values("kl_weight") == kl_weight]
+        values = rows[mean].to_numpy(dtype=float)
+        best = int(np.nanargmax(values) if maximised else np.nanargmin(values))
+        means.append(values[best])
+        halves.append(_half(float(rows[spread].iloc[best]), nfold, confidence) if spread in rows.columns else math.nan)
+    return WeightPath(name, maximised, kl_weights, np.array(means), np.array(halves))
+
+
+def _metric(table: pd.DataFrame, metric: str | None) -> str:
+    begin, end = "test-", "-mean"
+    known = [c[len(begin) : -len(end)] for c in table.columns if str(c).startswith(begin) and str(c).endswith(end)]
+    if metric is None and len(known) == 1:
+        return known[0]
+    if metric is None or metric not in known:
+        raise ValueError(f"metric must be one of {known}, the metrics of the table, got {metric!r}")
+    return metric
+
+
+def _half(deviation: float, nfold: int | None, confidence: float) -> float:
+    if nfold is None:
+        return deviation
+    # xgboost.cv divides by the number of folds, not by one less.
+    return student(nfold - 1, confidence) * deviation / math.sqrt(nfold - 1)

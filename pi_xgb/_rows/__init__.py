@@ -1,0 +1,1 @@
+"""What users say of rows: vectors, groups, tables, views, words."""

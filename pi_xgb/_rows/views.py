@@ -1,0 +1,211 @@
+"""Who sees which columns: the student, the teacher, a constraint."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, some, take
+
+EvalSet = list[tuple[Any, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Views:
+    """One data set as its parties see it. ``eval_privileged`` has None where an evaluation set lacks the columns."""
+
+    student: Any
+    eval_set: EvalSet | None
+    privileged: Any
+    eval_privileged: list[Any] | None
+    student_labels: list[Any]
+    privileged_labels: list[Any]
+
+    def values(self, columns: Any, *, hidden_from_student: bool) -> Any:
+        """The values of one column (a name) or of several (a list), wherever they are."""
+        frame = pd.DataFrame({c: self._column(c, hidden_from_student) for c in listed(columns)})
+        return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
+
+    def _column(self, column: Any, hidden_from_student: bool) -> Any:
+        if column in self.privileged_labels:
+            table, position = self.privileged, self.privileged_labels.index(column)
+        elif column not in self.student_labels:
+            raise ValueError(
+                f"a constraint reads the column {column!r}, which is neither in X nor in privileged: X has "
+                f"{some(self.student_labels)}, privileged has {some(self.privileged_labels) or 'no columns'}"
+            )
+        elif hidden_from_student:
+            raise ValueError(
+                f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, "
+                "so that only the constraint reads it. If the student is meant to use it, give the constraint the "
+                "values of the column instead of its name"
+            )
+        else:
+            table, position = as_table(self.student, "X"), self.student_labels.index(column)
+        return as_frame(take(table, [position])).iloc[:, 0].to_numpy()
+
+    def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
+        """What a teacher learns from, and the same of the evaluation sets; None where nothing is privileged."""
+        seen = [label for label in self.privileged_labels if label not in hidden]
+        if not seen:
+            return None, None
+
+        def visible(X: Any, privileged: Any, name: str) -> Any:
+            if privileged is None:
+                return None
+            part = self._part(privileged, seen, name)
+            return side_by_side(as_table(X, "X"), part) if sees_all else part
+
+        evals = None
+        if self.eval_set is not None and self.eval_privileged is not None:
+            evals = [
+                visible(X, privileged, f"eval_set[{i}]")
+                for i, ((X, _), privileged) in enumerate(zip(self.eval_set, self.eval_privileged, strict=True))
+            ]
+        return visible(self.student, self.privileged, "X"), evals
+
+    def _part(self, table: Any, labels: list[Any], rows: str) -> Any:
+        """These privileged columns of a table that is laid out as ``privileged``, or names its columns."""
+        names = column_names(table) or self.privileged_labels
+        missing = [label for label in labels if label not in names]
+        if missing or table.shape[1] != len(names):
+            raise ValueError(
+                f"the privileged columns of {rows} lack {some(missing) or 'some'}: the teacher learns from "
+                f"{some(labels)}, give it all of them, or none"
+            )
+        return take(table, [names.index(label) for label in labels])
+
+
+def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
+    """The views of a data set whose privileged columns come inside X or as a table apart."""
+    features = listed(privileged_features)
+    sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
+    if features:
+        _check_one_source(privileged, eval_privileged)
+        return _divide_within(X, sets, features)
+    _check_eval_privileged(sets, privileged, eval_privileged)
+    if privileged is None:
+        return Views(X, sets, None, None, _labels(X), [])
+    privileged = as_table(privileged, "privileged")
+    _check_same_rows(X, privileged, "X", "privileged")
+    _check_no_overlap(X, privileged)
+    tables = None
+    if sets is not None and eval_privileged is not None:
+        tables = [None if table is None else as_table(table, "eval_privileged") for table in eval_privileged]
+        for i, ((X_i, _), table) in enumerate(zip(sets, tables, strict=True)):
+            if table is not None:
+                _check_same_rows(X_i, table, f"eval_set[{i}]", f"eval_privileged[{i}]")
+    return Views(X, sets, privileged, tables, _labels(X), _labels(privileged))
+
+
+def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
+    """X as the student knows it, whether or not it has the privileged columns."""
+    features = listed(privileged_features)
+    if not features:
+        return X
+    table = as_table(X, "X")
+    return leave_out(table, present(table, features, n_features))
+
+
+def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
+    table = as_table(X, "X")
+    positions = locate(table, features, "X", "privileged_features")
+    n_others = table.shape[1] - len(positions)
+    if n_others == 0:
+        raise ValueError(
+            f"all {len(positions)} columns of X are in privileged_features, so the student has 0 features: leave it "
+            "at least one that will be there at predict"
+        )
+    student, privileged = leave_out(table, positions), take(table, positions)
+    labels = _labels(table)
+    students, teachers = [], []
+    for X_i, y_i in sets or ():
+        if X_i is X:  # The same object again, by which XGBoost recognises the training rows.
+            students.append((student, y_i))
+            teachers.append(privileged)
+            continue
+        part = as_table(X_i, "X of eval_set")
+        found = present(part, features, n_others)
+        students.append((leave_out(part, found), y_i))
+        teachers.append(take(part, found) if found else None)
+    return Views(
+        student,
+        None if sets is None else students,
+        privileged,
+        None if sets is None else teachers,
+        [label for i, label in enumerate(labels) if i not in set(positions)],
+        [labels[i] for i in positions],
+    )
+
+
+def _labels(table: Any) -> list[Any]:
+    """What the columns can be called by: their names, or their positions in an array."""
+    names = column_names(table)
+    if names is not None:
+        return names
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    return list(range(shape[1])) if len(shape) == 2 else []
+
+
+def _n_rows(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(as_table(table, "X"))
+
+
+def _check_one_source(privileged: Any, eval_privileged: Any) -> None:
+    given = [
+        name for name, value in (("privileged", privileged), ("eval_privileged", eval_privileged)) if value is not None
+    ]
+    if given:
+        raise ValueError(
+            f"{' and '.join(given)} and privileged_features were both given: privileged columns come either inside "
+            "X, by name, or as a table apart. Add these columns to X, or drop privileged_features"
+        )
+
+
+def _check_eval_privileged(sets: EvalSet | None, privileged: Any, eval_privileged: Sequence[Any] | None) -> None:
+    if eval_privileged is None:
+        return
+    if privileged is None:
+        raise ValueError("eval_privileged was given without privileged, the same columns of the training rows")
+    if sets is None or len(sets) != len(eval_privileged):
+        raise ValueError(
+            f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
+            f"eval_set, got {len(eval_privileged)}"
+        )
+
+
+def _check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
+    n_expected, n_rows = _n_rows(X), _n_rows(privileged)
+    if n_expected != n_rows:
+        raise ValueError(
+            f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} has {n_rows}. Take "
+            "both from the same table, in the same order"
+        )
+    check_same_order(X, privileged, X_name, name)
+
+
+def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
+    """Rows are matched by position, so an index that is the other's in another order is a mistake."""
+    if not (isinstance(X, pd.DataFrame) and isinstance(privileged, (pd.DataFrame, pd.Series))):
+        return
+    if X.index.equals(privileged.index) or not (X.index.is_unique and privileged.index.is_unique):
+        return
+    if not X.index.isin(privileged.index).all():
+        return
+    raise ValueError(
+        f"{name} and {X_name} have the same index in another order, and rows are matched by position: pass "
+        f"{name}.loc[{X_name}.index], or reset the index of one if it means nothing"
+    )
+
+
+def _check_no_overlap(X: Any, privileged: Any) -> None:
+    names = {str(name) for name in column_names(X) or ()}
+    shared = [name for name in column_names(privileged) or () if str(name) in names]
+    if shared:
+        raise ValueError(
+            f"the columns {some(shared)} are in X and in privileged: drop them from one of the two. A teacher that "
+            'sees the classifier features as well is teacher="all"'
+        )

@@ -1,0 +1,235 @@
+"""``select``: which method, teacher, weight and number of rounds, by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import xgboost
+
+from .._core.guidance import METHODS
+from .._plots.selection import plot_selection
+from .._rows.checks import check_jobs, check_whole
+from .._stats.group_folds import checked_groups
+from .._stats.paired import STANDARD_ERRORS, check_standard_errors
+from .._xgb.signature import called_like
+from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of
+from .problem import Recipe, settled
+from .progress import progress_bar
+from .scores import Score, score_of
+from .search import Found, search, summary_of, table_of
+from .splits import splits_of
+
+
+@called_like(xgboost.cv)
+def select(
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int = 100,
+    *,
+    privileged: xgboost.DMatrix,
+    kl_weight: Any = KL_WEIGHTS,
+    method: Any = METHODS,
+    teacher: Any = TEACHERS,
+    crossfit: int = CROSSFIT,
+    teacher_params: Any = None,
+    metric: Any = None,
+    custom_metric: Any = None,
+    maximize: bool | None = None,
+    standard_errors: float = STANDARD_ERRORS,
+    nfold: int = 5,
+    repeats: int = 1,
+    folds: Any = None,
+    groups: Any = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool | None = None,
+) -> Selection:
+    """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
+
+    Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
+    always a candidate, and is chosen unless the best of the others is convincingly better on the same folds. In
+    a fold the teachers see what its training rows have, and nothing of those held out.
+
+    Parameters
+    ----------
+    params, dtrain
+        As for :func:`pi_xgb.train`; row weights count in training and in the score.
+    num_boost_round
+        The most rounds that a student may have, and what the teachers of KbPIB have. As in ``xgboost.cv`` each
+        candidate gets the number of rounds at which the mean of its scores over all folds is best. Raise it if
+        the best candidates use all of it.
+    privileged
+        A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
+        ``dtrain``: the teacher on all features gets both side by side.
+    kl_weight
+        The weights to try, one or several. Plain XGBoost, which is 0, need not be among them.
+    method
+        ``"kbpib"``, ``"jpib"`` or both.
+    teacher
+        Of KbPIB: any of ``"in-sample"`` (the paper's), ``"cross-fitted"`` and ``"all"``, which is cross-fitted and sees
+        the features of ``dtrain`` too.
+    crossfit
+        The folds of the cross-fitted teachers.
+    teacher_params
+        As for :func:`pi_xgb.train`.
+    metric
+        What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
+        ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
+        that is trained: logloss, mlogloss or rmse. It tells small differences apart better than auc or error do. A
+        scorer is called in every round, XGBoost's metrics are much faster.
+    custom_metric, maximize
+        Instead of ``metric``: a function as ``xgboost.cv`` takes it, and whether more is better; of ``metric``
+        that is known.
+    standard_errors
+        How convincing a gain must be: a candidate is preferred to plain XGBoost if its mean gain is larger than
+        this many standard errors, corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and
+        gives away gains on small data, 0 believes any gain.
+    nfold, repeats, folds, seed
+        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y), or
+        pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``.
+    groups
+        For rows that belong together (one patient, one day): one value per row. The folds keep
+        each group together; a splitter gets it, and pairs of row numbers are checked against it. The folds of
+        cross-fitted teachers (``crossfit``) do not keep groups together.
+    n_jobs
+        How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
+        own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.
+    progress
+        Whether to show a bar (with tqdm). None: if standard error is a terminal.
+
+    Returns
+    -------
+    Selection
+        The whole table, the choice, a plot, and :meth:`Selection.train` for the final model.
+
+    Notes
+    -----
+    It costs, in every fold, a training per candidate (two for JPIB), one for the in-sample teacher and ``crossfit``
+    for each of the two others; teachers serve all weights. By default these are 22 trainings, 110 in five folds.
+
+    The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
+    out of the choice as well.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="cross-fitted", nfold=3)
+    >>> selection.choice["method"], selection.choice["kl_weight"]
+    ('kbpib', 10.0)
+    >>> booster = selection.train(dtrain, privileged=privileged)
+    """
+    check_whole("num_boost_round", num_boost_round, 1)
+    jobs = check_jobs(n_jobs, progress)
+    check_standard_errors(standard_errors)
+    check_whole("crossfit", crossfit, 2)
+    candidates = candidates_of(method, teacher, kl_weight)
+    recipe = Recipe(settled(params), int(num_boost_round), int(crossfit), teacher_params)
+    loss = recipe.check(dtrain, privileged, "select")
+    score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
+    together = checked_groups(groups, dtrain.num_row())
+    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=loss.probabilities, groups=together)
+    smallest = min(len(split.train) for split in splits)
+    if crossfit > smallest:
+        raise ValueError(f"crossfit must be at most the {smallest} training rows of a fold, got {crossfit}")
+    problem = recipe.problem(dtrain, privileged, sees_all=any(c.teacher == "all" for c in candidates))
+    with progress_bar(len(splits) * len(candidates), "select", progress) as tick:
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, tick=tick)
+    return Selection(recipe, score, found)
+
+
+class Selection:
+    """What :func:`select` found. It holds scores only, nothing of the data.
+
+    Attributes
+    ----------
+    table
+        A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there. A
+        gain is positive for the better, whichever way the metric points.
+    summary
+        A row for each candidate: mean score and gain, the corrected standard error of the gain (``error``), its
+        95 % interval (``low``, ``high``), and which one was chosen.
+    curves
+        The mean score on held-out rows: a row per round, a column per candidate.
+    choice
+        The keywords of :func:`pi_xgb.train`. For the teacher ``"all"``, ``privileged`` must have the columns of
+        ``dtrain`` as well. Its teacher has as many rounds as the student: :meth:`train` gives it those that
+        it was cross-validated with.
+    candidate
+        The name of the choice, as in the tables.
+    metric, maximize
+        What decided, and whether more of it is better.
+    """
+
+    def __init__(self, recipe: Recipe, score: Score, found: Found) -> None:
+        self.metric, self.maximize = score.name, score.maximised
+        self.table, self.summary = table_of(found, score), summary_of(found)
+        self.curves = pd.DataFrame(
+            found.mean_curves.T,
+            index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
+            columns=[candidate.name for candidate in found.candidates],
+        )
+        self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.rounds[found.chosen]
+
+    @property
+    def candidate(self) -> str:
+        """The name of the choice."""
+        return self._chosen.name
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """The keywords of :func:`pi_xgb.train`, a new dict each time."""
+        return {**self._chosen.guiding(self._recipe.crossfit), "num_boost_round": self._rounds}
+
+    @property
+    def gain(self) -> float:
+        """The mean gain of the choice over plain XGBoost, 0 if that was chosen."""
+        return float(self.summary["gain"].to_numpy()[self.summary["chosen"].to_numpy()][0])
+
+    def train(
+        self, dtrain: xgboost.DMatrix, *, privileged: xgboost.DMatrix | None = None, **keywords: Any
+    ) -> xgboost.Booster:
+        """Train the choice, with the params and rounds that it was cross-validated with.
+
+        Parameters
+        ----------
+        dtrain, privileged
+            The training rows, as for :func:`select`. ``privileged`` may be left out where plain XGBoost was chosen.
+        **keywords
+            Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
+        """
+        if "num_boost_round" in keywords:
+            raise ValueError(
+                f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
+                "pi_xgb.train with the keywords of .choice"
+            )
+        return self.fit_matrices(dtrain, privileged, keywords)
+
+    def fit_matrices(
+        self, dtrain: xgboost.DMatrix, privileged: Any, keywords: dict[str, Any], student: Any = None
+    ) -> xgboost.Booster:
+        """For adapters: :meth:`train`, with another matrix of the same rows as the student's."""
+        if self._chosen == PLAIN:
+            return xgboost.train(self._recipe.params, dtrain if student is None else student, self._rounds, **keywords)
+        if privileged is None:
+            raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
+        self._recipe.check(dtrain, privileged, "Selection.train")
+        problem = self._recipe.problem(dtrain, privileged, sees_all=self._chosen.teacher == "all")
+        return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
+        return plot_selection(self.summary, self.metric, ax)
+
+    def __str__(self) -> str:
+        best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
+        gain = f"{best.gain:+.4f} [{best.low:+.4f}, {best.high:+.4f}] in {self.metric}"
+        if self._chosen == PLAIN:
+            return f"plain, {self._rounds} rounds: no gain is convincing, the best is {gain} ({best.name})"
+        return f"{self.candidate}, {self._rounds} rounds: {gain} over plain XGBoost on held-out rows"
+
+    def __repr__(self) -> str:
+        return f"<Selection: {self}>"

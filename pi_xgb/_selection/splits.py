@@ -1,0 +1,157 @@
+"""Repeated folds: which rows train and which judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from .._rows.checks import check_whole
+from .._stats.folds import deal_folds
+from .._stats.group_folds import check_apart, check_enough_groups, deal_groups, groups_of_classes
+
+_ATTEMPTS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """Row numbers of one fold of one repeat."""
+
+    repeat: int
+    fold: int
+    train: Array
+    test: Array
+
+
+def splits_of(
+    label: Array,
+    nfold: int,
+    repeats: int,
+    folds: Any,
+    seed: int,
+    *,
+    classes: bool,
+    names: Any = None,
+    groups: Array | None = None,
+) -> list[Split]:
+    """The user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) dealt out evenly.
+
+    ``names`` are what the user calls the classes that the labels count. Rows of one group are in one fold.
+    """
+    if np.ptp(label) == 0:
+        raise ValueError(f"every label is {_called(label[0], names)}: there is nothing to tell apart")
+    if folds is not None:
+        return _given(label, folds, groups)
+    check_whole("nfold", nfold, 2)
+    check_whole("repeats", repeats, 1)
+    check_whole("seed", seed, 0)
+    if groups is not None:
+        check_enough_groups(groups, nfold)
+    if nfold > len(label):
+        raise ValueError(f"nfold must be at most the number of rows, {len(label)}, got {nfold}")
+    if classes:
+        check_classes(label, nfold, names, groups)
+
+    partitions: set[frozenset[bytes]] = set()
+
+    def dealt(repeat: int) -> list[tuple[Array, Array]]:
+        if groups is None:
+            return deal_folds(label, nfold, seed + repeat)
+        # Few groups can be dealt in few ways, and the same folds again know nothing new.
+        for attempt in range(_ATTEMPTS):
+            pairs = deal_groups(label, groups, nfold, seed + repeat + attempt * repeats, classes=classes)
+            partition = frozenset(test.tobytes() for _, test in pairs)
+            if partition not in partitions:
+                partitions.add(partition)
+                return pairs
+        raise ValueError(
+            f"there are too few groups to deal them anew {repeats} times, {_ATTEMPTS} attempts gave no folds but those "
+            f"of the first {repeat}: use repeats={repeat}"
+        )
+
+    return [
+        Split(repeat, fold, train, test)
+        for repeat in range(repeats)
+        for fold, (train, test) in enumerate(dealt(repeat))
+    ]
+
+
+def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
+    """``size`` of these rows, in their order, with each class (or size of y) in its share."""
+    shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
+    by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
+    # Equally spaced in the order of the label: every label loses the same share.
+    return np.sort(by_label[(np.arange(size) * len(rows)) // size])
+
+
+def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None) -> None:
+    """Whether each fold can hold out some rows of every class."""
+    if np.any(label != np.floor(label)):
+        return  # Probabilities as labels have no classes to be counted.
+    values, counts = np.unique(label, return_counts=True)
+    if counts.min() < nfold:
+        raise ValueError(
+            f"class {_called(values[counts.argmin()], names)} has {counts.min()} rows for {nfold} folds, and each "
+            f"fold must hold some out: use nfold of at most {max(counts.min(), 2)}, or more rows"
+        )
+    if groups is not None:
+        values, counts = groups_of_classes(label, groups)
+        if counts.min() < 2:
+            raise ValueError(
+                f"class {_called(values[counts.argmin()], names)} is in one group only, so that nobody can learn it "
+                "without the rows that judge: leave the class out, or use finer groups"
+            )
+
+
+def _called(label: Any, names: Any) -> str:
+    if names is None:
+        return f"{label:g}"
+    name = names[int(label)]
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _given(label: Array, folds: Any, groups: Array | None) -> list[Split]:
+    pairs = _pairs(label, folds, groups)
+    splits: list[Split] = []
+    seen: dict[bytes, int] = {}
+    for number, pair in enumerate(pairs):
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise TypeError(f"folds must be pairs (training rows, held-out rows), got {type(pair).__name__}")
+        train, test = (_rows(part, len(label), number) for part in pair)
+        if np.intersect1d(train, test).size:
+            raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
+        if groups is not None:
+            check_apart(groups, train, test, number)
+        same = seen.setdefault(np.unique(test).tobytes(), number)
+        if same != number:
+            raise ValueError(
+                f"fold {number} holds out the same rows as fold {same}: a fold that counts twice makes the result look "
+                "more certain than it is, leave one out"
+            )
+        splits.append(Split(0, number, train, test))
+    if len(splits) < 2:
+        raise ValueError(f"folds must be at least two, got {len(splits)}: one tells nothing about its own chance")
+    return splits
+
+
+def _pairs(label: Array, folds: Any, groups: Array | None) -> list[Any]:
+    if not hasattr(folds, "split"):
+        return list(folds)
+    try:
+        return list(folds.split(label, label, *(() if groups is None else (groups,))))
+    except (TypeError, ValueError) as error:
+        hint = "" if groups is not None else "; if it needs groups, give them as groups=, one value per row"
+        raise ValueError(f"{folds} cannot split these rows: {error}{hint}") from error
+
+
+def _rows(part: Any, n_rows: int, number: int) -> Array:
+    rows = np.asarray(part)
+    if rows.dtype == bool and len(rows) == n_rows:
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(f"fold {number} must have row numbers on both sides, got {part!r}")
+    if rows.min() < 0 or rows.max() >= n_rows:
+        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, there are {n_rows} rows")
+    return rows.astype(np.int64)

@@ -1,0 +1,369 @@
+"""The estimators: XGBoost's own, whose ``fit`` ends in ``pi_xgb.train``."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import xgboost
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._rows.views import check_same_order, divide, student_part
+from .._xgb.booster import read_classes, write_classes
+from .._xgb.borrowed import borrowed
+from .guide import Guide, Settings, guide_of
+
+
+class _PrivilegedXGBModel(xgboost.XGBModel):
+    """What classifier and regressor share: XGBoost's estimator, its ``fit`` ending in ``pi_xgb.train``."""
+
+    def __init__(
+        self,
+        *,
+        method: str = "kbpib",
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        teacher: Any = "privileged",
+        crossfit: int = 0,
+        teacher_params: Any = None,
+        engine: str = "auto",
+        privileged_features: Any = None,
+        constraints: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        self.method = method
+        self.kl_weight = kl_weight
+        self.teacher = teacher
+        self.crossfit = crossfit
+        self.teacher_params = teacher_params
+        self.engine = engine
+        self.privileged_features = privileged_features
+        self.constraints = constraints
+        super().__init__(**kwargs)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Any = None,
+        eval_privileged: Any = None,
+        verbose: bool | int | None = True,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Any = None,
+        base_margin_eval_set: Any = None,
+        feature_weights: Any = None,
+    ) -> Self:
+        """Fit the student on X and y, guided by a teacher that sees the privileged columns.
+
+        Parameters
+        ----------
+        X, y
+            As for XGBoost's estimators. X may hold the columns named in ``privileged_features``.
+        privileged
+            The privileged columns of the rows of X, in the same order; any kind of table that X could be.
+        eval_set
+            A list of (X, y), as for XGBoost's estimators.
+        eval_privileged
+            The privileged columns of the rows of ``eval_set``: a list with one table (or None) for each. The
+            teacher stops on them where ``early_stopping_rounds`` is set. Not read where no teacher could stop:
+            without ``early_stopping_rounds``, with ``method="jpib"``, ``kl_weight=0`` or an estimator as teacher.
+        sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
+            As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
+            are the student's.
+        """
+        views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
+        check_same_order(X, y, "X", "y")
+        guide = self._guide(views)
+        guide.check_early_stopping(self.early_stopping_rounds, eval_set)
+        if guide.teaches:
+            _check_one_target(y)
+        if sample_weight is not None and not _on_host(sample_weight).any():
+            raise ValueError("sample_weight is zero for every row: at least one row must weigh something")
+        encoder, y, eval_set = self._encode(y, views.eval_set)
+        guide = guide if encoder is None else dataclasses.replace(guide, classes=encoder.classes_)
+        given = {
+            "sample_weight": sample_weight,
+            "base_margin": base_margin,
+            "eval_set": eval_set,
+            "xgb_model": xgb_model,
+            "sample_weight_eval_set": sample_weight_eval_set,
+            "base_margin_eval_set": base_margin_eval_set,
+            "feature_weights": feature_weights,
+        }
+        keywords = {name: value for name, value in given.items() if value is not None}
+        self._label_encoder = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
+        borrowed(super().fit, train=guide)(self, views.student, y, verbose=verbose, **keywords)
+        self._label_encoder = encoder
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        output_margin: bool = False,
+        validate_features: bool = True,
+        base_margin: Any = None,
+        iteration_range: Any = None,
+    ) -> Any:
+        """Predict as XGBoost's estimator does; privileged columns in X are left out, and need not be there."""
+        return super().predict(
+            self._student_part(X),
+            output_margin=output_margin,
+            validate_features=validate_features,
+            base_margin=base_margin,
+            iteration_range=iteration_range,
+        )
+
+    def apply(self, X: Any, iteration_range: Any = None) -> Any:
+        """The leaf of each row in each tree, as XGBoost's estimator gives it; privileged columns are left out."""
+        return super().apply(self._student_part(X), iteration_range)
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """The parameters of the booster: those of XGBoost's estimator."""
+        params: dict[str, Any] = super().get_xgb_params()
+        return {key: value for key, value in params.items() if key.partition("__")[0] not in _OWN_PARAMETERS}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``teacher__x`` is the parameter x of a teacher that is an estimator."""
+        nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
+        super().set_params(**params)
+        if nested:
+            if not hasattr(self.teacher, "set_params"):
+                raise ValueError(f"teacher__{next(iter(nested))} was set, but the teacher is {self.teacher!r}")
+            self.teacher.set_params(**nested)
+        return self
+
+    def _guide(self, views: Any) -> Guide:
+        settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
+        settings.check()
+        guide = guide_of(settings, views)
+        if not guide.teaches and settings.kl_weight != 0:
+            warnings.warn(
+                "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
+                "Pass privileged= to fit (a search or a pipeline must pass it on), name columns of X in "
+                "privileged_features, or set kl_weight=0 if this is what you want",
+                UserWarning,
+                stacklevel=3,
+            )
+        return guide
+
+    def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
+        """The labels as XGBoost takes them, and what turns them back."""
+        return None, y, eval_set
+
+    def _student_part(self, X: Any) -> Any:
+        return X if self.privileged_features is None else student_part(X, self.privileged_features, self.n_features_in_)
+
+
+_OWN_PARAMETERS = frozenset(
+    name
+    for name, parameter in inspect.signature(_PrivilegedXGBModel.__init__).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+)
+
+
+class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
+    """``XGBClassifier`` with a teacher that sees features which exist at training time only.
+
+    Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
+    attributes and methods of ``xgboost.XGBClassifier`` mean what they mean there, and without a teacher, or with
+    ``kl_weight=0``, the model is its model to the bit. In addition, classes may have names of any type.
+
+    Parameters
+    ----------
+    method, kl_weight, crossfit, teacher_params, engine
+        As for :func:`pi_xgb.train`.
+    teacher
+        ``"privileged"``: a booster that learns from the privileged columns. ``"all"``: one that sees the columns of
+        X as well. Or an estimator of scikit-learn's kind with ``predict_proba``: a clone of it is fitted on the
+        privileged columns, out of fold with ``crossfit``; wrapped in ``sklearn.frozen.FrozenEstimator`` it is taken as
+        it is, and must know the classes by the names that they have in y. Or a :class:`pi_xgb.Teacher` for the rows of
+        one ``fit``.
+    privileged_features
+        Names of the privileged columns inside X, or their positions where X is an array. The student does not see
+        them; at ``predict`` X may have them, in which case they are left out, or not.
+    constraints
+        A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(GroupParity("sex"), 5.0)]``. A name is
+        looked up in the privileged columns (or in X, for constraints that are not about groups); several
+        columns, and positions in an array, are named by :func:`pi_xgb.sklearn.by_column`. A group column is read
+        by its constraint only: neither the student nor the teacher sees it. In the place of a name may stand
+        the values of the training rows, which serve one ``fit``.
+    **kwargs
+        The parameters of ``xgboost.XGBClassifier``. Those that name columns speak of the student's.
+
+    Attributes
+    ----------
+    classes_
+        The classes, sorted, as they were in y.
+    feature_names_in_, n_features_in_
+        The student's features: what X must have at ``predict``.
+
+    Notes
+    -----
+    The fitted estimator keeps nothing of the privileged columns: no value, and no name but those in its own
+    parameters. What you put into the parameters stays there, though, and in every pickle: values given to a
+    constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Name the columns instead where that matters.
+
+    The teacher is trained for as many rounds as the student, and the longer the more it repeats the labels, unless
+    ``crossfit`` or early stopping (``eval_privileged``) prevents it. It costs as much time as the student, ``crossfit``
+    times as much with ``crossfit``.
+
+    In a search or in cross-validation ``privileged`` is cut along with the rows. Through metadata routing, say
+    ``set_fit_request(privileged=True)``; ``privileged_features`` needs no routing at all. A stack in scikit-learn 1.9
+    hands what is routed to its final estimator as well, which must then take ``privileged``.
+
+    ``save_model`` writes the classes along, and ``load_model`` reads them, where they are strings, numbers or
+    truth values. The parameters of the table above are not in the file, as those of scikit-learn's estimators never
+    are.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> from pi_xgb.sklearn import PrivilegedXGBClassifier
+    >>> data = pi_xgb.datasets.make_privileged(400, seed=0)
+    >>> outcome = data.y.map({0: "healthy", 1: "ill"})
+    >>> model = PrivilegedXGBClassifier(n_estimators=20, max_depth=3, kl_weight=2.0, crossfit=5)
+    >>> model.fit(data.x, outcome, privileged=data.z).predict(data.x[:3]).tolist()
+    ['healthy', 'healthy', 'ill']
+
+    The privileged columns inside X:
+
+    >>> both = data.x.join(data.z)
+    >>> model = PrivilegedXGBClassifier(n_estimators=20, privileged_features=["z0", "z1", "z2"], kl_weight=2.0)
+    >>> bool((model.fit(both, outcome).predict(both) == model.predict(data.x)).all())
+    True
+    """
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        output_margin: bool = False,
+        validate_features: bool = True,
+        base_margin: Any = None,
+        iteration_range: Any = None,
+    ) -> Any:
+        """The class of each row, by its own name; privileged columns in X are left out, and need not be there."""
+        predicted = super().predict(
+            X,
+            output_margin=output_margin,
+            validate_features=validate_features,
+            base_margin=base_margin,
+            iteration_range=iteration_range,
+        )
+        encoder = getattr(self, "_label_encoder", None)
+        if encoder is None or output_margin or predicted.ndim > 1:
+            return predicted
+        return encoder.classes_[predicted]
+
+    def predict_proba(
+        self, X: Any, validate_features: bool = True, base_margin: Any = None, iteration_range: Any = None
+    ) -> Any:
+        """The probability of each class; privileged columns in X are left out, and need not be there."""
+        return super().predict_proba(self._student_part(X), validate_features, base_margin, iteration_range)
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, sorted, as they were in y."""
+        encoder = getattr(self, "_label_encoder", None)
+        return super().classes_ if encoder is None else encoder.classes_
+
+    def save_model(self, fname: Any) -> None:
+        """Write the booster, as XGBoost's estimator does, and the names of the classes."""
+        encoder = getattr(self, "_label_encoder", None)
+        booster = self.get_booster()
+        write_classes(booster, None if encoder is None else encoder.classes_)
+        super().save_model(fname)
+        write_classes(booster, None)
+
+    def load_model(self, fname: Any) -> None:
+        """Read a booster, as XGBoost's estimator does, and the names of the classes, if there are any."""
+        super().load_model(fname)
+        booster = self.get_booster()
+        classes = read_classes(booster)
+        self._label_encoder = None if classes is None else LabelEncoder().fit(classes)
+        write_classes(booster, None)
+
+    def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
+        labels = _on_host(y)
+        if labels.ndim == 2 and labels.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
+            return None, y, eval_set
+        if pd.isna(labels).any():
+            raise ValueError(f"y has {int(pd.isna(labels).sum())} missing values: leave out the rows without a class")
+        check_classification_targets(labels)
+        encoder = LabelEncoder()
+        codes = encoder.fit_transform(labels)
+        if len(encoder.classes_) < 2:
+            raise ValueError(
+                f"y has 1 class, {encoder.classes_.tolist()[0]!r}: a classifier needs at least two to tell apart"
+            )
+        if eval_set is None:
+            return encoder, codes, None
+        # The training labels again must stay one object, by which XGBoost recognises the training rows.
+        sets = [
+            (X_i, codes if y_i is y else _encoded(encoder, _on_host(y_i), f"eval_set[{i}]"))
+            for i, (X_i, y_i) in enumerate(eval_set)
+        ]
+        return encoder, codes, sets
+
+
+class PrivilegedXGBRegressor(_PrivilegedXGBModel, xgboost.XGBRegressor):
+    """``XGBRegressor`` with a teacher that sees features which exist at training time only.
+
+    All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
+    teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
+    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``.
+
+    Parameters
+    ----------
+    method, kl_weight, teacher, crossfit, teacher_params, engine, privileged_features, constraints
+        As for :class:`PrivilegedXGBClassifier`; an estimator as teacher needs ``predict``.
+    **kwargs
+        The parameters of ``xgboost.XGBRegressor``.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> from pi_xgb.sklearn import PrivilegedXGBRegressor
+    >>> data = pi_xgb.datasets.make_privileged(400, seed=0)
+    >>> model = PrivilegedXGBRegressor(n_estimators=20, max_depth=3, kl_weight=1.0, method="jpib")
+    >>> model.fit(data.x, data.q, privileged=data.z).predict(data.x).shape
+    (400,)
+    """
+
+
+def _check_one_target(y: Any) -> None:
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    if len(shape) > 1 and shape[1] > 1:
+        raise ValueError(
+            f"a teacher guides one target, y has {shape[1]} columns: fit one estimator for each "
+            "(sklearn.multioutput does it), or train without a teacher"
+        )
+
+
+def _on_host(y: Any) -> Any:
+    """A column as a NumPy array."""
+    if hasattr(y, "collect") and not hasattr(y, "shape"):  # polars.LazyFrame
+        y = y.collect()
+    if hasattr(y, "__cuda_array_interface__"):
+        y = y.to_numpy() if hasattr(y, "to_numpy") else y.get()
+    return np.asarray(y)
+
+
+def _encoded(encoder: LabelEncoder, labels: Any, name: str) -> Any:
+    unknown = ~pd.Series(labels.ravel()).isin(encoder.classes_).to_numpy()
+    if unknown.any():
+        raise ValueError(
+            f"{name} has the classes {pd.unique(labels.ravel()[unknown]).tolist()}, which y has not: y has "
+            f"{encoder.classes_.tolist()}. Evaluate on rows of known classes, or train on some rows of the others"
+        )
+    return encoder.transform(labels.ravel())

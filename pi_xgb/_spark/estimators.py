@@ -1,0 +1,250 @@
+"""The estimators of ``xgboost.spark`` with a teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from pyspark.ml.param import Param, Params, TypeConverters
+from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
+
+from .._core.checks import check_labels
+from .._core.guidance import Guidance
+from .._core.learned import check_crossfit
+from .._core.native import obstacle_to_native
+from .._core.task import loss_of
+from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._rows.checks import check_choice
+from .checks import Columns, check_columns, check_rows, is_vector, privileged_columns
+from .worker import PREFIX, Worker, calling, estimator_base
+
+_Base: Any = estimator_base()
+
+
+def _one_name_or_several(value: Any) -> str | list[str]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"privileged_cols must be a list of names of columns, or the name of one column of vectors, got {value!r}"
+        )
+    return value if isinstance(value, str) else list(value)
+
+
+def _params_or_none(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"teacher_params must be a dict of XGBoost's parameters, got {value!r}")
+    return dict(value)
+
+
+def _own(name: str, doc: str, converter: Any) -> Any:
+    return Param(Params._dummy(), name, doc, typeConverter=converter)
+
+
+class _PrivilegedSpark(_Base):  # type: ignore[misc]
+    """What classifier and regressor share."""
+
+    privileged_cols = _own(
+        "privileged_cols", "the columns that the teacher sees: names, or one of vectors", _one_name_or_several
+    )
+    method = _own("method", "kbpib or jpib", TypeConverters.toString)
+    kl_weight = _own("kl_weight", "how much the teacher counts, against 1 for the labels", TypeConverters.toFloat)
+    crossfit = _own("crossfit", "0, or the number of folds of the teacher", TypeConverters.toInt)
+    teacher_params = _own("teacher_params", "the teacher's XGBoost parameters; the student's if None", _params_or_none)
+    allow_overlap = _own("allow_overlap", "whether the teacher may see features", TypeConverters.toBoolean)
+    engine = _own("engine", "callback, native or auto", TypeConverters.toString)
+
+    def __init__(
+        self,
+        *,
+        privileged_cols: str | list[str] | None = None,
+        method: str = "kbpib",
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        crossfit: int = 0,
+        teacher_params: dict[str, Any] | None = None,
+        allow_overlap: bool = False,
+        engine: str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._setDefault(privileged_cols=None, teacher_params=None)
+        self.setParams(
+            privileged_cols=privileged_cols,
+            method=method,
+            kl_weight=kl_weight,
+            crossfit=crossfit,
+            teacher_params=teacher_params,
+            allow_overlap=allow_overlap,
+            engine=engine,
+        )
+
+    def _fit(self, dataset: Any) -> Any:
+        self._check_keywords()
+        columns, own = self._columns(), self._own_params()
+        check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
+        rows = check_rows(dataset, columns, classes=self._classifies)
+        if not self._classifies:
+            loss = loss_of({"objective": self.getOrDefault("objective")})
+            check_labels(np.array(rows.labels), loss, 0, repr(columns.label))
+        check_crossfit(own["crossfit"], rows.n_train)
+        validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
+        if validated and rows.n_validation == 0:
+            raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
+
+        privileged = columns.privileged
+        if isinstance(privileged, str):
+            names = None if is_vector(dataset, privileged) else [privileged]
+        else:
+            names = privileged
+        worker = Worker(
+            names,
+            stops=validated and own["method"] == "kbpib" and own["kl_weight"] > 0,
+            keywords={name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")},
+        )
+        return calling(_Base._fit, worker)(self, dataset)
+
+    def _check_keywords(self) -> None:
+        own = self._own_params()
+        if own["privileged_cols"] is None:
+            raise ValueError(
+                "privileged_cols is not set, so nobody teaches: name the columns that the teacher sees, or use "
+                "xgboost.spark's own estimator"
+            )
+        Guidance(
+            privileged=own["privileged_cols"],
+            **{name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")},
+        ).check_keywords()
+        check_choice(own["engine"], ("auto", "callback", "native"), "engine")
+        if own["method"] == "jpib" and self.getOrDefault("xgb_model") is not None:
+            raise ValueError(
+                "a JPIB student cannot be continued without its teacher, which a Spark model does not keep: train it "
+                "in one go, or with method='kbpib'"
+            )
+
+    def _columns(self) -> Columns:
+        def named(param: Any) -> str | None:
+            return str(self.getOrDefault(param)) if self._col_is_defined_not_empty(param) else None
+
+        return Columns(
+            features=self.getOrDefault(self.features_cols) or self.getOrDefault(self.featuresCol),
+            privileged=self.getOrDefault("privileged_cols"),
+            label=self.getOrDefault(self.labelCol),
+            weight=named(self.weightCol),
+            validation=named(self.validationIndicatorCol),
+        )
+
+    def _own_params(self) -> dict[str, Any]:
+        return {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
+
+    # What follows steps into XGBoost's own ``_fit``.
+
+    def _prepare_input_columns_and_feature_prop(self, dataset: Any) -> Any:
+        selected, feature_prop = super()._prepare_input_columns_and_feature_prop(dataset)
+        return [*selected, *privileged_columns(dataset, self.getOrDefault("privileged_cols"), PREFIX)], feature_prop
+
+    def _get_xgb_parameters(self, dataset: Any) -> Any:
+        params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
+        no_matrix: Any = None  # there is none on the driver
+        obstacle = obstacle_to_native(params, loss_of(params), no_matrix, [], ())
+        if self.getOrDefault("engine") == "native" and obstacle:
+            raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
+        return params, keywords, of_matrices
+
+    def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:
+        params: dict[str, Any] = super()._gen_xgb_params_dict(gen_xgb_sklearn_estimator_param)
+        return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
+
+
+_OWN_PARAMETERS = (
+    "privileged_cols",
+    "method",
+    "kl_weight",
+    "crossfit",
+    "teacher_params",
+    "allow_overlap",
+    "engine",
+)
+
+
+class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
+    """``SparkXGBClassifier`` with a teacher that sees columns which exist at training time only.
+
+    Use it where the rows are in Spark: alone, in a ``Pipeline``, in a ``CrossValidator``. All parameters of
+    ``xgboost.spark.SparkXGBClassifier`` (columns, ``num_workers``, XGBoost's own) mean what they mean there. Classes
+    are 0, 1, ..., as there. ``fit`` returns a ``xgboost.spark.SparkXGBClassifierModel``.
+
+    Parameters
+    ----------
+    privileged_cols
+        The columns that the teacher sees and the student does not: a list of names of columns of numbers, or the name
+        of one column of vectors. Null and NaN in a column of numbers are missing values, as is what ``missing`` says.
+    method, kl_weight, engine
+        As for :func:`pi_xgb.train`. ``xgboost.spark`` evaluates the training rows in every round;
+        ``engine="native"`` cannot, so that the summary of the model then has no history of them. ``"auto"`` keeps it,
+        and with it the callback.
+    crossfit
+        K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
+        K folds, so the folds, and with them the model, depend on how rows lie on workers.
+    teacher_params
+        The teacher's params; by default the student's. Threads and device are the student's always.
+    allow_overlap
+        Whether ``privileged_cols`` may name classifier features. What a ``VectorAssembler`` put into a vector counts by
+        the names that it wrote down there.
+    **kwargs
+        The parameters of ``xgboost.spark.SparkXGBClassifier``: ``features_col``, ``label_col``, ``weight_col``,
+        ``validation_indicator_col``, ``num_workers``, ``max_depth`` and so on.
+
+    Notes
+    -----
+    Weights count for the teacher as well. With ``validation_indicator_col`` and ``early_stopping_rounds`` the teacher
+    of ``"kbpib"`` stops early too, on the privileged columns of the same rows; without, it trains for as many rounds as
+    the student, and the longer the more it repeats the labels, unless ``crossfit`` prevents it.
+
+    Before the training one pass over labels, weights and validation indicators looks for mistakes on the driver: cache
+    the DataFrame if it is costly to compute. The teacher costs as much as the student, ``crossfit`` times as much with
+    ``crossfit``; the privileged columns are held in memory by the tasks next to the features.
+
+    Every partition needs training rows (and validation rows, where the teacher stops early on them); XGBoost deals rows
+    out anew where there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
+
+    The estimator can be saved like any other; the model is saved without the names of privileged columns.
+
+    Examples
+    --------
+    >>> from pi_xgb.spark import PrivilegedSparkXGBClassifier
+    >>> estimator = PrivilegedSparkXGBClassifier(
+    ...     features_col=["age", "pulse"], privileged_cols=["biopsy"], label_col="ill", kl_weight=2.0, num_workers=2
+    ... )
+    >>> estimator.getOrDefault("kl_weight")
+    2.0
+    >>> model = estimator.fit(patients)  # doctest: +SKIP
+    >>> model.transform(new_patients).select("probability")  # doctest: +SKIP
+    """
+
+    _classifies = True
+
+
+class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
+    """``SparkXGBRegressor`` with a teacher that sees columns which exist at training time only.
+
+    All parameters of ``xgboost.spark.SparkXGBRegressor`` mean what they mean there. A teacher can guide
+    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``. ``fit`` returns a
+    ``xgboost.spark.SparkXGBRegressorModel``.
+
+    Parameters
+    ----------
+    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+        As for :class:`PrivilegedSparkXGBClassifier`.
+    **kwargs
+        The parameters of ``xgboost.spark.SparkXGBRegressor``.
+
+    Examples
+    --------
+    >>> from pi_xgb.spark import PrivilegedSparkXGBRegressor
+    >>> estimator = PrivilegedSparkXGBRegressor(privileged_cols="measured", method="jpib", label_col="price")
+    >>> estimator.getOrDefault("privileged_cols")
+    'measured'
+    >>> model = estimator.fit(sales)  # doctest: +SKIP
+    """
+
+    _classifies = False

@@ -1,0 +1,1 @@
+"""The fence around XGBoost: its params, boosters, trees, matrices, workers and signatures."""

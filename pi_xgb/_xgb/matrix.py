@@ -1,0 +1,93 @@
+"""What pi_xgb needs of a DMatrix beyond its own methods: pickling, and one training at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import xgboost
+
+_ROW_FIELDS = ("label", "weight", "base_margin")
+_QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
+
+
+def slice_rows(matrix: xgboost.DMatrix, rows: Any) -> xgboost.DMatrix:
+    """Some rows of a DMatrix, with an error for those that cannot be cut."""
+    if isinstance(matrix, _QUANTISED):
+        raise TypeError(
+            f"a {type(matrix).__name__} cannot be cut into folds: use a DMatrix where rows have to be selected "
+            "(crossfit, cv)"
+        )
+    return matrix.slice(rows)
+
+
+def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
+    """A DMatrix as plain arrays that can be pickled, which the matrix itself cannot."""
+    if isinstance(matrix, _QUANTISED):
+        raise TypeError(
+            f"a {type(matrix).__name__} keeps no data that could be pickled: use a DMatrix for privileged features, "
+            "or build the objective where it is used"
+        )
+    fields = {name: matrix.get_float_info(name) for name in _ROW_FIELDS}
+    return {
+        "data": matrix.get_data(),
+        "feature_names": matrix.feature_names,
+        "feature_types": matrix.feature_types,
+        **{name: values for name, values in fields.items() if values.size},
+    }
+
+
+def thaw(frozen: dict[str, Any]) -> xgboost.DMatrix:
+    """The DMatrix that :func:`freeze` took apart."""
+    return xgboost.DMatrix(**frozen)
+
+
+_locks: weakref.WeakKeyDictionary[xgboost.DMatrix, threading.RLock] = weakref.WeakKeyDictionary()
+_locks_guard = threading.Lock()
+
+
+@contextlib.contextmanager
+def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
+    """Hold these matrices against every other training of this library in the process.
+
+    XGBoost quantises a DMatrix at its first use and keeps the result inside it, without a lock of its own: two
+    threads that train on one matrix would race. Locks are taken in one order, so that trainings that share
+    several matrices cannot wait for each other.
+    """
+    with _locks_guard:
+        distinct = {id(m): m for m in matrices if isinstance(m, xgboost.DMatrix)}
+        held = [_locks.setdefault(distinct[key], threading.RLock()) for key in sorted(distinct)]
+    with contextlib.ExitStack() as stack:
+        for lock in held:
+            stack.enter_context(lock)
+        yield
+
+
+def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
+    """The features of both, with the labels and weights of ``dtrain``."""
+    from scipy import sparse  # XGBoost needs SciPy itself
+
+    # What is missing is not stored, so that zeros and gaps stay apart.
+    data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
+    weight = dtrain.get_weight()
+    return xgboost.DMatrix(
+        data,
+        dtrain.get_label(),
+        weight=weight if weight.size else None,
+        feature_names=_names(dtrain, "x") + _names(privileged, "z"),
+        feature_types=_types(dtrain) + _types(privileged),
+        enable_categorical=True,
+    )
+
+
+def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
+    # Names of their own: columns may be called alike where neither has names.
+    names = matrix.feature_names or [str(i) for i in range(matrix.num_col())]
+    return [f"{prefix}:{name}" for name in names]
+
+
+def _types(matrix: xgboost.DMatrix) -> list[str]:
+    return list(matrix.feature_types or ["float"] * matrix.num_col())

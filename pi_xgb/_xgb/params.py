@@ -1,0 +1,100 @@
+"""XGBoost's params as a user gives them: copied, and read by the names and defaults that XGBoost has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xgboost
+
+
+def check_scale_pos_weight(scale: Any) -> float:
+    """The factor on the weight of rows labelled 1."""
+    try:
+        number = float(scale)
+    except (TypeError, ValueError):
+        raise TypeError(f"scale_pos_weight must be a number, got {scale!r}") from None
+    if not 0 <= number < np.inf:
+        raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 leaves the weights alone")
+    return number
+
+
+# Ours, which XGBoost would only warn of as unused.
+_KEYWORDS = ("kl_weight", "privileged", "method", "teacher", "crossfit", "teacher_params", "privileged_evals")
+
+
+def user_params(params: Any) -> dict[str, Any]:
+    """A copy of the params, which XGBoost takes as a dict or as a list of pairs (several eval_metric allowed)."""
+    if params is None:
+        return {}
+    # XGBoost reads None as "not given".
+    copied = {key: value for key, value in dict(params).items() if value is not None}
+    if not isinstance(params, Mapping):
+        metrics = [value for key, value in params if key == "eval_metric"]
+        if len(metrics) > 1:
+            copied["eval_metric"] = metrics
+    for name in _KEYWORDS:
+        if name in copied:
+            raise ValueError(
+                f"{name} is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
+                f"pi_xgb.train(params, dtrain, {name}=...)"
+            )
+    return copied
+
+
+def objective_name(params: Mapping[str, Any]) -> str:
+    """The objective that XGBoost would use for these params."""
+    if "objective" in params:
+        return str(params["objective"])
+    return "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"
+
+
+def number_of_classes(params: Mapping[str, Any]) -> int:
+    """``num_class``, or 0 where there is none."""
+    return int(params.get("num_class") or 0)
+
+
+def scale_pos_weight(params: Mapping[str, Any]) -> float:
+    """The factor on the weight of rows labelled 1."""
+    return check_scale_pos_weight(params.get("scale_pos_weight", 1))
+
+
+# Each under all its names, with XGBoost's default; the last name given would win, so they must not be mixed.
+_COMPARED_WITH_SUMS = {
+    ("reg_lambda", "lambda"): 1.0,
+    ("reg_alpha", "alpha"): 0.0,
+    ("gamma", "min_split_loss"): 0.0,
+    ("min_child_weight",): 1.0,
+}
+
+
+def native_params(params: Mapping[str, Any], factor: float, carried: Mapping[str, Any]) -> dict[str, Any]:
+    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient.
+
+    ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
+    """
+    scaled = dict(params)
+    for names, default in _COMPARED_WITH_SUMS.items():
+        given = [scaled.pop(name) for name in names if name in scaled]
+        inherited = [carried[name] for name in names if name in carried]
+        scaled[names[0]] = float([default, *inherited, *given][-1]) / factor
+    # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
+    scaled["scale_pos_weight"] = 1.0
+    return scaled
+
+
+def carried_params(xgb_model: Any) -> dict[str, Any]:
+    """The tree parameters inside a Booster that is continued; a file holds none."""
+    if not isinstance(xgb_model, xgboost.Booster):
+        return {}
+    learner = json.loads(xgb_model.save_config())["learner"]
+    return dict(learner["gradient_booster"].get("tree_train_param", {}))
+
+
+def give_back_params(booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any]) -> None:
+    """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
+    original = native_params(params, 1.0, carried)
+    asked = {name: original[name] for name, *_ in _COMPARED_WITH_SUMS}
+    booster.set_param({**asked, "scale_pos_weight": scale_pos_weight(params)})
