@@ -11,7 +11,8 @@ from test_distributed import N_ROWS, on_workers, rows
 import pi_xgb
 from pi_xgb import constraints
 from pi_xgb._constraints.distribution import tabulate
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import Start
 from pi_xgb._rows.codes import group_codes, shared_codes
 from pi_xgb._xgb import collective as _collective
@@ -151,7 +152,8 @@ def statistics(start, end):
     # Two rows of this worker are similar, and only the first worker's are in a tie.
     pair = np.array([0.25, 0.75 if start == 0 else 0.5], np.float32)
     undecided = MetricFairness(key=[start, start], soft=False)
-    undecided.start(Start(LOSSES["binary:logistic"], 1.0, None, None))
+    spec = Spec.read({"objective": "binary:logistic"})
+    undecided.start(Start(Task(spec, np.zeros(2, np.float32), None), 1.0, None, None))
     bits = np.array([start, 2**63 + end], np.uint64)
     return {
         "groups": (shared, n_names, group),

@@ -15,8 +15,9 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .checks import check_kl_weight, check_q
-from .losses import Loss
+from .checks import check_answer, check_kl_weight, check_q, check_shape
+from .losses import NUMBERS, PROBABILITIES, Loss, Range
+from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
 
@@ -24,13 +25,20 @@ DEFAULT_KL_WEIGHT = 0.5
 class Start(NamedTuple):
     """What a teacher is told when a training begins."""
 
-    loss: Loss
-    kl_weight: float
-    """What the teacher weighs."""
+    task: Task
+    kl_weight: Any
+    """What the teacher weighs, one number or one per row."""
     student: xgboost.Booster | None
     """With the rounds it has already; None where the caller of the objective is no Booster."""
     matrix: xgboost.DMatrix | None
     """The student's training rows, where the caller hands over a matrix."""
+    base_score: Any = None
+    """Where the student begins, where the library knows it."""
+
+    @property
+    def loss(self) -> Loss:
+        """The student's."""
+        return self.task.spec.loss
 
 
 class Teacher:
@@ -77,16 +85,58 @@ class Teacher:
             "teacher of those rows"
         )
 
+    def share(self, rows: Array) -> Teacher:
+        """This teacher for the rows of one worker, all of whom train together."""
+        return self.take(rows)
+
+    def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
+        """This teacher with the values of the columns that it names, if it names any."""
+        return self
+
+    @property
+    def hidden_columns(self) -> list[Any]:
+        """The columns that it names and nobody else should see."""
+        return []
+
+    @property
+    def matrices(self) -> list[xgboost.DMatrix]:
+        """What it trains on while it teaches: matrices of the student's rows."""
+        return []
+
+    @property
+    def method(self) -> str:
+        """By what name of a method a model's attributes tell of it."""
+        return "kbpib"
+
+    def answer(self, task: Task, mean: Array) -> Array:
+        """Its q, checked: nothing else guards the gradient."""
+        name = type(self).__name__
+        q = self.q(mean, task.told_label, task.weight)
+        check_shape(q, mean, name)
+        check_answer(q, task.spec.loss, name)
+        return q
+
+
+class Teaching(NamedTuple):
+    """A teacher and what it weighs against 1 for the labels: one number, or one per row."""
+
+    teacher: Teacher
+    kl_weight: Any
+
 
 class FixedTeacher(Teacher):
     """A q that was there before the training."""
 
     follows_student = False
 
-    def __init__(self, q: Any, *, probabilities: bool = True, name: str = "teacher") -> None:
-        self._q = check_q(q, probabilities=probabilities, name=name)
+    def __init__(self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher") -> None:
+        self._q = check_q(q, within, name=name)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        return self._q
+
+    def answer(self, task: Task, mean: Array) -> Array:
+        check_shape(self._q, mean, type(self).__name__)  # the values were checked when it was made
         return self._q
 
     @property
@@ -101,8 +151,11 @@ class FixedTeacher(Teacher):
                 "these very rows, in this order"
             )
 
-    def take(self, rows: Array) -> FixedTeacher:
-        return FixedTeacher(self._q[rows], probabilities=False)
+    def take(self, rows: Array) -> Teacher:
+        return self.share(rows)
+
+    def share(self, rows: Array) -> Teacher:
+        return FixedTeacher(self._q[rows], NUMBERS)
 
 
 class ModelTeacher(FixedTeacher):
@@ -145,7 +198,7 @@ class ModelTeacher(FixedTeacher):
                 f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
                 "model.predict for a regression model"
             )
-        super().__init__(q, probabilities=probabilities, name=name)
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS, name=name)
 
 
 def _check_classes(model: Any) -> None:
@@ -158,8 +211,8 @@ def _check_classes(model: Any) -> None:
         )
 
 
-def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
-    """Whatever a user may pass as teacher, as a list of (Teacher, weight)."""
+def as_teachings(teacher: Any, kl_weight: float, within: Range) -> list[Teaching]:
+    """Whatever a user may pass as teacher."""
     kl_weight = check_kl_weight(kl_weight)
     if is_list_of_pairs(teacher):
         if kl_weight != DEFAULT_KL_WEIGHT:
@@ -170,7 +223,7 @@ def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[
         pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
     else:
         pairs = [(teacher, kl_weight)]
-    return [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
+    return [Teaching(_as_teacher(t, within), w) for t, w in pairs]
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -182,7 +235,7 @@ def is_list_of_pairs(teacher: Any) -> bool:
     )
 
 
-def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
+def _as_teacher(teacher: Any, within: Range) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
@@ -199,4 +252,4 @@ def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
             "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
             "matrix of privileged features as privileged="
         )
-    return FixedTeacher(teacher, probabilities=probabilities)
+    return FixedTeacher(teacher, within)

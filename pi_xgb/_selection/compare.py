@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.target import labels_and_params
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_jobs, check_whole

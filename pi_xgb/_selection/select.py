@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._plots.selection import plot_selection
 from .._rows.checks import check_jobs, check_whole
 from .._stats.group_folds import checked_groups
