@@ -26,7 +26,7 @@ class ByColumn(Teacher):
         self.options = options
 
     @property
-    def hidden_columns(self) -> list[Any]:
+    def hidden_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
         """Those of a group, which nobody else should see."""
         return listed(self.columns.get("sensitive_features"))
 

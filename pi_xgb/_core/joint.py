@@ -97,13 +97,11 @@ class JointTeacher(Teacher):
         """The privileged features."""
         return self._dprivileged
 
-    @property
-    def matrices(self) -> list[xgboost.DMatrix]:
-        return [self._dprivileged]
+    recorded_method = "jpib"
 
     @property
-    def method(self) -> str:
-        return "jpib"
+    def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
+        return [self._dprivileged]
 
     def check(self, n_rows: int) -> None:
         if self._dprivileged.num_row() != n_rows:

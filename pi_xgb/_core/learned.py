@@ -13,7 +13,7 @@ from .._stats.folds import deal_folds
 from .._xgb.matrix import exclusive, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
-from .losses import Loss, Range
+from .losses import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -41,8 +41,8 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], within: Range) -> None:
-        super().__init__(q, within)
+    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
 
     @property
@@ -173,12 +173,14 @@ def learn(
 
     if crossfit == 0:
         booster = fit(dprivileged, weight)
-        return LearnedTeacher(_best_mean(spec.loss, booster, dprivileged), [booster], spec.loss.range)
+        return LearnedTeacher(
+            _best_mean(spec.loss, booster, dprivileged), [booster], probabilities=spec.loss.probabilities
+        )
     boosters, q = [], np.empty(spec.shape(len(label)), np.float32)
     for rest, held_out in deal_folds(label, crossfit, seed):
         boosters.append(fit(slice_rows(dprivileged, rest), weight[rest] if weight.size else weight))
         q[held_out] = _best_mean(spec.loss, boosters[-1], slice_rows(dprivileged, held_out))
-    return LearnedTeacher(q, boosters, spec.loss.range)
+    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
 
 
 def _best_mean(loss: Loss, booster: xgboost.Booster, matrix: xgboost.DMatrix) -> Array:

@@ -8,7 +8,7 @@ q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +68,15 @@ class Teacher:
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
+    matrices: Sequence[xgboost.DMatrix] = ()
+    """What it trains on while it teaches: matrices of the student's rows."""
+
+    hidden_columns: Sequence[Any] = ()
+    """The columns that it names and nobody else should see."""
+
+    recorded_method: str = "kbpib"
+    """By what name of a method a model's attributes tell of it."""
+
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
@@ -92,21 +101,6 @@ class Teacher:
     def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
         """This teacher with the values of the columns that it names, if it names any."""
         return self
-
-    @property
-    def hidden_columns(self) -> list[Any]:
-        """The columns that it names and nobody else should see."""
-        return []
-
-    @property
-    def matrices(self) -> list[xgboost.DMatrix]:
-        """What it trains on while it teaches: matrices of the student's rows."""
-        return []
-
-    @property
-    def method(self) -> str:
-        """By what name of a method a model's attributes tell of it."""
-        return "kbpib"
 
     def answer(self, task: Task, mean: Array) -> Array:
         """Its q, checked: nothing else guards the gradient."""

@@ -222,7 +222,7 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
 
 def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str) -> None:
     """Write into the model how it was made, and nothing of what the teachers know."""
-    methods = {teaching.teacher.method for teaching in teachings}
+    methods = {teaching.teacher.recorded_method for teaching in teachings}
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
         pi_xgb_kl_weight=",".join(str(float(kl_weight)) for _, kl_weight in teachings),
