@@ -83,9 +83,9 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _LATER[name]
-    return (
-        import_module(f".{name}", __name__) if module is None else getattr(import_module(f".{module}", __name__), name)
-    )
+    if module is None:
+        return import_module(f".{name}", __name__)
+    return getattr(import_module(f".{module}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,11 @@ from .losses import PROBABILITIES, Loss, Range
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
+    if np.ndim(kl_weight) > 0:
+        raise TypeError(
+            f"{name} must be one number, got {np.size(kl_weight)}: it says how much the teacher counts in all rows; for "
+            "one number per row pass teacher_weight="
+        )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
     if not 0 <= float(kl_weight) < np.inf:
@@ -73,8 +78,13 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
         )
 
 
-def check_q(q: Any, within: Range = PROBABILITIES, *, name: str = "teacher") -> np.ndarray[Any, Any]:
-    """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes."""
+def check_q(
+    q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+) -> np.ndarray[Any, Any]:
+    """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes.
+
+    Where it is not ``needed``, one truth value per row, it may be anything.
+    """
     array = np.asarray(q)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"the q of {name} must be numbers, got dtype {array.dtype}: give one probability per row")
@@ -86,11 +96,20 @@ def check_q(q: Any, within: Range = PROBABILITIES, *, name: str = "teacher") -> 
         raise ValueError(f"the q of {name} is empty: give one value per training row")
     with np.errstate(over="ignore"):  # a number too large for float32 is found below
         array = array.astype(np.float32)
-    low, high = float(array.min()), float(array.max())
+    if needed is not None and len(needed) == len(array):
+        array[~needed] = 0
+    judged = array if needed is None or len(needed) != len(array) else array[needed]
+    if judged.size:
+        _check_values(judged, within, name)
+    return array
+
+
+def _check_values(q: Array, within: Range, name: str) -> None:
+    low, high = float(q.min()), float(q.max())
     if np.isnan(low):
         raise ValueError(
-            f"the q of {name} has {int(np.isnan(array).sum())} NaN: give a value for every row "
-            "(the label itself for a row about which the teacher knows nothing)"
+            f"the q of {name} has {int(np.isnan(q).sum())} NaN: give a value for every row, and for rows about which "
+            "the teacher knows nothing a teacher_weight of 0 (their own label in its place would count too much)"
         )
     if within == PROBABILITIES and not within.holds(low, high):
         raise ValueError(
@@ -99,9 +118,8 @@ def check_q(q: Any, within: Range = PROBABILITIES, *, name: str = "teacher") -> 
         )
     if not within.holds(low, high):
         raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
-    if within == PROBABILITIES and array.ndim == 2 and not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+    if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
-    return array
 
 
 def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:

@@ -28,7 +28,7 @@ class Lesson:
         self.blend = Blend(
             self.loss,
             self._on_device(task.label),
-            [self._on_device(kl_weight) for _, kl_weight in teachings],
+            [self._on_device(teaching.weight) for teaching in teachings],
             weight=self._on_device(task.weight),
             labelled=self._on_device(task.labelled),
         )
@@ -36,15 +36,15 @@ class Lesson:
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Tell the teachers that a training begins."""
-        for teacher, kl_weight in self.teachings:
-            teacher.start(Start(self.task, kl_weight, student, matrix, base_score))
+        for teaching in self.teachings:
+            teaching.teacher.start(Start(self.task, teaching.weight, student, matrix, base_score))
 
     def target(self, mean: Array) -> Array:
         """Where the mean of each row should be, now that it is ``mean``."""
         if self._target is not None:
             return self._target
         told = read_only(to_host(mean))
-        answers = [self._xp.asarray(teacher.answer(self.task, told)) for teacher, _ in self.teachings]
+        answers = [self._xp.asarray(one.teacher.answer(self.task, told, one.weight)) for one in self.teachings]
         target = self.blend.target(answers, mean)
         if not self.follows_student:  # then it stays
             self._target = target
@@ -63,8 +63,9 @@ class Lesson:
         """
         task = self.task
         fixed = [teaching for teaching in self.teachings if not teaching.teacher.follows_student]
-        blend = Blend(task.spec.loss, task.label, [a for _, a in fixed], weight=task.weight, labelled=task.labelled)
-        target = blend.target([teacher.answer(task, task.like) for teacher, _ in fixed], task.like)
+        weights = [one.weight for one in fixed]
+        blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        target = blend.target([one.teacher.answer(task, task.like, one.weight) for one in fixed], task.like)
         weight = task.weight if blend.is_uniform else blend.factor
         if weight is None:
             total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)

@@ -66,7 +66,7 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
-    factor = 1 + sum(a for _, a in lesson.teachings) if lesson.blend.is_uniform else 1.0
+    factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.blend.is_uniform else 1.0
     with _lent(lesson, params, dtrain) as callbacks:
         booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
     give_back_params(booster, spec.params, carried)

@@ -15,6 +15,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.supervision import read_teacher_weight
 from .checks import check_answer, check_kl_weight, check_q, check_shape
 from .losses import NUMBERS, PROBABILITIES, Loss, Range
 from .task import Task
@@ -77,6 +78,9 @@ class Teacher:
     recorded_method: str = "kbpib"
     """By what name of a method a model's attributes tell of it."""
 
+    teacher_weight: Array | None = None
+    """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
+
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
@@ -102,20 +106,32 @@ class Teacher:
         """This teacher with the values of the columns that it names, if it names any."""
         return self
 
-    def answer(self, task: Task, mean: Array) -> Array:
-        """Its q, checked: nothing else guards the gradient."""
+    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
+        """Its q, checked where it weighs something: nothing else guards the gradient."""
         name = type(self).__name__
         q = self.q(mean, task.told_label, task.weight)
         check_shape(q, mean, name)
-        check_answer(q, task.spec.loss, name)
+        check_answer(q if np.ndim(weight) == 0 else q[weight > 0], task.spec.loss, name)
         return q
 
 
 class Teaching(NamedTuple):
-    """A teacher and what it weighs against 1 for the labels: one number, or one per row."""
+    """A teacher and what it weighs against 1 for the labels."""
 
     teacher: Teacher
-    kl_weight: Any
+    kl_weight: float
+    per_row: Array | None = None
+    """What it counts in each row, relative to ``kl_weight``; None where that is 1 everywhere."""
+
+    @property
+    def weight(self) -> Any:
+        """One number, or one number per row."""
+        return self.kl_weight if self.per_row is None else self.kl_weight * self.per_row
+
+    @property
+    def counts(self) -> bool:
+        """Whether it weighs anything in any row."""
+        return bool(np.any(self.weight > 0))
 
 
 class FixedTeacher(Teacher):
@@ -123,13 +139,15 @@ class FixedTeacher(Teacher):
 
     follows_student = False
 
-    def __init__(self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher") -> None:
-        self._q = check_q(q, within, name=name)
+    def __init__(
+        self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+    ) -> None:
+        self._q = check_q(q, within, name=name, needed=needed)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self._q
 
-    def answer(self, task: Task, mean: Array) -> Array:
+    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
         check_shape(self._q, mean, type(self).__name__)  # the values were checked when it was made
         return self._q
 
@@ -205,19 +223,33 @@ def _check_classes(model: Any) -> None:
         )
 
 
-def as_teachings(teacher: Any, kl_weight: float, within: Range) -> list[Teaching]:
-    """Whatever a user may pass as teacher."""
+def as_teachings(
+    teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
+) -> list[Teaching]:
+    """Whatever a user may pass as teacher. A ``teacher_weight`` that was read takes the place of the teacher's own."""
     kl_weight = check_kl_weight(kl_weight)
-    if is_list_of_pairs(teacher):
-        if kl_weight != DEFAULT_KL_WEIGHT:
-            raise ValueError(
-                f"a list of (teacher, weight) carries its own weights, but kl_weight={kl_weight!r} was given as "
-                "well: leave kl_weight out and put each weight in the list"
-            )
-        pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
-    else:
-        pairs = [(teacher, kl_weight)]
-    return [Teaching(_as_teacher(t, within), w) for t, w in pairs]
+    if not is_list_of_pairs(teacher):
+        return [_teaching(teacher, kl_weight, teacher_weight, within)]
+    if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
+        named = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        raise ValueError(
+            f"a list of (teacher, weight) carries its own weights, but {named} was given as well: leave it out and put "
+            "each weight in the list, one number or one per row"
+        )
+    teachings = []
+    for one, weight in teacher:
+        name = "the weight of a teacher in the list"
+        if np.ndim(weight) == 0:
+            teachings.append(_teaching(one, check_kl_weight(weight, name), None, within))
+        else:
+            teachings.append(_teaching(one, 1.0, read_teacher_weight(weight, len(weight), name), within))
+    return teachings
+
+
+def _teaching(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> Teaching:
+    needed = None if teacher_weight is None else teacher_weight > 0
+    checked = _as_teacher(teacher, within, needed)
+    return Teaching(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -229,7 +261,7 @@ def is_list_of_pairs(teacher: Any) -> bool:
     )
 
 
-def _as_teacher(teacher: Any, within: Range) -> Teacher:
+def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
@@ -246,4 +278,4 @@ def _as_teacher(teacher: Any, within: Range) -> Teacher:
             "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
             "matrix of privileged features as privileged="
         )
-    return FixedTeacher(teacher, within)
+    return FixedTeacher(teacher, within, needed=needed)
