@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._rows.checks import check_choice
-from .._xgb.trees import RowSums, forests_with_leaves, sum_rows
-from .rows import Groups, Labels, check_hard, check_probabilities, read_groups, read_labels, read_weights
-from .score import Nodes, ratio, scores
+from .._rows.checks import check_choice, plain
+from .._rows.groups import as_groups, check_several
+from .._xgb.trees import forests_with_leaves, sum_rows
+from .problem import Problem
+from .rows import Labels, check_hard, check_probabilities, read_labels, read_weights
+from .score import scores
 from .subject import Subject, booster_subject, is_booster, surrogate_subject
 
 __all__ = ["fair_importance"]
@@ -66,7 +67,7 @@ def fair_importance(
         and ``node_value="prob"``, which do not look at it.
     sensitive_features
         The group of each row, any kind of values. Several columns mean their intersections. Missing values
-        are an error: give them a group of their own, or drop the rows.
+        are a group of their own, called "missing".
     metric
         ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of
         opportunity) over its rows with label 1. ``"eo"`` needs classes as labels.
@@ -116,8 +117,8 @@ def fair_importance(
     Raises
     ------
     ValueError
-        Features that are not the booster's, lengths that differ, missing values in y or the groups, one
-        group only, labels that the booster or the metric cannot have, a linear booster (gblinear).
+        Features that are not the booster's, lengths that differ, missing values in y, one group only, labels that
+        the booster or the metric cannot have, a linear booster (gblinear).
     TypeError
         Something of another kind: labels that are no numbers, a model without predictions.
 
@@ -173,25 +174,26 @@ def fair_importance(
     check_choice(node_value, ("label", "prob"), "node_value")
     check_choice(absent_group, ("carry", "zero"), "absent_group")
     _check_labels_given(y, metric, node_value)
-    groups = read_groups(sensitive_features)
-    n_rows = groups.code.size
+    groups = as_groups(sensitive_features)
+    check_several(groups)
+    n_rows = groups.codes.size
     surrogate = surrogate_params, surrogate_rounds
     if is_booster(booster):
         subject = booster_subject(booster, X, n_rows, iteration_range, *surrogate)
     else:
         subject = surrogate_subject(booster, X, n_rows, iteration_range, sample_weight, *surrogate)
-    problem = _Problem(
+    problem = Problem(
         subject,
         groups,
         labels=None if y is None else _labels(y, subject, metric),
-        weight=read_weights(sample_weight, subject.data.get_weight(), n_rows, groups),
+        weight=read_weights(sample_weight, subject.data.get_weight(), groups),
         mean=subject.mean() if node_value == "prob" else None,
         metric=metric,
     )
-    has_positives = _has_positives(problem)
+    has_positives = problem.has_positives()
     if not has_positives.all():
         warnings.warn(_who_lacks_positives(problem, has_positives), UserWarning, stacklevel=2)
-    raw = _scores(problem, _undefined(has_positives), bound=bound, carry=absent_group == "carry")
+    raw = _scores(problem, has_positives, bound=bound, carry=absent_group == "carry")
     frame = _frame(problem, raw, normalize=normalize)
     frame.attrs = {
         "metric": metric,
@@ -201,7 +203,7 @@ def fair_importance(
         "absent_group": absent_group,
         "iteration_range": (subject.begin, subject.end),
         "n_trees": subject.n_trees,
-        "groups": groups.names,
+        "groups": groups.names.tolist(),
         "surrogate": subject.surrogate,
     }
     return frame
@@ -226,99 +228,26 @@ def _labels(y: Any, subject: Subject, metric: str) -> Labels:
     return labels
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """All that the score depends on; ``mean`` only if the model's predictions are the values of the nodes."""
-
-    subject: Subject
-    groups: Groups
-    labels: Labels | None
-    weight: Array | None
-    mean: Array | None
-    metric: str
-
-    @property
-    def n_groups(self) -> int:
-        return len(self.groups.names)
-
-    @property
-    def splits_by_label(self) -> bool:
-        """Whether rows are counted by label as well, which answers for shares of label 1 and for EO."""
-        return self.labels is not None and self.labels.is_hard and (self.metric == "eo" or self.mean is None)
-
-    @property
-    def n_codes(self) -> int:
-        return self.n_groups * (2 if self.splits_by_label else 1)
-
-    @property
-    def largest_value(self) -> float:
-        """The scale of the values of the nodes."""
-        if self.mean is not None:
-            return float(np.abs(self.mean).max())
-        return 1.0 if self.labels is None or self.labels.is_hard else float(np.abs(self.labels.y).max())
-
-    def rows_of_output(self, output: int) -> RowSums:
-        """What to add up over rows for one output."""
-        code, value = self.groups.code, None
-        if self.mean is not None:
-            value = self.mean[:, output]
-        if self.labels is not None:
-            label = self.labels.of_output(output)
-            if self.splits_by_label:
-                code = 2 * code + (label == 1)
-            elif self.mean is None:
-                value = label
-        if value is not None and self.weight is not None:
-            value = value * self.weight
-        return RowSums(code, self.weight, value)
-
-    def nodes(self, sums: Array, value: Array) -> Nodes:
-        """From sums over rows to the quantities of the formula."""
-        weight, compared = sums.sum(axis=1), sums
-        if self.splits_by_label:
-            by_label = sums.reshape(-1, self.n_groups, 2)
-            compared = by_label[:, :, 1] if self.metric == "eo" else by_label.sum(axis=2)
-            if self.mean is None:
-                value = by_label[:, :, 1].sum(axis=1)
-        return Nodes(weight, compared, ratio(value, weight))
-
-
-def _has_positives(problem: _Problem) -> Array:
-    """Which group has rows to compare for which output ``(groups, outputs)``; all have with "dp"."""
-    n_outputs = problem.subject.model.n_outputs
-    answer = np.ones((problem.n_groups, n_outputs), dtype=bool)
-    if problem.metric == "eo" and problem.labels is not None:
-        for output in range(n_outputs):
-            positive = (problem.labels.of_output(output) == 1).astype(np.float64)
-            if problem.weight is not None:
-                positive *= problem.weight
-            answer[:, output] = np.bincount(problem.groups.code, positive, minlength=problem.n_groups) > 0
-    return answer
-
-
-def _undefined(has_positives: Array) -> Array:
-    """Which comparisons of a group with everybody else cannot be made."""
-    return np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
-
-
-def _who_lacks_positives(problem: _Problem, has_positives: Array) -> str:
+def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
     subject = problem.subject
     parts = []
     for name, row in zip(problem.groups.names, has_positives, strict=True):
         if not row.all():
             outputs = ", ".join(subject.output_names[output] for output in np.flatnonzero(~row))
-            parts.append(f"group {name!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
+            parts.append(f"group {plain(name)!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
     return (
         f"metric='eo' compares rows with label 1, and there are none in {'; '.join(parts)}: the importance "
         "is NaN where they would be compared. Merge small groups, or use metric='dp'"
     )
 
 
-def _scores(problem: _Problem, undefined: Array, *, bound: bool, carry: bool) -> Array:
+def _scores(problem: Problem, has_positives: Array, *, bound: bool, carry: bool) -> Array:
     """Scores ``(groups + 1, outputs, features)``; the last one takes the worst group at each level."""
     subject = problem.subject
     n_features = subject.booster.num_features()
-    total = np.zeros((problem.n_groups + 1, subject.model.n_outputs, n_features))
+    # Which comparisons of a group with everybody else cannot be made.
+    undefined = np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
+    total = np.zeros((problem.groups.count + 1, subject.model.n_outputs, n_features))
     trees = forests_with_leaves(subject.booster, subject.model, subject.data, subject.begin, subject.end)
     for forest, leaves in trees:
         nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, problem.n_codes))
@@ -328,14 +257,14 @@ def _scores(problem: _Problem, undefined: Array, *, bound: bool, carry: bool) ->
     return total
 
 
-def _frame(problem: _Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
+def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     subject = problem.subject
     by_group, overall = raw[:-1], raw[-1]
     fair = {"fair_importance": overall.sum(axis=0)}
     if subject.model.n_outputs > 1:
         for name, score in zip(subject.output_names, overall, strict=True):
             fair[f"fair_importance[{subject.output_kind}={name}]"] = score
-    if problem.n_groups > 2:
+    if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
             fair[f"fair_importance[group={_in_words(name)}]"] = score
     plain = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}

@@ -78,14 +78,6 @@ def check_axes(ax: Any) -> None:
         )
 
 
-def check_count(name: str, value: Any, at_least: int = 1) -> None:
-    """A whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value}")
-
-
 def pyplot() -> Any:
     """matplotlib.pyplot, which the core does not need."""
     try:

@@ -1,13 +1,17 @@
-"""What the metrics take: one small check per property, one message each."""
+"""What a user says about each row, as checked arrays: labels, decisions, scores, weights, columns of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from .._arrays import Array, to_host
+from .checks import check_lengths, describe
+from .tables import column_names
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -17,7 +21,7 @@ _NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
     """One value per row, as numpy; a single column counts as a vector."""
-    array = np.asarray(values)
+    array = np.asarray(to_host(values))
     if array.ndim == 0:
         raise TypeError(f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -25,7 +29,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}: one value per row is expected")
     if array.size == 0:
-        raise ValueError(f"{name} is empty: the metrics need at least one row")
+        raise ValueError(f"{name} is empty: give one value per row")
     return array
 
 
@@ -35,7 +39,9 @@ def as_numbers(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind == "O" and pd.api.types.infer_dtype(array, skipna=True) in _NUMBERS:
         array = pd.Series(array).astype("Float64").to_numpy(dtype=float, na_value=np.nan)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, got {_some(array)}: recode it, as in (y == 'yes').astype(int)")
+        raise ValueError(
+            f"{name} must hold numbers, got {describe(pd.unique(array))}: recode it, as in (y == 'yes').astype(int)"
+        )
     if array.dtype.kind == "f" and np.isnan(array).any():
         count = int(np.isnan(array).sum())
         raise ValueError(f"{name} has {count} NaN in {array.size} rows: drop those rows, or fill them in knowingly")
@@ -50,7 +56,7 @@ def as_binary(name: str, values: Any, hint: str) -> Bools:
     ones: Bools = array == 1
     others = ~(ones | (array == 0))
     if others.any():
-        raise ValueError(f"{name} must hold 0 and 1 only, got {_some(array[others])}: {hint}")
+        raise ValueError(f"{name} must hold 0 and 1 only, got {describe(pd.unique(array[others]))}: {hint}")
     return ones
 
 
@@ -87,9 +93,9 @@ def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
     array = as_numbers("sample_weight", sample_weight).astype(np.float64)
-    check_lengths(sample_weight=array.size, y_true=n_rows)
+    check_lengths(**{"sample_weight": array.size, "the rest": n_rows})
     if not np.isfinite(array).all():
-        raise ValueError("sample_weight holds infinite values: weights must be finite")
+        raise ValueError(f"sample_weight has {int(np.isinf(array).sum())} infinite values: weights must be finite")
     if (array < 0).any():
         count = int((array < 0).sum())
         raise ValueError(
@@ -99,13 +105,6 @@ def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if not array.any():
         raise ValueError("sample_weight is 0 in every row: nothing is left to measure")
     return array
-
-
-def check_lengths(**lengths: int) -> None:
-    """All arguments describe the same rows."""
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
 def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
@@ -136,13 +135,81 @@ def as_cut(threshold: Any) -> float:
     return cut
 
 
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """One of a few names."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+def number_column(values: Any, name: str) -> Array:
+    """One number per row as float64, without NaN."""
+    table = number_table(values, name, finite=False)
+    if table.shape[1] != 1:
+        raise ValueError(f"{name} must be one number per row, got {table.shape[1]} columns: give one of them")
+    return table[:, 0]
 
 
-def _some(values: NDArray[Any], most: int = 3) -> str:
-    different = pd.unique(values)
-    shown = ", ".join(repr(v.item() if isinstance(v, np.generic) else v) for v in different[:most])
-    return shown + (", ..." if len(different) > most else "")
+def number_table(values: Any, name: str, *, finite: bool = True) -> Array:
+    """Columns of numbers as float64 of shape (rows, columns), without NaN, in an array of our own."""
+    columns = named_columns(values, name, stem=name)
+    check_lengths(**{f"{name}[{label!r}]": len(column) for label, column in columns})
+    table = np.column_stack([_numbers(column, label, name) for label, column in columns])
+    bad = (~np.isfinite(table) if finite else np.isnan(table)).any(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"{name} has missing {'or infinite ' if finite else ''}values in {int(bad.sum())} rows, first in row "
+            f"{int(bad.argmax())}: fill them in, or leave those rows out"
+        )
+    return table
+
+
+def _numbers(column: Any, label: Hashable, name: str) -> Array:
+    series = pd.Series(column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind == "O" else column)
+    if not pd.api.types.is_numeric_dtype(series.dtype):
+        raise TypeError(
+            f"{name} must be numbers, column {label!r} has dtype {series.dtype}: encode it as numbers first, "
+            "ordered categories by their .cat.codes"
+        )
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def named_columns(values: Any, name: str, stem: str) -> list[tuple[Hashable, Any]]:
+    """The columns of whatever holds one value per row, or several, with their names; the others are ``stem_i``."""
+    values = to_host(values)
+    if isinstance(values, pd.DataFrame):
+        columns: list[tuple[Any, Any]] = [(label, values.iloc[:, i]) for i, label in enumerate(values.columns)]
+    elif isinstance(values, Mapping):
+        columns = [(label, _column(column, f"{name}[{label!r}]")) for label, column in values.items()]
+    elif isinstance(values, (pd.Series, pd.Index, pd.Categorical)):
+        columns = [(getattr(values, "name", None), values)]
+    else:
+        array = _as_array(values, name)
+        parts = array.T if array.ndim == 2 else [array]
+        columns = list(zip(column_names(values) or [None] * len(parts), parts, strict=True))
+    if not columns:
+        raise ValueError(f"{name} has no columns: give at least one")
+    if not len(columns[0][1]):
+        raise ValueError(f"{name} is empty: give one value per row")
+    return [(f"{stem}_{i}" if label is None else label, column) for i, (label, column) in enumerate(columns)]
+
+
+def _column(values: Any, name: str) -> Any:
+    return (
+        values
+        if isinstance(values, (pd.Series, pd.Index, pd.Categorical))
+        else as_vector(name, _as_array(values, name))
+    )
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    """An array of one or two dimensions; a list keeps the kinds of its values."""
+    if isinstance(values, (list, tuple)):
+        if any(isinstance(row, (list, tuple, np.ndarray)) for row in values):
+            return pd.DataFrame(list(values)).to_numpy(dtype=object)
+        # numpy would turn the NaN of ["a", nan] into the text "nan".
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+    array = np.asarray(to_host(values))
+    if array.ndim == 0:
+        raise TypeError(
+            f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series, or a DataFrame "
+            "for several columns"
+        )
+    if array.ndim > 2:
+        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: one row per row of data")
+    return array

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.groups import Groups, as_groups, describe
-from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights, check_lengths
+from .._rows.checks import check_lengths, describe
+from .._rows.groups import Groups, as_groups
+from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights
 
 CELLS = 4
 TN, FP, FN, TP = range(CELLS)
