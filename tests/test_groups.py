@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -129,6 +132,22 @@ def test_tables_of_polars_keep_the_names_of_their_columns():
     table = pl.DataFrame({"sex": ["f", "m", "f", "m"], "old": [0, 0, 1, 1]})
     assert metrics.selection_rate(None, [1, 0, 1, 0], sensitive_features=table[:, :1]).index.name == "sex"
     assert as_groups(table, most=None).names.names == ["sex", "old"]
+
+
+def test_groups_on_a_gpu_are_read(monkeypatch):
+    class OnDevice:
+        def __init__(self, array):
+            self.get = lambda: array
+
+    def module_of(array):
+        return cupy if isinstance(array, OnDevice) else np
+
+    cupy = types.SimpleNamespace(get_array_module=module_of)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    codes = np.array([1, 0, 1, 0])
+    for features in (OnDevice(codes), {"s": OnDevice(codes)}):
+        assert as_groups(features).codes.tolist() == [1, 0, 1, 0]
+    assert metrics.selection_rate(None, OnDevice(codes), sensitive_features=OnDevice(codes)).tolist() == [0, 1]
 
 
 def test_columns_of_different_lengths_are_refused():

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._rows.checks import check_choice, plain
+from .._rows.checks import check_choice
 from .._rows.groups import as_groups, check_several
+from .._rows.names import in_words, plain
 from .._xgb.trees import forests_with_leaves, sum_rows
 from .problem import Problem
 from .rows import Labels, check_hard, check_probabilities, read_labels, read_weights
 from .score import scores
-from .subject import Subject, booster_subject, is_booster, surrogate_subject
+from .subject import Subject, subject_of
 
 __all__ = ["fair_importance"]
 
@@ -44,112 +45,95 @@ def fair_importance(
 ) -> pd.DataFrame:
     """Fair feature importance (FairFIS): which features bring group bias into a model, and which take it out.
 
-    Use it to see which features make a model treat groups differently, beside how much the model relies on
-    them. At each split of each tree, the difference between the groups in the expected value of the two
-    children is compared with the same difference one level up, weighted by the share of the rows that come
-    by, and added to the split's feature. **Positive: splits on the feature make the trees fairer. Negative:
-    they add bias.** The sensitive column need not be among the features.
+    Use it to see which features make a model treat groups differently, beside how much the model relies on them. At
+    each split of each tree, the difference between the groups in the expected value of the two children is compared
+    with the same difference one level up, weighted by the share of the rows that come by, and added to the split's
+    feature. **Positive: splits on the feature make the trees fairer. Negative: they add bias.** The sensitive column
+    need not be among the features.
 
     Parameters
     ----------
     booster
-        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Any other
-        model is read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or
-        an array of its predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each
-        class.
+        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Any other model is
+        read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of its
+        predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
     X
-        The rows to follow through the trees, as a rule the training rows: a DataFrame, array or DMatrix
-        with the booster's features in the booster's order. A plain array has no names and is taken in that
-        order; a DMatrix must have the booster's names. For a surrogate: no DMatrix.
+        The rows to follow through the trees, as a rule the training rows: a DataFrame, array or DMatrix with the
+        booster's features in the booster's order (an array has no names, a DMatrix must have the booster's). For a
+        surrogate: no DMatrix.
     y
-        The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those);
-        numbers for regression; ``(n, K)`` for several targets. It may be left out only with ``metric="dp"``
-        and ``node_value="prob"``, which do not look at it.
+        The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those); numbers for
+        regression; ``(n, K)`` for several targets. Only ``metric="dp"`` with ``node_value="prob"`` can do without.
     sensitive_features
-        The group of each row, any kind of values. Several columns mean their intersections. Missing values
-        are a group of their own, called "missing".
+        The group of each row, any kind of values. Several columns mean their intersections. Missing values are a
+        group of their own, called "missing".
     metric
-        ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of
-        opportunity) over its rows with label 1. ``"eo"`` needs classes as labels.
+        ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of opportunity)
+        over its rows with label 1, which needs classes as labels.
     node_value
-        What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in
-        regression). ``"prob"``: the mean of the whole model's predictions among its rows, which are
-        probabilities for classifiers (for a booster trained with a custom objective, whatever its
+        What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in regression).
+        ``"prob"``: the mean of the whole model's predictions among its rows (with a custom objective, whatever
         ``predict`` returns).
     bound
-        False: the bias itself. True: an upper bound on it, with absolute values inside the sum over the two
-        children.
+        True for an upper bound on the bias, with absolute values inside the sum over the two children.
     normalize
         Divide each column by the sum of its absolute values. All-zero columns stay zero.
     sample_weight
         A weight for each row. None: the weights of X if it is a DMatrix with weights, otherwise equal ones.
     iteration_range
-        Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up
-        to the best iteration if the booster was stopped early (as XGBoost's scikit-learn estimators
-        predict), otherwise all. The range that was used is in ``attrs``.
+        Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
+        iteration if the booster was stopped early, otherwise all. The range that was used is in ``attrs``.
     absent_group
-        What to do at a node where a group, or everybody else, has no rows to compare. ``"carry"``: the bias
-        stays what it was one level up, so that the split contributes 0. ``"zero"``: the share of nobody
-        counts as 0, as in the code of the authors of FairFIS; such a node can then look very biased.
+        What to do at a node where a group, or everybody else, has no rows to compare. ``"carry"``: the bias stays what
+        it was one level up, so that the split contributes 0. ``"zero"``: the share of nobody counts as 0, as in the
+        code of the authors of FairFIS; such a node can then look very biased.
     surrogate_params, surrogate_rounds
-        XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared
-        error, without shrinkage or penalty. Only for models that are not boosters.
+        XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared error,
+        without shrinkage or penalty. Only for models that are not boosters.
 
     Returns
     -------
     pandas.DataFrame
         One row per feature, in the order of X; features that no tree uses have 0. The columns:
 
-        - ``fair_importance``: the score. With several classes or targets, their sum. With more than two
-          groups each one is compared with everybody else, and at each level of a tree the largest bias
-          counts.
-        - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a
-          sum over the splits (the score is a sum, too). NaN where XGBoost has none: for trees with vector
-          leaves before XGBoost 3.2.
-        - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are
-          several.
+        - ``fair_importance``: the score. With several classes or targets, their sum. With more than two groups each
+          one is compared with everybody else, and at each level of a tree the largest bias counts.
+        - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a sum over
+          the splits (the score is a sum, too). NaN for trees with vector leaves before XGBoost 3.2.
+        - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.
         - ``fair_importance[group=...]``: each group against everybody else, if there are more than two.
 
-        ``attrs`` tells how it was made: metric, node_value, bound, normalize, absent_group,
-        iteration_range, n_trees, groups, and surrogate, which is None or a dict with the fidelity (``r2``,
-        ``agreement``), the ``params`` and the ``rounds``.
-
-    Raises
-    ------
-    ValueError
-        Features that are not the booster's, lengths that differ, missing values in y, one group only, labels that
-        the booster or the metric cannot have, a linear booster (gblinear).
-    TypeError
-        Something of another kind: labels that are no numbers, a model without predictions.
+        ``attrs`` tells how it was made: metric, node_value, bound, normalize, absent_group, iteration_range, n_trees,
+        groups, and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), the ``params`` and
+        the ``rounds``.
 
     Warns
     -----
     UserWarning
-        With ``metric="eo"``, if a group has no row with label 1. It cannot be compared: its own column is
-        NaN, never 0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left.
-        With several classes this holds for each class, and NaN in one makes the sum over the classes NaN.
+        With ``metric="eo"``, if a group has no row with label 1. It cannot be compared: its own column is NaN, never
+        0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left. With several classes
+        this holds for each class, and NaN in one makes the sum over the classes NaN.
 
     Notes
     -----
     What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with
-    ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for
-    several classes have faults, which are not reproduced.
+    ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several
+    classes have faults, which are not reproduced.
 
     The trees of a DART booster count with their weights in the model. A tree whose leaves hold vectors
     (``multi_strategy="multi_output_tree"``) counts once for each output.
 
-    A surrogate is a small XGBoost model fitted to another model's predictions. The scores and gains are
-    those of the surrogate, so look at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they
-    say little about the model. Allow it more depth or more rounds then. ``agreement`` is the share of rows
-    with the same decision (NaN for models of numbers). Both are measured on the rows that the surrogate was
-    fitted to. With ``node_value="label"`` its nodes show the labels, with ``"prob"`` what the model
-    predicts.
+    A surrogate is a small XGBoost model fitted to another model's predictions, and scores and gains are its own. Look
+    at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they say little about the model; allow it more
+    depth or rounds then. ``agreement`` is the share of rows with the same decision (NaN for models of numbers), both
+    on the rows that the surrogate was fitted to. With ``node_value="label"`` its nodes show the labels, with
+    ``"prob"`` what the model predicts.
 
-    The score describes these trees and these rows. It is no causal statement and comes without an interval,
-    and among correlated features it depends on which of them the trees happened to split on.
+    The score describes these trees and these rows. It is no causal statement and comes without an interval, and among
+    correlated features it depends on which of them the trees happened to split on.
 
-    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays
-    bounded, since many trees are taken in several passes.
+    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded,
+    since many trees are taken in several passes.
 
     Examples
     --------
@@ -176,12 +160,9 @@ def fair_importance(
     _check_labels_given(y, metric, node_value)
     groups = as_groups(sensitive_features)
     check_several(groups)
-    n_rows = groups.codes.size
-    surrogate = surrogate_params, surrogate_rounds
-    if is_booster(booster):
-        subject = booster_subject(booster, X, n_rows, iteration_range, *surrogate)
-    else:
-        subject = surrogate_subject(booster, X, n_rows, iteration_range, sample_weight, *surrogate)
+    subject = subject_of(
+        booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, surrogate_rounds
+    )
     problem = Problem(
         subject,
         groups,
@@ -266,7 +247,7 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
             fair[f"fair_importance[{subject.output_kind}={name}]"] = score
     if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
-            fair[f"fair_importance[group={_in_words(name)}]"] = score
+            fair[f"fair_importance[group={in_words(name)}]"] = score
     plain = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
     if normalize:
         rounding = ROUNDING * subject.n_trees * problem.largest_value
@@ -274,10 +255,6 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
         plain = {name: _normalized(column, 0.0) for name, column in plain.items()}
     first = {"fair_importance": fair.pop("fair_importance")}
     return pd.DataFrame(first | plain | fair, index=pd.Index(subject.features, name="feature"))
-
-
-def _in_words(group: Any) -> str:
-    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
 def _normalized(column: Array, rounding: float) -> Array:

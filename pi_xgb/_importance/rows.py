@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._rows.checks import check_lengths, describe, plain
+from .._rows.checks import check_lengths
 from .._rows.groups import Groups
+from .._rows.names import describe, plain
 from .._rows.vectors import as_weights, number_table
 
 Array = npt.NDArray[Any]

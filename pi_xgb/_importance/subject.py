@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import xgboost
 
-from .._rows.checks import check_lengths, check_whole, describe
+from .._rows.checks import check_lengths, check_whole
+from .._rows.names import describe
 from .._rows.vectors import as_weights
 from .._xgb.trees import ALL_OUTPUTS, TreeModel, read_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
@@ -103,6 +104,22 @@ def is_booster(model: Any) -> bool:
     return isinstance(model, xgboost.Booster) or hasattr(model, "get_booster")
 
 
+def subject_of(
+    model: Any,
+    X: Any,
+    n_rows: int,
+    iteration_range: tuple[int, int] | None,
+    sample_weight: Any,
+    surrogate_params: Mapping[str, Any] | None,
+    surrogate_rounds: int,
+) -> Subject:
+    """The trees of a booster itself, or of a surrogate for any other model."""
+    surrogate = surrogate_params, surrogate_rounds
+    if is_booster(model):
+        return booster_subject(model, X, n_rows, iteration_range, *surrogate)
+    return _surrogate_subject(model, X, n_rows, iteration_range, sample_weight, *surrogate)
+
+
 def booster_subject(
     estimator: Any,
     X: Any,
@@ -183,7 +200,7 @@ def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] |
     return int(begin), int(end)
 
 
-def surrogate_subject(
+def _surrogate_subject(
     model: Any,
     X: Any,
     n_rows: int,
@@ -192,7 +209,6 @@ def surrogate_subject(
     surrogate_params: Mapping[str, Any] | None,
     surrogate_rounds: int,
 ) -> Subject:
-    """The trees of a surrogate for any other model."""
     if iteration_range is not None:
         raise ValueError(
             "iteration_range is for boosters, this model is read through a surrogate: leave it out, "

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.names import in_words
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -85,11 +87,6 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError('the pictures need matplotlib: pip install "pi-xgb[plot]"') from error
     return module
-
-
-def in_words(name: Hashable) -> str:
-    """The name of a group as text; the parts of an intersection are joined."""
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def short(name: Hashable) -> str:

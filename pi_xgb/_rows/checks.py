@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +60,3 @@ def check_folder(path: os.PathLike[str] | str) -> Path:
     if not folder.is_dir():
         raise ValueError(f"checkpoints need an existing folder, {str(path)!r} is none: create it first")
     return folder
-
-
-def describe(names: Iterable[Hashable], most: int = 5) -> str:
-    """A few names for a message."""
-    listed = list(names)
-    shown = ", ".join(repr(plain(name)) for name in listed[:most])
-    return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
-
-
-def plain(name: Any) -> Any:
-    """A name without numpy's types, as it should read in a message."""
-    if isinstance(name, tuple):
-        return tuple(plain(part) for part in name)
-    return name.item() if isinstance(name, np.generic) else name

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._xgb.collective import from_each_worker
-from .checks import check_lengths, describe
+from .checks import check_lengths
+from .names import describe
 from .vectors import named_columns
 
 MISSING = "missing"

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array, to_host
-from .checks import check_lengths, describe
+from .checks import check_lengths
+from .names import describe
 from .tables import column_names
 
 Floats = NDArray[np.floating[Any]]

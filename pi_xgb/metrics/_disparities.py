@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.checks import check_choice, plain
+from .._rows.checks import check_choice
 from .._rows.groups import Groups, as_groups, check_several
+from .._rows.names import plain
 from .._rows.vectors import as_vector
 from ._rates import RATES, as_decided, warn_undefined
 
