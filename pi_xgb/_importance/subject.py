@@ -104,22 +104,6 @@ def is_booster(model: Any) -> bool:
     return isinstance(model, xgboost.Booster) or hasattr(model, "get_booster")
 
 
-def subject_of(
-    model: Any,
-    X: Any,
-    n_rows: int,
-    iteration_range: tuple[int, int] | None,
-    sample_weight: Any,
-    surrogate_params: Mapping[str, Any] | None,
-    surrogate_rounds: int,
-) -> Subject:
-    """The trees of a booster itself, or of a surrogate for any other model."""
-    surrogate = surrogate_params, surrogate_rounds
-    if is_booster(model):
-        return booster_subject(model, X, n_rows, iteration_range, *surrogate)
-    return _surrogate_subject(model, X, n_rows, iteration_range, sample_weight, *surrogate)
-
-
 def booster_subject(
     estimator: Any,
     X: Any,
@@ -200,7 +184,7 @@ def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] |
     return int(begin), int(end)
 
 
-def _surrogate_subject(
+def subject_of(
     model: Any,
     X: Any,
     n_rows: int,
@@ -209,6 +193,9 @@ def _surrogate_subject(
     surrogate_params: Mapping[str, Any] | None,
     surrogate_rounds: int,
 ) -> Subject:
+    """The trees of a booster itself, or those of a surrogate for any other model."""
+    if is_booster(model):
+        return booster_subject(model, X, n_rows, iteration_range, surrogate_params, surrogate_rounds)
     if iteration_range is not None:
         raise ValueError(
             "iteration_range is for boosters, this model is read through a surrogate: leave it out, "
