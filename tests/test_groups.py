@@ -113,6 +113,12 @@ def test_missing_values_may_be_refused_instead():
     assert as_groups(["a", "b"], missing="error").names.tolist() == ["a", "b"]
 
 
+def test_text_keeps_its_missing_values_in_every_list():
+    # NumPy would make of them the text "nan", which is a name like any other.
+    for features in (["a", np.nan, "b"], {"s": ["a", np.nan, "b"]}, [["a"], [np.nan], ["b"]]):
+        assert as_groups(features, most=None).names.tolist() == ["a", "b", MISSING]
+
+
 def test_missing_values_of_several_columns_are_a_level_of_each():
     table = {"sex": ["f", None, "f", "m"], "band": [1, 1, None, None]}
     groups = as_groups(table, most=None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from .._rows.vectors import number_column
+from .._rows.columns import number_column
 from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate

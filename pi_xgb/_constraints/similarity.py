@@ -12,8 +12,8 @@ from xgboost import collective
 from .._arrays import Array
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_whole
+from .._rows.columns import number_table
 from .._rows.groups import as_groups, shared_codes
-from .._rows.vectors import number_table
 from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_lengths
+from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
-from .._rows.vectors import as_weights, number_table
+from .._rows.vectors import as_weights
 
 Array = npt.NDArray[Any]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._xgb.collective import from_each_worker
 from .checks import check_lengths
+from .columns import named_columns
 from .names import describe
-from .vectors import named_columns
 
 MISSING = "missing"
 """The name of the group of rows whose sensitive feature is missing."""
