@@ -13,10 +13,10 @@ import xgboost
 from .._core.methods import METHODS
 from .._core.target import labels_and_params
 from .._plots.selection import plot_comparison
-from .._rows.checks import check_jobs, check_whole
+from .._rows.checks import check_confidence, check_jobs, check_whole
 from .._rows.views import check_same_order, divide
-from .._stats.group_folds import checked_groups
-from .._stats.paired import STANDARD_ERRORS, Interval, check_confidence, check_standard_errors, corrected_interval
+from .._stats.folds import checked_groups
+from .._stats.paired import STANDARD_ERRORS, Interval, check_standard_errors, corrected_interval
 from .._xgb.matrix import slice_rows
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, Candidate, candidates_of
 from .problem import Problem, Recipe, settled
