@@ -38,7 +38,7 @@ class Blend:
         total: Any = 1.0 if labelled is None else labelled.astype(np.float64)
         for kl_weight in kl_weights:
             total = total + kl_weight
-        divisor = _single(total)
+        divisor = self.total = _single(total)
         self.factor = divisor if weight is None else divisor * weight
         self._kl_weights = [self._per_mean(_single(kl_weight)) for kl_weight in kl_weights]
         self._labelled = None if labelled is None else self._per_mean(labelled.astype(np.float32))

@@ -19,8 +19,8 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
     if np.ndim(kl_weight) > 0:
         raise TypeError(
-            f"{name} must be one number, got {np.size(kl_weight)}: it says how much the teacher counts in all rows; for "
-            "one number per row pass teacher_weight="
+            f"{name} must be one number, got {np.size(kl_weight)}: it says how much the teacher counts in all rows. "
+            "For one number per row pass teacher_weight="
         )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")

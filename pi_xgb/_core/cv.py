@@ -19,6 +19,7 @@ from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
 from .guidance import Guidance
 from .lesson import Lesson
+from .native import quantise
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -41,6 +42,9 @@ def cv(
     crossfit: int = 0,
     teacher_params: Any = None,
     allow_overlap: bool = False,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     n_jobs: int = 1,
     nfold: int = 3,
     stratified: bool = False,
@@ -105,7 +109,19 @@ def cv(
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
         raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
-    guidance = Guidance(privileged, method, weight, teacher, crossfit, teacher_params, None, allow_overlap)
+    guidance = Guidance(
+        privileged,
+        method,
+        weight,
+        teacher,
+        crossfit,
+        teacher_params,
+        None,
+        allow_overlap,
+        labelled,
+        teacher_weight,
+        crossfit_groups,
+    )
     guidance.check_keywords()
     check_obj(obj, guidance)
     if several and (not guidance.given or guidance.has_own_weights):
@@ -140,22 +156,23 @@ def cv(
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         spec = Spec.read(own)
+        guidance = guidance.of_rows(dtrain)
         task = _checked_task(spec, dtrain, num_boost_round, guidance)
         nobody_counts = privileged is None and not guidance.teachings_at_hand(task)
         spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
-        row_folds = _row_folds(dtrain, nfold, stratified, folds, shuffle, seed)
+        dealt = _row_folds(task.label, task.labelled, nfold, stratified, folds, shuffle, seed)
+        row_folds = _with_unlabelled(dealt, task.labelled)
         learned = None
         if guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
             learned = [
-                Guidance(teacher=_learned(guidance.take(rows), spec, slice_rows(dtrain, rows), num_boost_round))
-                for rows, _ in row_folds
+                _learned(guidance.take(rows), spec, slice_rows(dtrain, rows), num_boost_round) for rows, _ in row_folds
             ]
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
             if weight == 0 or nobody_counts:
-                return run(params, row_folds, listeners)
+                return run(params, dealt, listeners)  # of labelled rows alone
             # Teachers that follow the student change as they teach: each cell needs its own.
             own = learned or [guidance.take(rows) for rows, _ in row_folds]
             cell = _Cell([one.weighing(weight) for one in own], num_boost_round, fpreproc)
@@ -191,9 +208,11 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
     return task
 
 
-def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Any:
-    ((teacher, _),) = guidance.teachings_from_privileged(Task.of_matrix(spec, dtrain), dtrain, num_boost_round)
-    return teacher
+def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Guidance:
+    """The guidance whose teacher is trained already."""
+    task = Task.of_matrix(spec, dtrain, guidance.labelled)
+    (taught,) = guidance.teachings_from_privileged(task, dtrain, num_boost_round)
+    return Guidance(teacher=taught.teacher, labelled=guidance.labelled, teacher_weight=taught.per_row)
 
 
 class _Cell:
@@ -212,12 +231,17 @@ class _Cell:
         guidance = next(self._waiting)
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        task = Task.of_matrix(Spec.read(params), dtrain)
+        task = Task.of_matrix(Spec.read(params), dtrain, guidance.labelled)
         teachings = guidance.teachings_at_hand(task)
         teachings += guidance.teachings_from_privileged(task, dtrain, self._num_boost_round)
         lesson = Lesson(task, teachings)
         chosen = with_intercept(lesson)
         self._objectives[dtrain] = LessonObjective(lesson, chosen["base_score"])
+        if task.labelled is not None:
+            # The metrics of the training rows are those of the labelled ones; the cuts stay those of all.
+            quantise(chosen, dtrain)
+            weight = dtrain.get_weight()
+            dtrain.set_weight(np.where(task.labelled, weight if weight.size else np.float32(1), np.float32(0)))
         return dtrain, dtest, chosen
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
@@ -226,23 +250,46 @@ class _Cell:
 
 
 def _row_folds(
-    dtrain: xgboost.DMatrix, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
+    label: Array, labelled: Array | None, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
 ) -> list[Fold]:
-    """The folds that ``xgboost.cv`` would make: the teacher needs the row numbers, which it keeps to itself."""
-    n_rows = dtrain.num_row()
-    label = dtrain.get_label()
+    """The folds that ``xgboost.cv`` would make of the labelled rows: teachers need the row numbers, which it keeps."""
+    if folds is not None and not hasattr(folds, "split"):
+        return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
+    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    label = label[rows]
     if folds is not None:
-        splits = folds.split(X=label, y=label) if hasattr(folds, "split") else folds
-        return [(np.asarray(rest), np.asarray(out)) for rest, out in splits]
-    if stratified:
+        splits = folds.split(X=label, y=label)
+    elif stratified:
         try:
             from sklearn.model_selection import StratifiedKFold
         except ImportError as error:
             raise ImportError(
                 'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
             ) from error
-        return list(StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label))
-    # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
-    order = np.random.RandomState(seed).permutation(n_rows) if shuffle else np.arange(n_rows)
-    held_out = np.array_split(order, nfold)
-    return [(np.concatenate([part for j, part in enumerate(held_out) if j != k]), held_out[k]) for k in range(nfold)]
+        splits = StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label)
+    else:
+        # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
+        order = np.random.RandomState(seed).permutation(len(rows)) if shuffle else np.arange(len(rows))
+        parts = np.array_split(order, nfold)
+        splits = [(np.concatenate([part for j, part in enumerate(parts) if j != k]), parts[k]) for k in range(nfold)]
+    return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in splits]
+
+
+def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+    if labelled is None:
+        return rest, out
+    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
+    if not labelled[out].all():
+        raise ValueError(
+            f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "
+            "judge nobody: hold out labelled rows alone"
+        )
+    return rest[labelled[rest]], out
+
+
+def _with_unlabelled(folds: list[Fold], labelled: Array | None) -> list[Fold]:
+    """Rows without a label are in every training part and in no test part."""
+    if labelled is None:
+        return folds
+    others = np.flatnonzero(~labelled)
+    return [(np.concatenate([rest, others]), out) for rest, out in folds]

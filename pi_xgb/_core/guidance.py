@@ -6,14 +6,16 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
+from .._rows.supervision import read_labelled, read_teacher_weight
+from .._stats.folds import checked_groups
 from .._xgb.matrix import slice_rows
-from .checks import check_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
-from .learned import check_crossfit, check_teacher_rounds
-from .losses import NUMBERS
+from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
+from .learned import check_crossfit, check_teacher_rounds, weight_of_known
 from .methods import METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
@@ -32,6 +34,9 @@ class Guidance:
     teacher_params: Any = None
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     allow_overlap: bool = False
+    labelled: Any = None
+    teacher_weight: Any = None
+    crossfit_groups: Any = None
 
     @property
     def given(self) -> bool:
@@ -49,18 +54,57 @@ class Guidance:
             )
         if self.privileged is None:
             named = [name for name in _ABOUT_PRIVILEGED if self._is_set(name)]
-            named += ["kl_weight"] * (self.teacher is None and self.kl_weight != 0 and self._is_set("kl_weight"))
             if named:
                 raise ValueError(
                     f"without privileged=, the DMatrix of privileged features, there is no use for {', '.join(named)}"
                 )
+            if self.teacher is None:
+                self._check_nobody_teaches()
             return
+        if self.crossfit_groups is not None and not self.crossfit:
+            raise ValueError(
+                "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
+            )
         named = [name for name in self._way.unread if self._is_set(name)]
         if named:
             raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
 
+    def _check_nobody_teaches(self) -> None:
+        named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
+        named += [name for name in ("labelled", "teacher_weight") if self._is_set(name)]
+        if named:
+            raise ValueError(
+                f"without a teacher there is no use for {', '.join(named)}: pass privileged= or teacher=. To train on "
+                "labelled rows alone build dtrain from them"
+            )
+
     def _is_set(self, name: str) -> bool:
-        return bool(getattr(self, name) != _DEFAULTS[name])
+        value, default = getattr(self, name), _DEFAULTS[name]
+        return value is not None if default is None else bool(value != default)
+
+    def of_rows(self, dtrain: xgboost.DMatrix) -> Guidance:
+        """The same guidance, what it says of each row of dtrain read and checked.
+
+        Rows without any privileged value have nothing to be taught from, unless ``teacher_weight`` says otherwise.
+        """
+        check_is_dmatrix(dtrain, "dtrain")
+        n_rows = dtrain.num_row()
+        weight = read_teacher_weight(self.teacher_weight, n_rows)
+        if self.privileged is not None:
+            check_is_dmatrix(self.privileged, "privileged")
+            if self.teacher_weight is None:
+                weight = weight_of_known(self.privileged, besides=dtrain)
+        labelled = read_labelled(self.labelled, n_rows)
+        groups = checked_groups(self.crossfit_groups, n_rows, "crossfit_groups")
+        return dataclasses.replace(self, labelled=labelled, teacher_weight=weight, crossfit_groups=groups)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether labels and teachers count the same in every row that :meth:`of_rows` read."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else []
+        own = [teacher.teacher_weight for teacher in self._brought]
+        per_row = [self.labelled, self.teacher_weight, *own]
+        return all(one is None for one in per_row) and all(np.ndim(weight) == 0 for weight in weights)
 
     @property
     def _way(self) -> Method:
@@ -103,19 +147,19 @@ class Guidance:
 
     def task(self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Task:
         """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
-        task = Task.of_matrix(spec, dtrain)
+        task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged")
-            check_same_rows(dtrain, self.privileged)
+            check_same_rows(dtrain, self.privileged, self.labelled)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, task.n_rows)
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
             check_teacher_rounds(num_boost_round)
             self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
                 check_dmatrix(matrix, f"privileged_evals {name!r}")
         for teacher in self._brought:
             for matrix in teacher.matrices:
-                check_same_rows(dtrain, matrix)
+                check_same_rows(dtrain, matrix, self.labelled)
         return task
 
     def check_continues(self, xgb_model: Any) -> None:
@@ -131,13 +175,13 @@ class Guidance:
         if self.teacher is None:
             return []
         spec = task.spec
-        teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range)
-        for teacher, _ in teachings:
-            teacher.check(task.n_rows)
-            if not teacher.follows_student:
+        teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
+        for teaching in teachings:
+            teaching.teacher.check(task.n_rows)
+            if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
-                Teacher.answer(teacher, task, task.like)
-        return [teaching for teaching in teachings if teaching.kl_weight > 0]
+                Teacher.answer(teaching.teacher, task, task.like, teaching.weight)
+        return [teaching for teaching in teachings if teaching.counts]
 
     def teachings_from_privileged(
         self,
@@ -155,13 +199,15 @@ class Guidance:
             task.spec.of_teacher(self.teacher_params),
             self.privileged,
             task,
+            dtrain.get_weight(),
             num_boost_round,
             self.crossfit,
+            self.crossfit_groups,
             self.privileged_evals,
             early_stopping_rounds,
             maximize,
         )
-        return [Teaching(self._way.teacher(privileged, dtrain.get_weight()), self.kl_weight)]
+        return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
 
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
@@ -173,15 +219,25 @@ class Guidance:
             self,
             privileged=None if self.privileged is None else slice_rows(self.privileged, rows),
             teacher=_take(self.teacher, rows),
+            labelled=_of_rows(self.labelled, rows),
+            teacher_weight=_of_rows(self.teacher_weight, rows),
+            crossfit_groups=_of_rows(self.crossfit_groups, rows),
         )
 
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Guidance)}
-_ABOUT_PRIVILEGED = ("method", "crossfit", "teacher_params", "privileged_evals", "allow_overlap")
+_ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")
 
 
 def _take(teacher: Any, rows: Array) -> Any:
-    if teacher is None:
-        return None
-    taken = [(one.take(rows), weight) for one, weight in as_teachings(teacher, DEFAULT_KL_WEIGHT, NUMBERS)]
-    return taken if is_list_of_pairs(teacher) else taken[0][0]
+    if is_list_of_pairs(teacher):
+        return [
+            (_take(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows]) for one, weight in teacher
+        ]
+    if teacher is None or not isinstance(teacher, Teacher):
+        return _of_rows(teacher, rows)
+    return teacher.take(rows)
+
+
+def _of_rows(values: Any, rows: Array) -> Any:
+    return None if values is None else np.asarray(values)[rows]

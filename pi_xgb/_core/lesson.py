@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,19 @@ class Lesson:
         if task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
         return self.loss.estimated_base_score(mean if self.loss.multiclass else mean[0])
+
+    def warn_of_idle_rows(self) -> None:
+        """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
+        if self.blend.is_uniform:
+            return
+        idle = to_host(self.blend.total) == 0
+        if idle.any():
+            warnings.warn(
+                f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no "
+                "part",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _on_device(self, values: Any) -> Any:
         return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)

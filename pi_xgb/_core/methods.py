@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import xgboost
 
+from .._arrays import Array
 from .joint import JointTeacher
 from .learned import learn
 from .spec import Spec
@@ -26,8 +27,11 @@ class Privileged:
     spec: Spec
     matrix: xgboost.DMatrix
     task: Task
+    weight: Array
+    """Of the student's rows, as their matrix has it."""
     num_boost_round: int
     crossfit: int = 0
+    crossfit_groups: Array | None = None
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     early_stopping_rounds: int | None = None
     maximize: bool | None = None
@@ -46,8 +50,8 @@ class Method:
     def check(self, student: Spec, teacher: Spec) -> None:
         """Raise, before any training, if it cannot work with these specs."""
 
-    def teacher(self, privileged: Privileged, weight: Any) -> Teacher:
-        """The teacher; ``weight`` is that of the student's rows, as the matrix has it."""
+    def teacher(self, privileged: Privileged) -> Teacher:
+        """The teacher, trained where it learns first."""
         raise NotImplementedError
 
 
@@ -57,13 +61,15 @@ class KbPIB(Method):
     name = "kbpib"
     learns_first = True
 
-    def teacher(self, privileged: Privileged, weight: Any) -> Teacher:
+    def teacher(self, privileged: Privileged) -> Teacher:
         return learn(
             privileged.spec,
             privileged.matrix,
             privileged.num_boost_round,
-            weight=weight,
+            weight=privileged.weight,
+            labelled=privileged.task.labelled,
             crossfit=privileged.crossfit,
+            groups=privileged.crossfit_groups,
             evals=privileged.evals,
             early_stopping_rounds=privileged.early_stopping_rounds if privileged.evals else None,
             maximize=privileged.maximize,
@@ -82,7 +88,7 @@ class JPIB(Method):
         student.check_margins_stay()
         teacher.check_margins_stay()
 
-    def teacher(self, privileged: Privileged, weight: Any) -> Teacher:
+    def teacher(self, privileged: Privileged) -> Teacher:
         return JointTeacher(privileged.matrix, privileged.spec.params)
 
 

@@ -96,7 +96,7 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.blend.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
-            _quantise(params, dtrain)
+            quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.factor)
         if lesson.follows_student:
             yield [FollowStudent(lesson, dtrain, params.get("base_score"))]
@@ -109,6 +109,6 @@ def _scales_positives(spec: Spec) -> bool:
     return spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1
 
 
-def _quantise(params: dict[str, Any], dtrain: xgboost.DMatrix) -> None:
+def quantise(params: dict[str, Any], dtrain: xgboost.DMatrix) -> None:
     """Let hist place its cuts by the user's weights before these change: the callback engine places them so."""
     xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, dtrain, 1)

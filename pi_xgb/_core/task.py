@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._xgb.collective import global_max, on_any_worker
 from .checks import check_is_dmatrix, check_one_label_each, check_weights
 from .spec import Spec
 
@@ -45,6 +47,30 @@ class Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
         return cls.of(spec, matrix.get_label(), matrix.get_weight(), labelled, n_rows=matrix.num_row(), name=name)
+
+    def check_labelled_rows(self) -> None:
+        """Something can be learned from the labelled rows of all workers; to be asked on every worker."""
+        if not on_any_worker(self.labelled is not None):
+            return
+        known = self.label if self.labelled is None else self.label[self.labelled]
+        bounds = [known.max(), -known.min()] if known.size else [-np.inf, -np.inf]
+        high, low = global_max(np.array(bounds)) * [1, -1]
+        if high == -np.inf:
+            raise ValueError(
+                "labelled has no row with a label: a teacher has to learn from some, give it labelled rows"
+            )
+        if high == low and self.spec.loss.probabilities:
+            raise ValueError(
+                f"all labelled rows are of the class {high:g}: nothing can be told apart, label some rows of another"
+            )
+
+    def check_evals(self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]]) -> None:
+        """No metric counts labels that nobody knows."""
+        if self.labelled is not None and any(matrix is dtrain for matrix, _ in evals):
+            raise ValueError(
+                "dtrain is among the evals and has rows without a label, on which no metric means anything: evaluate "
+                "on its labelled rows, evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
+            )
 
     @property
     def n_rows(self) -> int:

@@ -223,9 +223,7 @@ def _check_classes(model: Any) -> None:
         )
 
 
-def as_teachings(
-    teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
-) -> list[Teaching]:
+def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None) -> list[Teaching]:
     """Whatever a user may pass as teacher. A ``teacher_weight`` that was read takes the place of the teacher's own."""
     kl_weight = check_kl_weight(kl_weight)
     if not is_list_of_pairs(teacher):

@@ -43,6 +43,9 @@ def train(
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     allow_overlap: bool = False,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     engine: str = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
@@ -130,7 +133,17 @@ def train(
     evals = check_evals(evals or (), "evals")
     privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
     guidance = Guidance(
-        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
+        privileged,
+        method,
+        kl_weight,
+        teacher,
+        crossfit,
+        teacher_params,
+        privileged_evals,
+        allow_overlap,
+        labelled,
+        teacher_weight,
+        crossfit_groups,
     )
     guidance.check_keywords()
     if privileged_evals and not early_stopping_rounds:
@@ -160,12 +173,21 @@ def train(
         with all_or_none("a check of the training data"):
             check_metric(custom_metric)
             spec = Spec.read(own)
+            guidance = guidance.of_rows(dtrain)
             task = guidance.task(spec, dtrain, num_boost_round)
+            task.check_evals(dtrain, evals)
             guidance.check_continues(xgb_model)
-            obstacle = obstacle_to_native(spec, follows_student=guidance.follows_student, dtrain=dtrain, evals=evals)
+            obstacle = obstacle_to_native(
+                spec,
+                follows_student=guidance.follows_student,
+                uniform=guidance.is_uniform,
+                dtrain=dtrain,
+                evals=evals,
+            )
             native = uses_native(engine, spec, obstacle)
             teachings = guidance.teachings_at_hand(task)
         check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+        task.check_labelled_rows()
         spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
         teachings += guidance.teachings_from_privileged(
             task,
@@ -175,9 +197,10 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
-        if not teachings:
+        if not teachings and task.labelled is None:
             return boost(params)
         lesson = Lesson(task, teachings)
+        lesson.warn_of_idle_rows()
         chosen = with_intercept(lesson, continues=xgb_model is not None)
         if native:
             booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
@@ -224,8 +247,8 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
     """Write into the model how it was made, and nothing of what the teachers know."""
     methods = {teaching.teacher.recorded_method for teaching in teachings}
     booster.set_attr(
-        pi_xgb_method=max(methods, key=METHODS.index),
-        pi_xgb_kl_weight=",".join(str(float(kl_weight)) for _, kl_weight in teachings),
+        pi_xgb_method=max(methods, key=METHODS.index, default=None),
+        pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings) or None,
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
     )

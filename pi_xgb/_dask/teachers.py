@@ -51,7 +51,7 @@ async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWor
                 )
             named[name] = await _lined_up(client, column, parts, name)
         return OnWorkers(named, ByColumn(teacher.constraint, {name: name for name in named}, teacher.options))
-    ((whole, _),) = as_teachings(teacher, 1.0, NUMBERS)
+    whole = as_teachings(teacher, 1.0, NUMBERS)[0].teacher
     whole.check(sum(part.rows for part in parts))
     return OnWorkers({}, whole)
 

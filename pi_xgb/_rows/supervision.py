@@ -18,7 +18,8 @@ def read_labelled(labelled: Any, n_rows: int) -> Array | None:
     if column.isna().any() or not column.isin([True, False]).all():
         odd = column[column.isna() | ~column.isin([True, False])].iloc[0]
         raise TypeError(
-            f"labelled must hold truth values, True where the label of a row is known, got {odd!r}: build it as y.notna()"
+            f"labelled must hold truth values, True where the label of a row is known, got {odd!r}: build it as "
+            "y.notna()"
         )
     known: Array = column.to_numpy(dtype=bool)
     return None if known.all() else known

@@ -188,7 +188,8 @@ class Guide:
             guidance.check_keywords()
             task = guidance.task(Spec.read(params), dtrain, num_boost_round)
             stopping = keywords.get("early_stopping_rounds")
-            pairs += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
+            taught = guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
+            pairs += [(teaching.teacher, teaching.weight) for teaching in taught]
         elif isinstance(its.teacher, Teacher):
             pairs.append((its.teacher, its.kl_weight))
         elif self.table is not None and its.kl_weight > 0:
@@ -252,7 +253,7 @@ def judged_by(
     frozen = isinstance(model, FrozenEstimator)
     model = clone(model)
     if crossfit:
-        check_crossfit(crossfit, len(label))
+        check_crossfit(crossfit, None, len(label))
         folds = deal_folds(label, crossfit, 0)
         with sklearn.config_context(enable_metadata_routing=False):
             q = cross_val_predict(model, table, target, cv=folds, method=method, params=weights)

@@ -87,7 +87,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         if not self._classifies:
             spec = Spec.read({"objective": self.getOrDefault("objective")})
             spec.loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
-        check_crossfit(own["crossfit"], rows.n_train)
+        check_crossfit(own["crossfit"], None, rows.n_train)
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
             raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
