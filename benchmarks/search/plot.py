@@ -16,7 +16,7 @@ NAMES = {"valid_auc": "validation", "test_auc": "test"}
 
 def plot(dataset: str, paths: Mapping[str, pd.DataFrame], plain: pd.DataFrame, out: Path) -> None:
     """One panel per method; bands are one standard error of the mean over the folds to either side."""
-    figure, axes = panels(len(paths), len(paths), 5.5, 4, sharey=True, layout="tight")
+    figure, axes = panels(len(paths), len(paths), 5.5, 4, sharey=True, layout=None)
     for axis, (method, path) in zip(axes, paths.items(), strict=True):
         for measure, colour in COLOURS.items():
             mean, error = path[measure], path[f"{measure}_error"]
@@ -29,4 +29,5 @@ def plot(dataset: str, paths: Mapping[str, pd.DataFrame], plain: pd.DataFrame, o
         axis.set(title=f"{dataset}, {method}", xlabel="alpha (kl_weight)", xlim=(0, 1))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=3, fontsize="small", frameon=False)
     axes[0].set_ylabel("AUC, mean over folds")
+    figure.tight_layout()
     save(figure, out, dpi=120)
