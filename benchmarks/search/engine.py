@@ -91,8 +91,7 @@ class FoldSearch:
 
     def kbpib(self, alpha: float) -> Point:
         """A student of the teacher that was trained on the privileged features first."""
-        target, factor = LOSS.blend(self._labels, [(self._q, alpha)], self._labels)
-        return self._fixed_target(target, np.float32(factor))
+        return self._fixed_target(*self._blended(self._q, alpha))
 
     def jpib(self, alpha: float) -> Point:
         """Student and teacher get a tree each in turn; the teacher's last one, of no use to anybody, is not built."""
@@ -127,8 +126,12 @@ class FoldSearch:
 
     def _towards(self, mean: Floats, taught: Floats, alpha: float) -> tuple[Floats, Floats]:
         """Gradient and Hessian of a booster that says ``mean`` and is pulled to ``taught``."""
-        target, factor = LOSS.blend(self._labels, [(taught, alpha)], mean)
-        return LOSS.gradient(mean, target, np.float32(factor))
+        return LOSS.gradient(mean, *self._blended(taught, alpha))
+
+    def _blended(self, taught: Floats, alpha: float) -> tuple[Floats, np.float32]:
+        """The target between labels and teacher, and how much it counts."""
+        factor = np.float32(1 + alpha)
+        return (self._labels + np.float32(alpha) * taught) / factor, factor
 
     def _fixed_target(self, target: Floats, factor: np.float32) -> Point:
         student = self._student()
