@@ -17,8 +17,7 @@ def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
     """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error."""
     check_axes(ax)
     guided = summary[summary["kl_weight"] > 0]
-    # Words, not a groupby on two columns: JPIB has no kind of teacher.
-    ways = (guided["method"] + " " + guided["teacher"].replace("all", "all features")).str.strip()
+    ways = guided.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
     ax = as_axes(ax, ways.nunique())
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "plain XGBoost")]
     for position, way in enumerate(ways.unique()):
