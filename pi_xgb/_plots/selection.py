@@ -22,7 +22,7 @@ def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "plain XGBoost")]
     for position, way in enumerate(ways.unique()):
         rows, how = guided[ways == way], look(position)
-        # Side by side, so that bars at one weight do not lie on one another.
+        # Side by side, so that bars at one kl_weight do not lie on one another.
         along = rows["kl_weight"] * 1.04**position
         bars = ax.errorbar(along, rows["gain"], yerr=rows["error"], marker=how.marker, capsize=2, **how.stroke)
         entries.append((bars, way))

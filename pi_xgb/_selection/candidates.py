@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
@@ -57,10 +57,9 @@ PLAIN = Candidate("plain", "plain", 0.0)
 
 def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> list[Candidate]:
     """Plain XGBoost first, then every combination that means something."""
-    methods = _listed(method, METHODS, "method")
+    methods = _listed(method, "method", lambda name: check_choice(name, METHODS, "method"))
     learners = _learners(teacher, _folds(crossfit))
-    given = kl_weight if isinstance(kl_weight, Iterable) else [kl_weight]
-    positive = sorted(w for w in _distinct([check_kl_weight(w) for w in given], "kl_weight") if w > 0)
+    positive = sorted(float(w) for w in _listed(kl_weight, "kl_weight", check_kl_weight) if w > 0)
     if not positive:
         raise ValueError(
             "kl_weight has no value above 0: plain XGBoost is always among the candidates, give it something to "
@@ -90,10 +89,12 @@ def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
         "in-sample": [("privileged", 0)],
         "cross-fitted": [("privileged", n) for n in out_of_fold],
     }
-    words = _distinct([teacher] if isinstance(teacher, str) else list(teacher), "teacher")
-    for word in words:
+
+    def check(word: Any) -> None:
         if word not in _OLD_WORDS:
             check_choice(word, TEACHERS, "teacher")
+
+    words = _listed(teacher, "teacher", check)
     if not set(words).isdisjoint(_OLD_WORDS):
         _warn_of_old_words(max(folds))
     if words == ["cross-fitted"] and not out_of_fold:
@@ -121,24 +122,21 @@ def _warn_of_old_words(folds: int) -> None:
 
 
 def _folds(crossfit: Any) -> list[int]:
-    values = list(crossfit) if isinstance(crossfit, Iterable) else [crossfit]
-    for value in values:
-        check_whole("crossfit", value, 0)
-        if value == 1:
+    def check(folds: Any) -> None:
+        check_whole("crossfit", folds, 0)
+        if folds == 1:
             raise ValueError("crossfit must be at least 2, or 0 for in-sample teachers, got 1")
-    return _distinct([int(value) for value in values], "crossfit")
+
+    return [int(folds) for folds in _listed(crossfit, "crossfit", check)]
 
 
-def _listed(value: Any, choices: Sequence[str], name: str) -> list[str]:
-    values = [value] if isinstance(value, str) else list(value)
-    for item in values:
-        check_choice(item, choices, name)
-    return _distinct(values, name)
-
-
-def _distinct(values: list[Any], name: str) -> list[Any]:
+def _listed(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
+    """One value or several, each checked, none of them twice."""
+    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     if not values:
         raise ValueError(f"{name} is an empty list: give at least one value")
+    for item in values:
+        check(item)
     if len(set(values)) < len(values):
         raise ValueError(f"{name} has a value twice: {values}")
     return values

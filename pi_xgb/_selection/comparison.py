@@ -8,7 +8,7 @@ import pandas as pd
 
 from .._plots.selection import plot_comparison
 from .._stats.paired import Interval, corrected_interval
-from .five_models import MODELS, SELF, SHUFFLED, STUDENT
+from .five_models import MODELS, NF, SELF, SHUFFLED, STUDENT
 from .scores import Score
 from .verdict import verdict_on
 
@@ -36,7 +36,8 @@ class Comparison:
     def __init__(self, table: pd.DataFrame, score: Score, ratio: float, confidence: float) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
         self._ratio = ratio
-        gains = {size: self._intervals(rows) for size, rows in table.groupby("size")}
+        sizes = sorted(set(table["size"]))
+        gains = {size: {model: self._interval(model, NF, size, confidence) for model in MODELS} for size in sizes}
         means = table.groupby(["size", "model"])["score"].mean()
         self.summary = pd.DataFrame(
             [
@@ -46,12 +47,12 @@ class Comparison:
             ]
         )
         self.summary = self.summary.rename(columns={"mean": "gain"}).set_index(["size", "model"])
-        largest = table["size"].max()
+        own, one_sided = gains[sizes[-1]], max(2 * confidence - 1, 0.0)
         self.evidence, self.verdict = verdict_on(
             self.metric,
-            gains[largest][STUDENT],
-            {control: gains[largest][control] for control in (SELF, SHUFFLED)},
-            {control: self._beyond(control) for control in (SELF, SHUFFLED)},
+            own[STUDENT],
+            {control: own[control] for control in (SELF, SHUFFLED)},
+            {control: self._interval(STUDENT, control, sizes[-1], one_sided) for control in (SELF, SHUFFLED)},
         )
 
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
@@ -63,26 +64,17 @@ class Comparison:
         size = sizes[-1] if size is None else size
         if size not in sizes:
             raise ValueError(f"size must be one of {', '.join(map(str, sizes))}; got {size!r}")
-        return corrected_interval(self._differences(model, other, size), self._ratio, self.confidence)
-
-    def _beyond(self, control: str) -> Interval:
-        """How much better the student is than a control; ``low`` is the bound of the one-sided test."""
-        one_sided = max(2 * self.confidence - 1, 0.0)
-        return corrected_interval(self._differences(STUDENT, control, self.table["size"].max()), self._ratio, one_sided)
+        return self._interval(model, other, size, self.confidence)
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
         return plot_comparison(self.summary, self.metric, ax)
 
-    def _intervals(self, rows: pd.DataFrame) -> dict[str, Interval]:
-        gains = rows.pivot(index=["repeat", "fold"], columns="model", values="gain")
-        return {model: corrected_interval(gains[model].to_numpy(), self._ratio, self.confidence) for model in MODELS}
-
-    def _differences(self, model: str, other: str, size: int) -> Any:
+    def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
         rows = self.table[self.table["size"] == size]
         scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
-        sign = 1.0 if self.maximize else -1.0
-        return sign * (scores[model] - scores[other]).to_numpy()
+        differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
+        return corrected_interval(differences + 0.0, self._ratio, confidence)  # no -0
 
     def __str__(self) -> str:
         return self.verdict

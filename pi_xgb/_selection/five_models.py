@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import xgboost
 
 from .._rows.checks import check_whole
 from .._xgb.matrix import slice_rows
@@ -81,7 +80,7 @@ class FiveModels:
     def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
         """A row of the table for each of the five."""
         part = problem.take(cell.rows)
-        test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, _both(problem)))
+        test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {NF: part, STUDENT: part, **self._others(part, cell)}
         found = self._found(parts, cell, step)
         scores: dict[str, float] = {}
@@ -110,10 +109,12 @@ class FiveModels:
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
         """What the ceiling and the two controls learn from."""
         order = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold]).permutation(len(cell.rows))
+        shuffled = slice_rows(part.privileged, order)
+        shuffled.set_label(part.dtrain.get_label())  # Rows of others, next to the labels of these.
         return {
-            ALL: dataclasses.replace(part, dtrain=_both(part), both=None),
+            ALL: dataclasses.replace(part, dtrain=part.both, both=None),
             SELF: dataclasses.replace(part, privileged=part.dtrain, both=None),
-            SHUFFLED: part.recipe.problem(part.dtrain, _others_rows(part, order), sees_all=True),
+            SHUFFLED: part.recipe.problem(part.dtrain, shuffled, sees_all=True),
         }
 
     def _found(self, parts: dict[str, Problem], cell: Cell, step: Callable[[], Any]) -> dict[str, Found]:
@@ -131,16 +132,3 @@ class FiveModels:
         return splits_of(
             label, self.inner_nfold, 1, None, self.seed, classes=self.classes, names=self.names, groups=groups
         )
-
-
-def _both(problem: Problem) -> xgboost.DMatrix:
-    if problem.both is None:
-        raise ValueError("the ceiling needs classifier and privileged features side by side")
-    return problem.both
-
-
-def _others_rows(part: Problem, order: Any) -> xgboost.DMatrix:
-    """The privileged features of other rows, next to the labels of these."""
-    shuffled = slice_rows(part.privileged, order)
-    shuffled.set_label(part.dtrain.get_label())
-    return shuffled

@@ -57,23 +57,15 @@ class Problem:
     recipe: Recipe
     dtrain: xgboost.DMatrix
     privileged: xgboost.DMatrix
-    both: xgboost.DMatrix | None
-    """Classifier and privileged features side by side, where somebody sees them."""
+    both: Any
+    """Classifier and privileged features side by side, None where nobody sees them."""
 
     def take(self, rows: Any) -> Problem:
         """The same problem for some of the rows, in matrices of its own."""
-        with exclusive(*self.matrices):
-            return Problem(
-                self.recipe,
-                slice_rows(self.dtrain, rows),
-                slice_rows(self.privileged, rows),
-                None if self.both is None else slice_rows(self.both, rows),
-            )
-
-    @property
-    def matrices(self) -> list[xgboost.DMatrix]:
-        """All that there are."""
-        return [self.dtrain, self.privileged, *([] if self.both is None else [self.both])]
+        matrices = [self.dtrain, self.privileged, *([] if self.both is None else [self.both])]
+        with exclusive(*matrices):
+            taken = [slice_rows(matrix, rows) for matrix in matrices]
+        return Problem(self.recipe, *taken, *([None] if self.both is None else []))
 
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would train first, to be used for several students."""

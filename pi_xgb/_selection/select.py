@@ -1,4 +1,4 @@
-"""``select``: which method, teacher, weight and number of rounds, by cross-validation."""
+"""``select``: which method, teacher, ``kl_weight`` and number of rounds, by cross-validation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def select(
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
         ``dtrain``: the teacher on all features gets both side by side.
     kl_weight
-        The weights to try, one or several. Plain XGBoost, which is 0, need not be among them.
+        The values to try, one or several. Plain XGBoost, which is 0, need not be among them.
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher

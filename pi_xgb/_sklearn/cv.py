@@ -31,7 +31,6 @@ class ChoosingTrainer(Trainer):
 
     model: Any
     views: Views
-    teaches: bool = True
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """Rounds are chosen by the folds."""

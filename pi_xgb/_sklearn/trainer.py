@@ -28,13 +28,10 @@ class Trainer(abc.ABC):
     """``xgboost.train`` with somebody who teaches."""
 
     settings: Settings
+    teaches: bool = True
+    """Whether anybody does."""
     classes: Any = None
     """The names of the classes 0, 1, ... of the labels, where they have some."""
-
-    @property
-    @abc.abstractmethod
-    def teaches(self) -> bool:
-        """Whether anybody teaches."""
 
     @abc.abstractmethod
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
@@ -68,11 +65,6 @@ class DirectTrainer(Trainer):
     """What the teacher learns from; None where there is nothing to learn, or nobody who would."""
     eval_tables: Sequence[Any] | None
     constraints: list[tuple[Teacher, float]]
-
-    @property
-    def teaches(self) -> bool:
-        """Whether anybody teaches."""
-        return self.table is not None or bool(self.constraints) or isinstance(self.settings.teacher, Teacher)
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
@@ -165,17 +157,21 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
                 hidden.update(column for columns in constraint.columns.values() for column in listed(columns))
             constraint = constraint.bind(functools.partial(views.values, hidden_from_student=is_hidden))
         constraints.append((constraint, kl_weight))
-    if isinstance(settings.teacher, Teacher):
-        if views.privileged is not None and len(hidden) < len(views.privileged_labels):
+    table = eval_tables = None
+    brings_teacher = isinstance(settings.teacher, Teacher)
+    if not brings_teacher:
+        table, eval_tables = views.for_teacher(hidden, sees_all=settings.teacher == "all")
+        if table is None and settings.asked_for:
             raise ValueError(
-                f"privileged columns were given, but the teacher {settings.teacher!r} would not look at them: leave "
-                "them out, or use teacher='privileged'"
+                f"{', '.join(settings.asked_for)} only mean something with privileged columns, and there are none: "
+                "pass privileged= to fit, or name columns of X in privileged_features"
             )
-        return DirectTrainer(settings=settings, table=None, eval_tables=None, constraints=constraints)
-    table, eval_tables = views.for_teacher(hidden, sees_all=settings.teacher == "all")
-    if table is None and settings.asked_for:
+    elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
         raise ValueError(
-            f"{', '.join(settings.asked_for)} only mean something with privileged columns, and there are none: pass "
-            "privileged= to fit, or name columns of X in privileged_features"
+            f"privileged columns were given, but the teacher {settings.teacher!r} would not look at them: leave "
+            "them out, or use teacher='privileged'"
         )
-    return DirectTrainer(settings=settings, table=table, eval_tables=eval_tables, constraints=constraints)
+    teaches = brings_teacher or table is not None or bool(constraints)
+    return DirectTrainer(
+        settings=settings, teaches=teaches, table=table, eval_tables=eval_tables, constraints=constraints
+    )
