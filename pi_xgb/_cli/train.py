@@ -8,7 +8,7 @@ from typing import Any
 
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .model import new_model_file, write_model

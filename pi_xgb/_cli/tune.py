@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .model import new_model_file, write_model
 from .options import add_training, at_least, names, params_of, weight
 from .output import FORMATS, print_table

@@ -11,11 +11,13 @@ import xgboost
 from .._arrays import Array
 from .._stats.folds import deal_folds
 from .._xgb.matrix import exclusive, slice_rows
-from .._xgb.params import number_of_classes, scale_pos_weight, user_params
-from .checks import check_dmatrix, check_labels
-from .losses import Loss
-from .task import intercept, loss_of, positive_weight
-from .teachers import FixedTeacher
+from .checks import check_dmatrix
+from .lesson import Lesson
+from .losses import NUMBERS, PROBABILITIES, Loss
+from .objective import LessonObjective
+from .spec import Spec
+from .task import Task
+from .teachers import FixedTeacher, Teacher
 
 Evals = Sequence[tuple[xgboost.DMatrix, str]]
 
@@ -40,7 +42,7 @@ class LearnedTeacher(FixedTeacher):
     """
 
     def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
-        super().__init__(q, probabilities=probabilities)
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
 
     @property
@@ -50,7 +52,7 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"a cross-fitted teacher has {len(self.boosters)} boosters: see .boosters")
         return self.boosters[0]
 
-    def take(self, rows: Array) -> FixedTeacher:
+    def take(self, rows: Array) -> Teacher:
         raise ValueError(
             "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
             "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
@@ -108,7 +110,7 @@ def fit_teacher(
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
         check_dmatrix(dprivileged, "privileged")
         return learn(
-            user_params(params),
+            Spec.read(params),
             dprivileged,
             num_boost_round,
             weight=dprivileged.get_weight(),
@@ -140,7 +142,7 @@ def check_teacher_rounds(num_boost_round: int) -> None:
 
 
 def learn(
-    params: dict[str, Any],
+    spec: Spec,
     dprivileged: xgboost.DMatrix,
     num_boost_round: int,
     *,
@@ -151,59 +153,34 @@ def learn(
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
 ) -> LearnedTeacher:
-    """:func:`fit_teacher` on params that are ours to keep, with the weights that count for these rows."""
-    loss = loss_of(params)
+    """:func:`fit_teacher` on params that were read, with the weights that count for these rows."""
     label = dprivileged.get_label()
-    check_labels(label, loss, number_of_classes(params), "privileged")
+    spec.loss.check_labels(label, spec.n_classes, "privileged")
     check_crossfit(crossfit, len(label))
     check_teacher_rounds(num_boost_round)
+    stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
 
-    def fit(rows: Array | None) -> xgboost.Booster:
-        matrix = dprivileged if rows is None else slice_rows(dprivileged, rows)
-        row_weight = weight if rows is None or not weight.size else weight[rows]
-        fold_params, objective = dict(params), None
+    def fit(matrix: xgboost.DMatrix, row_weight: Array) -> xgboost.Booster:
+        params, objective = dict(spec.params), None
         if not np.array_equal(matrix.get_weight(), row_weight):
-            objective = _Weighted(loss, row_weight, scale_pos_weight(params))
-            fold_params.setdefault(
-                "base_score",
-                intercept(params, loss, matrix.get_label(), objective.weight(matrix), []),
-            )
-        return xgboost.train(
-            fold_params,
-            matrix,
-            num_boost_round,
-            obj=objective,
-            evals=list(evals or ()),
-            early_stopping_rounds=early_stopping_rounds,
-            maximize=maximize,
-            verbose_eval=False,
-        )
+            # The matrix stays as it is, so weights that it does not carry come with an objective.
+            n_rows = matrix.num_row()
+            task = Task.of(spec, matrix.get_label(), row_weight, n_rows=n_rows, name="privileged")
+            lesson = Lesson(task, [])
+            params.setdefault("base_score", lesson.base_score())
+            objective = LessonObjective(lesson)
+        return xgboost.train(params, matrix, num_boost_round, obj=objective, verbose_eval=False, **stopping)
 
     if crossfit == 0:
-        boosters = [fit(None)]
-        q = _best_mean(loss, boosters[0], dprivileged)
-    else:
-        boosters = []
-        q = np.empty((len(label), number_of_classes(params)) if loss.multiclass else len(label), np.float32)
-        for rest, held_out in deal_folds(label, crossfit, seed):
-            boosters.append(fit(rest))
-            q[held_out] = _best_mean(loss, boosters[-1], slice_rows(dprivileged, held_out))
-    return LearnedTeacher(q, boosters, probabilities=loss.probabilities)
-
-
-class _Weighted:
-    """XGBoost's own gradient with row weights that the matrix does not carry, so that the matrix can stay as is."""
-
-    def __init__(self, loss: Loss, row_weight: Array, scale: float) -> None:
-        self._loss, self._row_weight, self._scale = loss, row_weight, scale
-
-    def weight(self, matrix: xgboost.DMatrix) -> Array:
-        return positive_weight(self._loss, matrix.get_label(), self._row_weight, self._scale)
-
-    def __call__(self, margin: Array, matrix: xgboost.DMatrix) -> tuple[Array, Array]:
-        mean = self._loss.mean(margin)
-        target = self._loss.one_hot(matrix.get_label(), mean)
-        return self._loss.gradient(mean, target, self.weight(matrix))
+        booster = fit(dprivileged, weight)
+        return LearnedTeacher(
+            _best_mean(spec.loss, booster, dprivileged), [booster], probabilities=spec.loss.probabilities
+        )
+    boosters, q = [], np.empty(spec.shape(len(label)), np.float32)
+    for rest, held_out in deal_folds(label, crossfit, seed):
+        boosters.append(fit(slice_rows(dprivileged, rest), weight[rest] if weight.size else weight))
+        q[held_out] = _best_mean(spec.loss, boosters[-1], slice_rows(dprivileged, held_out))
+    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
 
 
 def _best_mean(loss: Loss, booster: xgboost.Booster, matrix: xgboost.DMatrix) -> Array:

@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.target import labels_and_params
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
-from .._rows.checks import check_whole
+from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
-from .._stats.group_folds import checked_groups
-from .._stats.paired import STANDARD_ERRORS, check_confidence
+from .._stats.folds import checked_groups
+from .._stats.paired import STANDARD_ERRORS
 from .candidates import CROSSFIT, KL_WEIGHTS, TEACHERS, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of

@@ -7,9 +7,8 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 
-from .._constraints.by_column import ByColumn
 from .._core.checks import check_kl_weight
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice
 from .._selection.candidates import TEACHERS
@@ -85,7 +84,7 @@ class Settings:
     def constraint_pairs(self) -> list[tuple[Any, float]]:
         """Every constraint with its ``kl_weight``, checked."""
         constraints = self.constraints
-        if isinstance(constraints, (Teacher, ByColumn)):
+        if isinstance(constraints, Teacher):
             raise TypeError(
                 f"constraints must be a list of (constraint, weight), got {constraints!r} alone: say how much it "
                 "counts, as in constraints=[(GroupParity('sex'), 5.0)]"
@@ -94,7 +93,7 @@ class Settings:
         for pair in pairs:
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
                 raise TypeError(f"constraints must be a list of (constraint, weight), got the item {pair!r}")
-            if not isinstance(pair[0], (Teacher, ByColumn)):
+            if not isinstance(pair[0], Teacher):
                 raise TypeError(
                     f"a constraint must be one of pi_xgb.constraints, or pi_xgb.sklearn.by_column(...) of one, got "
                     f"{pair[0]!r}"

@@ -11,12 +11,10 @@ from typing import Any
 import xgboost
 
 from .._arrays import Array
-from .._constraints.by_column import ByColumn
 from .._core.guidance import Guidance
-from .._core.task import loss_of
+from .._core.spec import Spec
 from .._core.teachers import Teacher
 from .._core.train import train
-from .._rows.tables import listed
 from .._rows.views import Views
 from .._xgb.params import user_params
 from .estimator_teacher import judged_by
@@ -130,17 +128,19 @@ class DirectTrainer(Trainer):
         if learned:
             guidance = Guidance(**learned)
             guidance.check_keywords()
-            loss = guidance.check(params, dtrain, num_boost_round)
-            pairs += guidance.teachers_at_hand(params, loss, dtrain) or ()
-            if not pairs and its.kl_weight > 0:
-                stopping = keywords.get("early_stopping_rounds")
-                learner = guidance.learned_teacher(params, dtrain, num_boost_round, early_stopping_rounds=stopping)
-                pairs.append((learner, its.kl_weight))
+            task = guidance.task(Spec.read(params), dtrain, num_boost_round)
+            stopping = keywords.get("early_stopping_rounds")
+            pairs += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
         elif isinstance(its.teacher, Teacher):
             pairs.append((its.teacher, its.kl_weight))
         elif self.table is not None and its.kl_weight > 0:
             q = judged_by(
-                its.teacher, self.table, dtrain, crossfit=its.crossfit, loss=loss_of(params), classes=self.classes
+                its.teacher,
+                self.table,
+                dtrain,
+                crossfit=its.crossfit,
+                loss=Spec.read(params).loss,
+                classes=self.classes,
             )
             pairs.append((q, its.kl_weight))
         return pairs + self.constraints
@@ -151,12 +151,9 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     hidden: set[Any] = set()
     constraints = []
     for constraint, kl_weight in settings.constraint_pairs:
-        if isinstance(constraint, ByColumn):
-            is_hidden = constraint.is_about_groups
-            if is_hidden:
-                hidden.update(column for columns in constraint.columns.values() for column in listed(columns))
-            constraint = constraint.bind(functools.partial(views.values, hidden_from_student=is_hidden))
-        constraints.append((constraint, kl_weight))
+        hidden.update(constraint.hidden_columns)
+        look_up = functools.partial(views.values, hidden_from_student=bool(constraint.hidden_columns))
+        constraints.append((constraint.bind(look_up), kl_weight))
     table = eval_tables = None
     brings_teacher = isinstance(settings.teacher, Teacher)
     if not brings_teacher:

@@ -70,5 +70,5 @@ def _decoded(encoded: Mapping[str, Any]) -> pd.Index[Any]:
     return pd.Index([letters[a:b].decode() for a, b in itertools.pairwise(ends)], dtype=object)
 
 
-def _base_score(booster: xgboost.Booster) -> str:
+def base_score_of(booster: xgboost.Booster) -> str:
     return str(json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"])

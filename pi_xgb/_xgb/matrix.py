@@ -91,3 +91,14 @@ def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
 
 def _types(matrix: xgboost.DMatrix) -> list[str]:
     return list(matrix.feature_types or ["float"] * matrix.num_col())
+
+
+@contextlib.contextmanager
+def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
+    """Leave the labels and weights of a matrix as they were."""
+    label, weight = matrix.get_label(), matrix.get_weight()
+    try:
+        yield
+    finally:
+        matrix.set_label(label)
+        matrix.set_weight(weight)
