@@ -4,7 +4,8 @@
 :func:`compare` asks first whether privileged features are worth anything, for this model, at this size.
 """
 
-from ._selection.compare import Comparison, compare
+from ._selection.compare import compare
+from ._selection.comparison import Comparison
 from ._selection.select import Selection, select
 
 __all__ = ["Comparison", "Selection", "compare", "select"]

@@ -22,7 +22,6 @@ FEW = {
     "params": PARAMS,
     "num_boost_round": ROUNDS,
     "kl_weight": 5.0,
-    "teacher": ["cross-fitted", "all"],
     "method": "kbpib",
     "crossfit": 2,
     "nfold": 2,
@@ -83,7 +82,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
                 xgb.DMatrix(student_x.iloc[train], label[train]),
                 ROUNDS,
                 privileged=xgb.DMatrix(privileged_x, label[train]),
-                **{**inner, "method": "kbpib", "teacher": ["cross-fitted", "all"], **more},
+                **{**inner, "method": "kbpib", **more},
             )
 
         never = {"standard_errors": 1e6}
@@ -92,7 +91,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             "NF": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
             "All": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
-            "self-distillation": (chosen(x, copy, teacher="cross-fitted"), x, copy),
+            "self-distillation": (chosen(x, copy, teacher="privileged"), x, copy),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
         }
         own = found.table[found.table.fold == fold].set_index("model")
@@ -164,6 +163,22 @@ def test_the_picture_of_one_size():
     pyplot.close("all")
 
 
+def test_the_control_is_cross_fitted_whatever_the_student_is():
+    x, z, y = rows()
+    found = compare(x, y, z, **{**FEW, "teacher": "privileged", "crossfit": 0, "standard_errors": 0.0})
+    chosen = found.table.groupby("model")["chosen"].unique()
+    assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
+    assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
+
+
+def test_old_words_for_teachers_are_understood():
+    x, z, y = rows()
+    with pytest.warns(FutureWarning, match="with crossfit=2 for 'cross-fitted'") as warned:
+        found = compare(x, y, z, **{**FEW, "teacher": ["cross-fitted", "all"]})
+    assert [record.filename for record in warned] == [__file__]
+    assert found.table.equals(compare(x, y, z, **FEW).table)
+
+
 # --- the verdict --------------------------------------------------------------------------------------------
 
 
@@ -218,7 +233,7 @@ def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     x, z, y = wave_rows(1600)
     quick = {"num_boost_round": 12, "params": {**PARAMS, "eta": 0.6, "max_depth": 3}}
-    settings = {**FEW, **quick, "teacher": "cross-fitted", "standard_errors": 0.0, "confidence": 0.8}
+    settings = {**FEW, **quick, "teacher": "privileged", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
     assert found.verdict.startswith("a gain of")
@@ -321,7 +336,7 @@ def test_one_size_needs_no_list():
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": -np.ones(160)}, ValueError, "finite and not negative, row 0 has -1"),
         ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and not negative, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 for every row"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero for every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),

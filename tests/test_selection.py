@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of, trainings
+from pi_xgb._selection.candidates import CROSSFIT, PLAIN, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import fold_curves
@@ -23,7 +23,7 @@ from pi_xgb._xgb.matrix import side_by_side
 from pi_xgb.selection import Selection, select
 
 ROUNDS = 5
-FEW = {"nfold": 3, "crossfit": 2, "kl_weight": [1.0, 5.0], "progress": False}
+FEW = {"nfold": 3, "crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
 
 
 def data(objective="binary:logistic", n=150, weighted=False, seed=0):
@@ -61,7 +61,7 @@ def guiding(row, privileged, both):
     return {
         "privileged": both if sees_all else privileged,
         "kl_weight": row.kl_weight,
-        "crossfit": 0 if row.teacher == "in-sample" else 2,
+        "crossfit": row.crossfit,
         "allow_overlap": sees_all,
     }
 
@@ -147,10 +147,9 @@ def test_the_cost_is_what_the_documentation_says(monkeypatch):
     calls = []
     original = xgb.train
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: calls.append(1) or original(*args, **kwargs))
-    quick(kl_weight=[1.0, 10.0], crossfit=5)
+    quick(kl_weight=[1.0, 10.0], crossfit=CROSSFIT)
     # 22 boosters per fold, of which the two teachers of JPIB grow without a call: each teacher serves all weights.
-    assert trainings(candidates_of(("kbpib", "jpib"), TEACHERS, (1.0, 10.0)), 5) == 22
-    assert len(calls) == 3 * 20
+    assert len(calls) == 3 * (22 - 2)
 
 
 # --- no leak ------------------------------------------------------------------------------------------------
@@ -164,11 +163,11 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
             z[:50], y[:50] = -z[:50], 1 - y[:50]
             dtrain.set_label(y)
             privileged = xgb.DMatrix(z, y)
-        problem = Recipe(params, ROUNDS, 2, None).problem(dtrain, privileged, sees_all=True)
+        problem = Recipe(params, ROUNDS, None).problem(dtrain, privileged, sees_all=True)
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
-        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, 5.0), score)
+        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, (0, 2), 5.0), score)
 
     assert np.array_equal(curves(False), curves(True))
 
@@ -225,7 +224,7 @@ def test_the_choice(gains, standard_errors, chosen):
 def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     params, dtrain, _, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "cross-fitted", "kl_weight": 10.0}
+    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 10.0}
     fooled = select(params, dtrain, 20, privileged=noise, **settings)
     # Nothing is known about the labels: plain XGBoost, and the sentence says so.
     assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
@@ -297,12 +296,11 @@ def test_a_metric_of_the_users_own():
 # --- the model ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("teacher", TEACHERS)
-def test_the_model_is_the_candidate_that_was_judged(teacher):
+@pytest.mark.parametrize(("teacher", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2), ("all", 0)])
+def test_the_model_is_the_candidate_that_was_judged(teacher, crossfit):
     params, dtrain, privileged, both = data(n=300)
-    settings = {**FEW, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
+    settings = {**FEW, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
     selection = select(params, dtrain, 20, privileged=privileged, teacher=teacher, **settings)
-    crossfit = 0 if teacher == "in-sample" else 2
     learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, 20, crossfit=crossfit)
     expected = pi_xgb.train(params, dtrain, selection.choice["num_boost_round"], teacher=learned, kl_weight=10.0)
     assert selection.choice["kl_weight"] == 10.0
@@ -390,9 +388,50 @@ def test_the_picture_shows_every_way_and_rings_the_choice():
 
 
 def test_names_are_for_readers():
-    names = [candidate.name for candidate in candidates_of(("kbpib", "jpib"), TEACHERS, 2.5)]
-    assert names == ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
-    assert PLAIN.guiding(5) == {"kl_weight": 0.0}
+    def names(*teaching):
+        return [candidate.name for candidate in candidates_of(("kbpib", "jpib"), *teaching, 2.5)]
+
+    four = ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
+    assert names(TEACHERS, CROSSFIT) == four
+    assert PLAIN.train_keywords == {"kl_weight": 0.0}
+    # A teacher that sees everything is in-sample where nothing else is asked for.
+    alone = ["plain", "kbpib in-sample 2.5", "kbpib all features in-sample 2.5", "jpib 2.5"]
+    assert names(TEACHERS, 0) == alone
+    assert names("all", CROSSFIT) == ["plain", "kbpib all features 2.5", "jpib 2.5"]
+    # Several numbers of folds are told apart.
+    assert names("privileged", (2, 5))[1:3] == ["kbpib cross-fitted (2 folds) 2.5", "kbpib cross-fitted (5 folds) 2.5"]
+
+
+def test_several_numbers_of_folds_are_tried_apart():
+    several = quick(crossfit=(0, 2, 3), kl_weight=1.0, method="kbpib").summary
+    assert several["teacher"].tolist() == ["", *["privileged"] * 3, *["all"] * 2]
+    assert several["crossfit"].tolist() == [0, 0, 2, 3, 2, 3]
+    # Each as if it were the only one, in-sample and out of fold.
+    for crossfit in (0, 2, 3):
+        alone = quick(crossfit=crossfit, kl_weight=1.0, method="kbpib").summary
+        together = several[several["crossfit"] == crossfit]
+        alone = alone[alone["teacher"].isin(together["teacher"])]
+        assert together["score"].tolist() == alone["score"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"teacher": "in-sample"}, {"teacher": "privileged", "crossfit": 0}),
+        ({"teacher": "in-sample", "crossfit": 2}, {"teacher": "privileged", "crossfit": 0}),
+        ({"teacher": "cross-fitted"}, {"teacher": "privileged", "crossfit": 5}),
+        ({"teacher": ["cross-fitted", "all"], "crossfit": 3}, {"crossfit": 3}),
+        ({"teacher": ("in-sample", "cross-fitted", "all"), "crossfit": 2}, {"crossfit": (0, 2)}),
+    ],
+)
+def test_old_words_for_teachers_are_understood(old, new):
+    params, dtrain, privileged, _ = data()
+    settings = {"nfold": 2, "method": "kbpib", "kl_weight": 1.0, "progress": False}
+    with pytest.warns(FutureWarning, match="Write teacher='privileged' with crossfit=0 for 'in-sample'") as warned:
+        found = select(params, dtrain, 2, privileged=privileged, **settings, **old)
+    # The warning points to the caller's line, and the candidates are those of the new words.
+    assert [record.filename for record in warned] == [__file__]
+    assert found.table.equals(select(params, dtrain, 2, privileged=privileged, **settings, **new).table)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Optuna's own dependencies

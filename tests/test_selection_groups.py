@@ -14,11 +14,12 @@ from sklearn.model_selection import GroupKFold
 
 import pi_xgb
 from pi_xgb._selection import compare as compare_module
+from pi_xgb._selection import five_models
 from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-FEW = {"kl_weight": 5.0, "teacher": "cross-fitted", "method": "kbpib", "crossfit": 2, "progress": False}
+FEW = {"kl_weight": 5.0, "teacher": "privileged", "method": "kbpib", "crossfit": 2, "progress": False}
 SMALL = {**FEW, "params": PARAMS, "num_boost_round": 3, "nfold": 2, "inner_nfold": 2, "repeats": 1}
 HALVES = [(range(60), range(60, 120)), (range(60, 120), range(60))]
 
@@ -90,7 +91,8 @@ def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
         seen.extend((groups, split) for split in splits)
         return splits
 
-    monkeypatch.setattr(compare_module, "splits_of", recorded)
+    for module in (compare_module, five_models):
+        monkeypatch.setattr(module, "splits_of", recorded)
     compare(x, y, z, groups=groups, **SMALL, **more)
     # Outer folds, and the inner ones of each training part, once to check and once to work.
     assert len(seen) >= 2 + 2 * 2 * 2

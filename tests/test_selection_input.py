@@ -10,7 +10,7 @@ import pi_xgb
 from pi_xgb.selection import select
 
 ROUNDS = 5
-FEW = {"nfold": 3, "crossfit": 2, "kl_weight": [1.0, 5.0], "progress": False}
+FEW = {"nfold": 3, "crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
 
 
 def data(n=150):
@@ -32,8 +32,14 @@ def quick(**keywords):
         ({"kl_weight": [1, 1.0]}, ValueError, "a value twice"),
         ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
         ({"method": "pib"}, ValueError, "method must be one of"),
-        ({"teacher": ["privileged"]}, ValueError, "teacher must be one of"),
+        ({"teacher": ["both"]}, ValueError, "teacher must be one of 'privileged', 'all'; got 'both'"),
+        ({"teacher": []}, ValueError, "teacher is an empty list"),
+        ({"teacher": ["all", "all"]}, ValueError, "teacher has a value twice"),
         ({"crossfit": 1}, ValueError, "crossfit must be at least 2"),
+        ({"crossfit": (0, 1)}, ValueError, "crossfit must be at least 2, or 0 for in-sample"),
+        ({"crossfit": "5"}, TypeError, "crossfit must be a whole number"),
+        ({"crossfit": ()}, ValueError, "crossfit is an empty list"),
+        ({"crossfit": (5, 5)}, ValueError, "crossfit has a value twice"),
         ({"crossfit": 101}, ValueError, "at most the 100 training rows"),
         ({"nfold": 1}, ValueError, "nfold must be at least 2"),
         ({"nfold": 2.5}, TypeError, "nfold must be a whole number"),

@@ -16,7 +16,7 @@ from pi_xgb.selection import select
 from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
 SMALL = {"n_estimators": 6, "max_depth": 2, "learning_rate": 0.3, "n_jobs": 1}
-FEW = {"kl_weight": [1.0, 5.0], "crossfit": 2, "nfold": 3}
+FEW = {"kl_weight": [1.0, 5.0], "crossfit": (0, 2), "nfold": 3}
 
 
 def rows(n=150, classes=2):
@@ -42,7 +42,13 @@ def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
     if classes == 3:
         params |= {"objective": "multi:softprob", "num_class": 3}
     dtrain, privileged = xgb.DMatrix(x, y, weight=weight), xgb.DMatrix(z, y)
-    few = {"crossfit": 2, "kl_weight": [1.0, 5.0], "nfold": 3, "standard_errors": standard_errors, "progress": False}
+    few = {
+        "crossfit": (0, 2),
+        "kl_weight": [1.0, 5.0],
+        "nfold": 3,
+        "standard_errors": standard_errors,
+        "progress": False,
+    }
     expected = select(params, dtrain, 6, privileged=privileged, **few)
     # The same table to the last digit, and the same model.
     assert model.selection_.table.equals(expected.table)
@@ -55,8 +61,8 @@ def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
 
 def test_best_params_are_those_of_the_estimator_without_cv():
     x, z, y = rows(300)
-    for teacher in ("in-sample", "cross-fitted", "all"):
-        model = estimator(method="kbpib", teacher=teacher, standard_errors=0.0, n_estimators=15)
+    for teacher, crossfit in (("privileged", 0), ("privileged", 2), ("all", 2)):
+        model = estimator(method="kbpib", teacher=teacher, crossfit=crossfit, standard_errors=0.0, n_estimators=15)
         model.fit(x, y, privileged=z)
         again = PrivilegedXGBClassifier(**{**SMALL, **model.best_params_})
         again.fit(x, y, privileged=z if model.best_params_["kl_weight"] else None)
@@ -65,11 +71,23 @@ def test_best_params_are_those_of_the_estimator_without_cv():
         assert np.corrcoef(again.predict_proba(x)[:, 1], model.predict_proba(x)[:, 1])[0, 1] > 0.8
 
 
+def test_old_words_for_teachers_are_understood():
+    x, z, y = rows()
+    with pytest.warns(FutureWarning, match="old words") as warned:
+        model = estimator(method="kbpib", teacher="in-sample").fit(x, y, privileged=z)
+    # The warning points to the caller's line, not into XGBoost.
+    assert [record.filename for record in warned] == [__file__]
+    again = estimator(method="kbpib", teacher="privileged", crossfit=0).fit(x, y, privileged=z)
+    assert again.selection_.table.equals(model.selection_.table)
+
+
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
     model = estimator().fit(x, y, privileged=z)
     results = model.cv_results_
     assert len(results["params"]) == 1 + 2 * 4
+    last = {"method": "jpib", "teacher": "", "crossfit": 0, "kl_weight": 5.0}
+    assert {name: results["params"][-1][name] for name in last} == last
     splits = np.array([results[f"split{i}_test_score"] for i in range(3)])
     # More is better, so that a logloss is negative.
     assert (splits < 0).all()

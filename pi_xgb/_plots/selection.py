@@ -17,13 +17,12 @@ def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
     """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error."""
     check_axes(ax)
     guided = summary[summary["kl_weight"] > 0]
-    # Words, not a groupby on two columns: JPIB has no kind of teacher.
-    ways = (guided["method"] + " " + guided["teacher"].replace("all", "all features")).str.strip()
+    ways = guided.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
     ax = as_axes(ax, ways.nunique())
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "plain XGBoost")]
     for position, way in enumerate(ways.unique()):
         rows, how = guided[ways == way], look(position)
-        # Side by side, so that bars at one weight do not lie on one another.
+        # Side by side, so that bars at one kl_weight do not lie on one another.
         along = rows["kl_weight"] * 1.04**position
         bars = ax.errorbar(along, rows["gain"], yerr=rows["error"], marker=how.marker, capsize=2, **how.stroke)
         entries.append((bars, way))

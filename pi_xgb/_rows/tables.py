@@ -119,6 +119,19 @@ def as_frame(table: Any) -> pd.DataFrame:
     return pd.DataFrame(table.toarray() if hasattr(table, "toarray") else table)
 
 
+def check_no_text(table: Any, name: str) -> None:
+    """Columns of text, which XGBoost takes as categories only."""
+    if not isinstance(table, pd.DataFrame):
+        return
+    for position, column in enumerate(table.columns):
+        dtype = table.iloc[:, position].dtype
+        if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+            raise ValueError(
+                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: make it a category, "
+                f"{name}[{column!r}].astype('category'), or numbers"
+            )
+
+
 def some(names: Sequence[Any]) -> str:
     """A few of the names, for a message."""
     shown = ", ".join(repr(name) for name in names[:5])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from .alongside import check_same_rows
 from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, some, take
 
 EvalSet = list[tuple[Any, Any]]
@@ -90,14 +91,14 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     if privileged is None:
         return Views(X, sets, None, None, _labels(X), [])
     privileged = as_table(privileged, "privileged")
-    _check_same_rows(X, privileged, "X", "privileged")
+    check_same_rows(X, privileged, "X", "privileged")
     _check_no_overlap(X, privileged)
     tables = None
     if sets is not None and eval_privileged is not None:
         tables = [None if table is None else as_table(table, "eval_privileged") for table in eval_privileged]
         for i, ((X_i, _), table) in enumerate(zip(sets, tables, strict=True)):
             if table is not None:
-                _check_same_rows(X_i, table, f"eval_set[{i}]", f"eval_privileged[{i}]")
+                check_same_rows(X_i, table, f"eval_set[{i}]", f"eval_privileged[{i}]")
     return Views(X, sets, privileged, tables, _labels(X), _labels(privileged))
 
 
@@ -150,10 +151,6 @@ def _labels(table: Any) -> list[Any]:
     return list(range(shape[1])) if len(shape) == 2 else []
 
 
-def _n_rows(table: Any) -> int:
-    return int(table.shape[0]) if hasattr(table, "shape") else len(as_table(table, "X"))
-
-
 def _check_one_source(privileged: Any, eval_privileged: Any) -> None:
     given = [
         name for name, value in (("privileged", privileged), ("eval_privileged", eval_privileged)) if value is not None
@@ -175,30 +172,6 @@ def _check_eval_privileged(sets: EvalSet | None, privileged: Any, eval_privilege
             f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
             f"eval_set, got {len(eval_privileged)}"
         )
-
-
-def _check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    n_expected, n_rows = _n_rows(X), _n_rows(privileged)
-    if n_expected != n_rows:
-        raise ValueError(
-            f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} has {n_rows}. Take "
-            "both from the same table, in the same order"
-        )
-    check_same_order(X, privileged, X_name, name)
-
-
-def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """Rows are matched by position, so an index that is the other's in another order is a mistake."""
-    if not (isinstance(X, pd.DataFrame) and isinstance(privileged, (pd.DataFrame, pd.Series))):
-        return
-    if X.index.equals(privileged.index) or not (X.index.is_unique and privileged.index.is_unique):
-        return
-    if not X.index.isin(privileged.index).all():
-        return
-    raise ValueError(
-        f"{name} and {X_name} have the same index in another order, and rows are matched by position: pass "
-        f"{name}.loc[{X_name}.index], or reset the index of one if it means nothing"
-    )
 
 
 def _check_no_overlap(X: Any, privileged: Any) -> None:

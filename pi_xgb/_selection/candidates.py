@@ -1,66 +1,65 @@
-"""What a selection chooses among: plain XGBoost, and each way of teaching with each weight."""
+"""What a selection chooses among: plain XGBoost, and each way of teaching with each ``kl_weight``."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.methods import METHODS
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, check_whole
 
-TEACHERS = ("in-sample", "cross-fitted", "all")
+TEACHERS = ("privileged", "all")
+"""What a teacher of KbPIB sees: z alone, or x as well."""
+CROSSFIT = (0, 5)
+"""How it judges its own training rows: in-sample, or out of so many folds."""
 KL_WEIGHTS = (1.0, 10.0)
-CROSSFIT = 5
+_OLD_WORDS = ("in-sample", "cross-fitted")
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
     """One way to train the student; ``teacher`` is empty where the method has but one, or nobody teaches."""
 
+    way: str
+    """What a reader would call it, next to ``kl_weight``."""
     method: str
-    teacher: str
     kl_weight: float
+    teacher: str = ""
+    crossfit: int = 0
 
     @property
     def name(self) -> str:
-        """How a reader would call it."""
-        if self == PLAIN:
-            return "plain"
-        words = {"all": "all features"}.get(self.teacher, self.teacher)
-        return " ".join(word for word in (self.method, words, f"{self.kl_weight:g}") if word)
+        """What a reader would call it."""
+        return self.way if self == PLAIN else f"{self.way} {self.kl_weight:g}"
 
     @property
     def learns_first(self) -> bool:
         """Whether a teacher is trained before the student."""
         return bool(self.teacher)
 
-    def guiding(self, crossfit: int) -> dict[str, Any]:
+    @property
+    def train_keywords(self) -> dict[str, Any]:
         """The keywords of :func:`pi_xgb.train`, next to ``privileged``."""
         if self == PLAIN:
             return {"kl_weight": 0.0}
-        guiding: dict[str, Any] = {"method": self.method, "kl_weight": self.kl_weight}
+        keywords: dict[str, Any] = {"method": self.method, "kl_weight": self.kl_weight}
         if self.learns_first:
-            guiding |= {"crossfit": folds_of(self.teacher, crossfit), "allow_overlap": self.teacher == "all"}
-        return guiding
+            keywords |= {"crossfit": self.crossfit, "allow_overlap": self.teacher == "all"}
+        return keywords
 
 
-PLAIN = Candidate("plain", "", 0.0)
+PLAIN = Candidate("plain", "plain", 0.0)
 
 
-def folds_of(teacher: str, crossfit: int) -> int:
-    """How many folds the teacher of this kind is cross-fitted with."""
-    return 0 if teacher == "in-sample" else crossfit
-
-
-def candidates_of(method: Any, teacher: Any, kl_weight: Any) -> list[Candidate]:
+def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> list[Candidate]:
     """Plain XGBoost first, then every combination that means something."""
-    methods = _listed(method, METHODS, "method")
-    teachers = _listed(teacher, TEACHERS, "teacher")
-    given = kl_weight if isinstance(kl_weight, Iterable) else [kl_weight]
-    weights = _distinct([check_kl_weight(w) for w in given], "kl_weight")
-    positive = sorted(w for w in weights if w > 0)
+    methods = _listed(method, "method", lambda name: check_choice(name, METHODS, "method"))
+    learners = _learners(teacher, _folds(crossfit))
+    positive = sorted(float(w) for w in _listed(kl_weight, "kl_weight", check_kl_weight) if w > 0)
     if not positive:
         raise ValueError(
             "kl_weight has no value above 0: plain XGBoost is always among the candidates, give it something to "
@@ -68,26 +67,76 @@ def candidates_of(method: Any, teacher: Any, kl_weight: Any) -> list[Candidate]:
         )
     found = [PLAIN]
     for name in methods:
-        found += [Candidate(name, kind, w) for kind in (teachers if name == "kbpib" else ("",)) for w in positive]
+        ways = {f"kbpib {words}": learner for words, learner in learners.items()} if name == "kbpib" else {name: ()}
+        found += [Candidate(way, name, w, *learner) for way, learner in ways.items() for w in positive]
     return found
 
 
-def trainings(candidates: Sequence[Candidate], crossfit: int) -> int:
-    """How many boosters one fold costs; a JPIB student brings its teacher along."""
-    students = sum(2 if candidate.method == "jpib" else 1 for candidate in candidates)
-    return students + sum(max(folds_of(kind, crossfit), 1) for kind in {c.teacher for c in candidates} - {""})
+def smoothers(candidates: Sequence[Candidate], crossfit: Any) -> list[Candidate]:
+    """Self-distillation: a cross-fitted teacher, with every ``kl_weight`` that the student may have."""
+    folds = max(_folds(crossfit)) or max(CROSSFIT)
+    positive = sorted({candidate.kl_weight for candidate in candidates} - {0.0})
+    return [PLAIN, *(Candidate("kbpib cross-fitted", "kbpib", w, "privileged", folds) for w in positive)]
 
 
-def _listed(value: Any, choices: Sequence[str], name: str) -> list[str]:
-    values = [value] if isinstance(value, str) else list(value)
-    for item in values:
-        check_choice(item, choices, name)
-    return _distinct(values, name)
+def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
+    """The teachers of KbPIB by the words of a reader: what each sees, and how many folds it judges out of."""
+    out_of_fold = [n for n in folds if n]
+    pairs_of = {
+        "privileged": [("privileged", n) for n in folds],
+        # In-sample, a teacher that sees everything repeats the labels: for those alone who ask for nothing else.
+        "all": [("all", n) for n in out_of_fold or folds],
+        "in-sample": [("privileged", 0)],
+        "cross-fitted": [("privileged", n) for n in out_of_fold],
+    }
+
+    def check(word: Any) -> None:
+        if word not in _OLD_WORDS:
+            check_choice(word, TEACHERS, "teacher")
+
+    words = _listed(teacher, "teacher", check)
+    if not set(words).isdisjoint(_OLD_WORDS):
+        _warn_of_old_words(max(folds))
+    if words == ["cross-fitted"] and not out_of_fold:
+        raise ValueError("a cross-fitted teacher needs crossfit of at least 2, got 0")
+    several = len(out_of_fold) > 1
+    return {_words(sees, n, several=several): (sees, n) for word in words for sees, n in pairs_of[word]}
 
 
-def _distinct(values: list[Any], name: str) -> list[Any]:
+def _words(sees: str, folds: int, *, several: bool) -> str:
+    if not folds:
+        return "in-sample" if sees == "privileged" else "all features in-sample"
+    words = "cross-fitted" if sees == "privileged" else "all features"
+    return f"{words} ({folds} folds)" if several else words
+
+
+def _warn_of_old_words(folds: int) -> None:
+    callers = [info.frame.f_globals.get("__name__", "").partition(".")[0] for info in inspect.stack(0)]
+    warnings.warn(
+        "teacher='in-sample' and 'cross-fitted' are old words: teacher says what it sees, crossfit how it judges its "
+        "own training rows. Write teacher='privileged' with crossfit=0 for 'in-sample', and with "
+        f"crossfit={folds or max(CROSSFIT)} for 'cross-fitted'; crossfit may be several numbers",
+        FutureWarning,
+        stacklevel=1 + next((i for i, name in enumerate(callers) if name not in ("pi_xgb", "xgboost")), 0),
+    )
+
+
+def _folds(crossfit: Any) -> list[int]:
+    def check(folds: Any) -> None:
+        check_whole("crossfit", folds, 0)
+        if folds == 1:
+            raise ValueError("crossfit must be at least 2, or 0 for in-sample teachers, got 1")
+
+    return [int(folds) for folds in _listed(crossfit, "crossfit", check)]
+
+
+def _listed(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
+    """One value or several, each checked, none of them twice."""
+    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     if not values:
         raise ValueError(f"{name} is an empty list: give at least one value")
+    for item in values:
+        check(item)
     if len(set(values)) < len(values):
         raise ValueError(f"{name} has a value twice: {values}")
     return values

@@ -30,14 +30,13 @@ class Recipe:
     params: dict[str, Any]
     num_boost_round: int
     """The most that a student may have, and what the teachers of KbPIB have."""
-    crossfit: int
     teacher_params: Any
 
     def problem(self, dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, sees_all: bool) -> Problem:
         """The recipe with its data; ``sees_all`` says whether a teacher, or anybody, sees both sides."""
         return Problem(self, dtrain, privileged, side_by_side(dtrain, privileged) if sees_all else None)
 
-    def check(self, dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, name: str) -> Loss:
+    def check(self, dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, name: str, crossfit: int = 0) -> Loss:
         """Everything that can be wrong with the data, before any training; ``name`` is the function that asks."""
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
@@ -46,7 +45,7 @@ class Recipe:
                     f"{name}"
                 )
             check_dmatrix(matrix, role)
-        guidance = Guidance(privileged=privileged, crossfit=self.crossfit, teacher_params=self.teacher_params)
+        guidance = Guidance(privileged=privileged, crossfit=crossfit, teacher_params=self.teacher_params)
         loss = guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).spec.loss
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
@@ -60,29 +59,21 @@ class Problem:
     recipe: Recipe
     dtrain: xgboost.DMatrix
     privileged: xgboost.DMatrix
-    both: xgboost.DMatrix | None
-    """Classifier and privileged features side by side, where somebody sees them."""
+    both: Any
+    """Classifier and privileged features side by side, None where nobody sees them."""
 
     def take(self, rows: Any) -> Problem:
         """The same problem for some of the rows, in matrices of its own."""
-        with exclusive(*self.matrices):
-            return Problem(
-                self.recipe,
-                slice_rows(self.dtrain, rows),
-                slice_rows(self.privileged, rows),
-                None if self.both is None else slice_rows(self.both, rows),
-            )
-
-    @property
-    def matrices(self) -> list[xgboost.DMatrix]:
-        """All that there are."""
-        return [self.dtrain, self.privileged, *([] if self.both is None else [self.both])]
+        matrices = [self.dtrain, self.privileged, *([] if self.both is None else [self.both])]
+        with exclusive(*matrices):
+            taken = [slice_rows(matrix, rows) for matrix in matrices]
+        return Problem(self.recipe, *taken, *([None] if self.both is None else []))
 
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would train first, to be used for several students."""
         guidance = Guidance(
             privileged=self.both if candidate.teacher == "all" else self.privileged,
-            crossfit=candidate.guiding(self.recipe.crossfit)["crossfit"],
+            crossfit=candidate.crossfit,
             teacher_params=self.recipe.teacher_params,
         )
         with exclusive(self.dtrain, *guidance.matrices):
@@ -99,18 +90,18 @@ class Problem:
         **keywords: Any,
     ) -> xgboost.Booster:
         """The candidate's student. ``teacher`` is its :meth:`teacher_of`, trained here if it is not given."""
-        guiding: dict[str, Any] = {}
+        teaching: dict[str, Any] = {}
         if candidate.learns_first:
             learned = self.teacher_of(candidate) if teacher is None else teacher
-            guiding = {"teacher": learned, "kl_weight": candidate.kl_weight}
+            teaching = {"teacher": learned, "kl_weight": candidate.kl_weight}
         elif candidate != PLAIN:
-            guiding = {"privileged": self.privileged, "teacher_params": self.recipe.teacher_params}
-            guiding |= candidate.guiding(self.recipe.crossfit)
+            teaching = {"privileged": self.privileged, "teacher_params": self.recipe.teacher_params}
+            teaching |= candidate.train_keywords
         return train(
             self.recipe.params if params is None else params,
             self.dtrain if dtrain is None else dtrain,
             rounds,
-            **guiding,
+            **teaching,
             **keywords,
         )
 

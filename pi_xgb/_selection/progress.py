@@ -10,16 +10,18 @@ from importlib import import_module
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, what: str, progress: bool | None) -> Iterator[Callable[[], None]]:
-    """A function to call after each of ``total`` steps. None: a bar if standard error is a terminal."""
-    wanted = sys.stderr.isatty() if progress is None else progress
-    if not wanted:
+def progress_bar(total: int, what: str, wanted: bool | None) -> Iterator[Callable[[], None]]:
+    """A function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
+
+    ``wanted`` is what the user said; None: a bar if standard error is a terminal and tqdm is installed.
+    """
+    if wanted is False or (wanted is None and not sys.stderr.isatty()):
         yield lambda: None
         return
     try:
         tqdm = import_module("tqdm").tqdm
     except ImportError as error:
-        if progress:
+        if wanted:
             raise ImportError("progress=True needs tqdm: pip install tqdm, or leave progress out") from error
         yield lambda: None
         return

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._stats.paired import Interval, choose, corrected_interval
+from .._rows.checks import check_jobs, check_whole
+from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
 from .candidates import Candidate
 from .problem import Problem
@@ -23,12 +24,27 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progress: Any) -> int:
+    """What ``select`` and ``compare`` ask alike of how to search; the number of jobs."""
+    check_whole("num_boost_round", num_boost_round, 1)
+    check_standard_errors(standard_errors)
+    return check_jobs(n_jobs, progress)
+
+
+def check_crossfit_fits(candidates: Sequence[Candidate], splits: Sequence[Split], fold: str, hint: str = "") -> None:
+    """Whether the training rows of every fold can be dealt into those of the cross-fitted teachers."""
+    crossfit = max(candidate.crossfit for candidate in candidates)
+    smallest = min(len(split.train) for split in splits)
+    if crossfit > smallest:
+        raise ValueError(f"crossfit must be at most the {smallest} training rows of {fold}, got {crossfit}{hint}")
+
+
 def fold_curves(
     problem: Problem,
     split: Split,
     candidates: Sequence[Candidate],
     score: Score,
-    tick: Callable[[], Any] = lambda: None,
+    step: Callable[[], Any] = lambda: None,
 ) -> Values:
     """One curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once."""
     part = problem.take(split.train)
@@ -37,11 +53,11 @@ def fold_curves(
     teachers: dict[str, Any] = {}
     curves = []
     for candidate in candidates:
-        if candidate.learns_first and candidate.teacher not in teachers:
-            teachers[candidate.teacher] = part.teacher_of(candidate)
-        teacher = teachers.get(candidate.teacher)
+        if candidate.learns_first and candidate.way not in teachers:
+            teachers[candidate.way] = part.teacher_of(candidate)
+        teacher = teachers.get(candidate.way)
         curves.append(part.curve(candidate, problem.recipe.num_boost_round, held_out, score, teacher))
-        tick()
+        step()
     return np.array(curves)
 
 
@@ -64,9 +80,10 @@ class Found:
         """The one to train."""
         return self.candidates[self.chosen]
 
-    def rounds_of(self, candidate: Candidate) -> int:
-        """How many rounds a candidate is best with."""
-        return self.rounds[self.candidates.index(candidate)]
+    @property
+    def best_rounds(self) -> int:
+        """How many rounds it is best with."""
+        return self.rounds[self.chosen]
 
 
 def search(
@@ -76,36 +93,18 @@ def search(
     score: Score,
     standard_errors: float,
     *,
-    confidence: float = 0.95,
     n_jobs: int = 1,
-    tick: Callable[[], Any] = lambda: None,
+    step: Callable[[], Any] = lambda: None,
 ) -> Found:
-    """Train every candidate on every fold and choose."""
-    curves = in_threads(lambda split: fold_curves(problem, split, candidates, score, tick), splits, n_jobs)
-    return decide(np.array(curves), splits, candidates, score, standard_errors, confidence)
-
-
-def decide(
-    curves: Values,
-    splits: Sequence[Split],
-    candidates: Sequence[Candidate],
-    score: Score,
-    standard_errors: float,
-    confidence: float = 0.95,
-) -> Found:
-    """From curves of shape (splits, candidates, rounds) to the rounds of each candidate and the choice."""
-    mean_curves = curves.mean(axis=0)
+    """Train every candidate on every fold, find the rounds of each, and choose."""
+    curves = np.array(in_threads(lambda split: fold_curves(problem, split, candidates, score, step), splits, n_jobs))
+    mean_curves = curves.mean(axis=0)  # of (splits, candidates, rounds)
     best = (score.sign * mean_curves).argmax(axis=1)
     scores = np.array([curves[:, i, round_] for i, round_ in enumerate(best)])
-    gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits), confidence) for row in scores]
+    gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits)) for row in scores]
+    rounds = [int(round_) + 1 for round_ in best]
     return Found(
-        list(candidates),
-        list(splits),
-        mean_curves,
-        [int(round_) + 1 for round_ in best],
-        scores,
-        gains,
-        choose(gains, standard_errors),
+        list(candidates), list(splits), mean_curves, rounds, scores, gains, chosen=choose(gains, standard_errors)
     )
 
 
@@ -114,14 +113,16 @@ def held_out_ratio(splits: Sequence[Split]) -> float:
     return float(np.mean([len(split.test) / len(split.train) for split in splits]))
 
 
+def _columns(candidate: Candidate) -> dict[str, Any]:
+    own = dataclasses.asdict(candidate)
+    return {"candidate": candidate.name, **{name: own[name] for name in ("method", "teacher", "crossfit", "kl_weight")}}
+
+
 def table_of(found: Found, score: Score) -> pd.DataFrame:
     """One row per candidate, repeat and fold."""
     rows = [
         {
-            "candidate": candidate.name,
-            "method": candidate.method,
-            "teacher": candidate.teacher,
-            "kl_weight": candidate.kl_weight,
+            **_columns(candidate),
             "repeat": split.repeat,
             "fold": split.fold,
             "rounds": found.rounds[i],
@@ -140,10 +141,7 @@ def summary_of(found: Found) -> pd.DataFrame:
     """One row per candidate."""
     rows = [
         {
-            "candidate": candidate.name,
-            "method": candidate.method,
-            "teacher": candidate.teacher,
-            "kl_weight": candidate.kl_weight,
+            **_columns(candidate),
             "rounds": found.rounds[i],
             "score": found.scores[i].mean(),
             "gain": gain.mean,

@@ -1,4 +1,4 @@
-"""``select``: which method, teacher, weight and number of rounds, by cross-validation."""
+"""``select``: which method, teacher, ``kl_weight`` and number of rounds, by cross-validation."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import xgboost
 
 from .._core.methods import METHODS
 from .._plots.selection import plot_selection
-from .._rows.checks import check_jobs, check_whole
 from .._stats.folds import checked_groups
-from .._stats.paired import STANDARD_ERRORS, check_standard_errors
+from .._stats.paired import STANDARD_ERRORS
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of
 from .problem import Recipe, settled
 from .progress import progress_bar
 from .scores import Score, score_of
-from .search import Found, search, summary_of, table_of
+from .search import Found, check_crossfit_fits, check_effort, search, summary_of, table_of
 from .splits import splits_of
 
 
@@ -31,7 +30,7 @@ def select(
     kl_weight: Any = KL_WEIGHTS,
     method: Any = METHODS,
     teacher: Any = TEACHERS,
-    crossfit: int = CROSSFIT,
+    crossfit: Any = CROSSFIT,
     teacher_params: Any = None,
     metric: Any = None,
     custom_metric: Any = None,
@@ -63,14 +62,15 @@ def select(
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
         ``dtrain``: the teacher on all features gets both side by side.
     kl_weight
-        The weights to try, one or several. Plain XGBoost, which is 0, need not be among them.
+        The values to try, one or several. Plain XGBoost, which is 0, need not be among them.
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        Of KbPIB: any of ``"in-sample"`` (the paper's), ``"cross-fitted"`` and ``"all"``, which is cross-fitted and sees
-        the features of ``dtrain`` too.
+        What the teachers of KbPIB see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of
+        ``dtrain`` too, or both.
     crossfit
-        The folds of the cross-fitted teachers.
+        How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
+        folds. ``"all"`` is tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
     teacher_params
         As for :func:`pi_xgb.train`.
     metric
@@ -105,8 +105,8 @@ def select(
 
     Notes
     -----
-    It costs, in every fold, a training per candidate (two for JPIB), one for the in-sample teacher and ``crossfit``
-    for each of the two others; teachers serve all weights. By default these are 22 trainings, 110 in five folds.
+    It costs, in every fold, a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit``
+    for any other; teachers serve every ``kl_weight``. By default these are 22 trainings, 110 in five folds.
 
     The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
     out of the choice as well.
@@ -117,27 +117,22 @@ def select(
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="cross-fitted", nfold=3)
+    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="privileged", nfold=3)
     >>> selection.choice["method"], selection.choice["kl_weight"]
     ('kbpib', 10.0)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
-    check_whole("num_boost_round", num_boost_round, 1)
-    jobs = check_jobs(n_jobs, progress)
-    check_standard_errors(standard_errors)
-    check_whole("crossfit", crossfit, 2)
-    candidates = candidates_of(method, teacher, kl_weight)
-    recipe = Recipe(settled(params), int(num_boost_round), int(crossfit), teacher_params)
+    jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
+    candidates = candidates_of(method, teacher, crossfit, kl_weight)
+    recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
     loss = recipe.check(dtrain, privileged, "select")
     score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
     together = checked_groups(groups, dtrain.num_row())
     splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=loss.probabilities, groups=together)
-    smallest = min(len(split.train) for split in splits)
-    if crossfit > smallest:
-        raise ValueError(f"crossfit must be at most the {smallest} training rows of a fold, got {crossfit}")
+    check_crossfit_fits(candidates, splits, "a fold")
     problem = recipe.problem(dtrain, privileged, sees_all=any(c.teacher == "all" for c in candidates))
-    with progress_bar(len(splits) * len(candidates), "select", progress) as tick:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, tick=tick)
+    with progress_bar(len(splits) * len(candidates), "select", progress) as step:
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
     return Selection(recipe, score, found)
 
 
@@ -172,7 +167,7 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
-        self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.rounds[found.chosen]
+        self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
 
     @property
     def candidate(self) -> str:
@@ -182,7 +177,7 @@ class Selection:
     @property
     def choice(self) -> dict[str, Any]:
         """The keywords of :func:`pi_xgb.train`, a new dict each time."""
-        return {**self._chosen.guiding(self._recipe.crossfit), "num_boost_round": self._rounds}
+        return {**self._chosen.train_keywords, "num_boost_round": self._rounds}
 
     @property
     def gain(self) -> float:
@@ -216,7 +211,7 @@ class Selection:
             return xgboost.train(self._recipe.params, dtrain if student is None else student, self._rounds, **keywords)
         if privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        self._recipe.check(dtrain, privileged, "Selection.train")
+        self._recipe.check(dtrain, privileged, "Selection.train", self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, privileged, sees_all=self._chosen.teacher == "all")
         return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
 

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.sklearn``: tables and their privileged columns, what guides a fit, the choosing estimators."""
+"""Behind ``pi_xgb.sklearn``: the estimators, what trains for them, their choosing forms."""

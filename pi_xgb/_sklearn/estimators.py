@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +15,21 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._rows.views import check_same_order, divide, student_part
+from .._rows.alongside import check_same_order, check_some_weight
+from .._rows.views import Views, divide, student_part
 from .._xgb.booster import read_classes, write_classes
 from .._xgb.borrowed import borrowed
-from .guide import Guide, Settings, guide_of
+from .settings import Settings
+from .trainer import Trainer, direct_trainer
 
 
-class _PrivilegedXGBModel(xgboost.XGBModel):
+def keyword_names(init: Callable[..., None]) -> frozenset[str]:
+    """The parameters that an estimator has on top of those of its base."""
+    parameters = inspect.signature(init).parameters.values()
+    return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+
+
+class PrivilegedXGBModel(xgboost.XGBModel):
     """What classifier and regressor share: XGBoost's estimator, its ``fit`` ending in ``pi_xgb.train``."""
 
     def __init__(
@@ -45,6 +54,8 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         self.privileged_features = privileged_features
         self.constraints = constraints
         super().__init__(**kwargs)
+
+    _own_parameters = keyword_names(__init__)
 
     def fit(
         self,
@@ -82,14 +93,14 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         """
         views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
         check_same_order(X, y, "X", "y")
-        guide = self._guide(views)
-        guide.check_early_stopping(self.early_stopping_rounds, eval_set)
-        if guide.teaches:
+        trainer = self._trainer(views)
+        trainer.check_early_stopping(self.early_stopping_rounds, eval_set)
+        if trainer.teaches:
             _check_one_target(y)
-        if sample_weight is not None and not _on_host(sample_weight).any():
-            raise ValueError("sample_weight is zero for every row: at least one row must weigh something")
+        if sample_weight is not None:
+            check_some_weight(_on_host(sample_weight))
         encoder, y, eval_set = self._encode(y, views.eval_set)
-        guide = guide if encoder is None else dataclasses.replace(guide, classes=encoder.classes_)
+        trainer = trainer if encoder is None else dataclasses.replace(trainer, classes=encoder.classes_)
         given = {
             "sample_weight": sample_weight,
             "base_margin": base_margin,
@@ -101,7 +112,7 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         }
         keywords = {name: value for name, value in given.items() if value is not None}
         self._label_encoder = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        borrowed(super().fit, train=guide)(self, views.student, y, verbose=verbose, **keywords)
+        borrowed(super().fit, train=trainer)(self, views.student, y, verbose=verbose, **keywords)
         self._label_encoder = encoder
         return self
 
@@ -114,14 +125,18 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
         base_margin: Any = None,
         iteration_range: Any = None,
     ) -> Any:
-        """Predict as XGBoost's estimator does; privileged columns in X are left out, and need not be there."""
-        return super().predict(
+        """Predict as XGBoost's estimator does, classes by their own names.
+
+        Privileged columns in X are left out, and need not be there.
+        """
+        predicted = super().predict(
             self._student_part(X),
             output_margin=output_margin,
             validate_features=validate_features,
             base_margin=base_margin,
             iteration_range=iteration_range,
         )
+        return predicted if output_margin else self._decoded(predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each row in each tree, as XGBoost's estimator gives it; privileged columns are left out."""
@@ -130,7 +145,7 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters of the booster: those of XGBoost's estimator."""
         params: dict[str, Any] = super().get_xgb_params()
-        return {key: value for key, value in params.items() if key.partition("__")[0] not in _OWN_PARAMETERS}
+        return {key: value for key, value in params.items() if key.partition("__")[0] not in self._own_parameters}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``teacher__x`` is the parameter x of a teacher that is an estimator."""
@@ -142,11 +157,11 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
             self.teacher.set_params(**nested)
         return self
 
-    def _guide(self, views: Any) -> Guide:
-        settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
+    def _trainer(self, views: Views) -> Trainer:
+        settings = Settings.of(self)
         settings.check()
-        guide = guide_of(settings, views)
-        if not guide.teaches and settings.kl_weight != 0:
+        trainer = direct_trainer(settings, views)
+        if not trainer.teaches and settings.kl_weight != 0:
             warnings.warn(
                 "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
                 "Pass privileged= to fit (a search or a pipeline must pass it on), name columns of X in "
@@ -154,24 +169,21 @@ class _PrivilegedXGBModel(xgboost.XGBModel):
                 UserWarning,
                 stacklevel=3,
             )
-        return guide
+        return trainer
 
     def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
         """The labels as XGBoost takes them, and what turns them back."""
         return None, y, eval_set
 
+    def _decoded(self, predicted: Any) -> Any:
+        """What was predicted, as y had it."""
+        return predicted
+
     def _student_part(self, X: Any) -> Any:
         return X if self.privileged_features is None else student_part(X, self.privileged_features, self.n_features_in_)
 
 
-_OWN_PARAMETERS = frozenset(
-    name
-    for name, parameter in inspect.signature(_PrivilegedXGBModel.__init__).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
-)
-
-
-class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
+class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     """``XGBClassifier`` with a teacher that sees features which exist at training time only.
 
     Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
@@ -243,28 +255,6 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
     True
     """
 
-    def predict(
-        self,
-        X: Any,
-        *,
-        output_margin: bool = False,
-        validate_features: bool = True,
-        base_margin: Any = None,
-        iteration_range: Any = None,
-    ) -> Any:
-        """The class of each row, by its own name; privileged columns in X are left out, and need not be there."""
-        predicted = super().predict(
-            X,
-            output_margin=output_margin,
-            validate_features=validate_features,
-            base_margin=base_margin,
-            iteration_range=iteration_range,
-        )
-        encoder = getattr(self, "_label_encoder", None)
-        if encoder is None or output_margin or predicted.ndim > 1:
-            return predicted
-        return encoder.classes_[predicted]
-
     def predict_proba(
         self, X: Any, validate_features: bool = True, base_margin: Any = None, iteration_range: Any = None
     ) -> Any:
@@ -293,6 +283,10 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
         self._label_encoder = None if classes is None else LabelEncoder().fit(classes)
         write_classes(booster, None)
 
+    def _decoded(self, predicted: Any) -> Any:
+        encoder = getattr(self, "_label_encoder", None)
+        return predicted if encoder is None or predicted.ndim > 1 else encoder.classes_[predicted]
+
     def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
         labels = _on_host(y)
         if labels.ndim == 2 and labels.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
@@ -316,7 +310,7 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
         return encoder, codes, sets
 
 
-class PrivilegedXGBRegressor(_PrivilegedXGBModel, xgboost.XGBRegressor):
+class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     """``XGBRegressor`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a

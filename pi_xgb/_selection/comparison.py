@@ -1,0 +1,83 @@
+"""What ``compare`` found: a table, a summary, a picture and one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from .._plots.selection import plot_comparison
+from .._stats.paired import Interval, corrected_interval
+from .five_models import MODELS, NF, SELF, SHUFFLED, STUDENT
+from .scores import Score
+from .verdict import verdict_on
+
+
+class Comparison:
+    """What :func:`compare` found.
+
+    Attributes
+    ----------
+    table
+        A row for each size, repeat, fold and model: its score, its gain over NF there, what was chosen, rounds.
+    summary
+        By size and model: mean score, mean gain over NF with its corrected interval, positive for the better
+        whichever way the metric points.
+    verdict
+        One sentence on the largest size.
+    evidence
+        Whether the privileged features have earned a gain: the interval of the student's gain over NF lies above 0,
+        and the student is better than each control by a one-sided test at the same level. All three must hold, so
+        privileged features that say nothing pass no more often than one of them alone would let them.
+    metric, maximize, confidence
+        What was measured, whether more is better, and the confidence of the intervals.
+    """
+
+    def __init__(self, table: pd.DataFrame, score: Score, ratio: float, confidence: float) -> None:
+        self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
+        self._ratio = ratio
+        sizes = sorted(set(table["size"]))
+        gains = {size: {model: self._interval(model, NF, size, confidence) for model in MODELS} for size in sizes}
+        means = table.groupby(["size", "model"])["score"].mean()
+        self.summary = pd.DataFrame(
+            [
+                {"size": size, "model": model, "score": means[size, model], **gain._asdict()}
+                for size, own in gains.items()
+                for model, gain in own.items()
+            ]
+        )
+        self.summary = self.summary.rename(columns={"mean": "gain"}).set_index(["size", "model"])
+        own, one_sided = gains[sizes[-1]], max(2 * confidence - 1, 0.0)
+        self.evidence, self.verdict = verdict_on(
+            self.metric,
+            own[STUDENT],
+            {control: own[control] for control in (SELF, SHUFFLED)},
+            {control: self._interval(STUDENT, control, sizes[-1], one_sided) for control in (SELF, SHUFFLED)},
+        )
+
+    def difference(self, model: str, other: str, size: int | None = None) -> Interval:
+        """How much better one model is than another, on the same held-out rows; by default at the largest size."""
+        for name in (model, other):
+            if name not in MODELS:
+                raise ValueError(f"model must be one of {', '.join(MODELS)}; got {name!r}")
+        sizes = sorted(set(self.table["size"]))
+        size = sizes[-1] if size is None else size
+        if size not in sizes:
+            raise ValueError(f"size must be one of {', '.join(map(str, sizes))}; got {size!r}")
+        return self._interval(model, other, size, self.confidence)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
+        return plot_comparison(self.summary, self.metric, ax)
+
+    def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
+        rows = self.table[self.table["size"] == size]
+        scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
+        differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
+        return corrected_interval(differences + 0.0, self._ratio, confidence)  # no -0
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.verdict}>"

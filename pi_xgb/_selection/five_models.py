@@ -1,0 +1,134 @@
+"""The five models that ``compare`` judges, in each outer fold and at each number of training rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._rows.checks import check_whole
+from .._xgb.matrix import slice_rows
+from .candidates import PLAIN, Candidate
+from .problem import Problem
+from .scores import Score
+from .search import Found, check_crossfit_fits, search
+from .splits import Split, splits_of, subset
+
+NF, ALL, STUDENT, SELF, SHUFFLED = "NF", "All", "student", "self-distillation", "shuffled"
+MODELS = (NF, ALL, STUDENT, SELF, SHUFFLED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """An outer fold at one number of training rows."""
+
+    size: int
+    split: Split
+    rows: Any
+
+
+def cells_of(splits: Sequence[Split], label: Any, sizes: Any, seed: int) -> list[Cell]:
+    """Every fold at every number of training rows."""
+    full = min(len(split.train) for split in splits)
+    if isinstance(sizes, str) or not (isinstance(sizes, Iterable) or np.isscalar(sizes)):
+        raise TypeError(f"sizes must be a list of whole numbers of training rows, got {sizes!r}")
+    sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    for size in sizes:
+        check_whole("a size", size, 2)
+        if size >= full:
+            raise ValueError(
+                f"sizes must be below the {full} training rows of a fold, which are there anyway, got {size}"
+            )
+    cells = []
+    for number, split in enumerate(splits):
+        cells += [
+            Cell(int(size), split, subset(label, split.train, size, seed + number)) for size in sorted(set(sizes))
+        ]
+        # Folds differ by a row or so; the curve has one point for them.
+        cells.append(Cell(full, split, split.train))
+    return cells
+
+
+@dataclasses.dataclass(frozen=True)
+class FiveModels:
+    """How the five are chosen and judged in each cell."""
+
+    candidates: list[Candidate]
+    smoothers: list[Candidate]
+    score: Score
+    standard_errors: float
+    inner_nfold: int
+    seed: int
+    classes: bool
+    names: Any
+    groups: Any
+
+    @property
+    def steps(self) -> int:
+        """Of the progress bar, per cell."""
+        return self.inner_nfold * (2 * len(self.candidates) + len(self.smoothers) + 1)
+
+    def check(self, label: Any, cells: Sequence[Cell]) -> None:
+        """Whether every training part can be cut into the inner folds."""
+        for cell in cells:
+            inner = self._inner(label[cell.rows], cell.rows)
+            hint = ": use fewer folds or larger sizes"
+            check_crossfit_fits([*self.candidates, *self.smoothers], inner, "an inner fold", hint)
+
+    def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
+        """A row of the table for each of the five."""
+        part = problem.take(cell.rows)
+        test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
+        parts = {NF: part, STUDENT: part, **self._others(part, cell)}
+        found = self._found(parts, cell, step)
+        scores: dict[str, float] = {}
+        for model in MODELS:
+            its, held_out = found[model], test_both if model == ALL else test
+            if model not in (NF, ALL) and its.candidate == PLAIN:
+                scores[model] = scores[NF]  # A student that is plain XGBoost is NF, trained already.
+            else:
+                scores[model] = float(parts[model].curve(its.candidate, its.best_rounds, held_out, self.score)[-1])
+        return [
+            {
+                "size": cell.size,
+                "repeat": cell.split.repeat,
+                "fold": cell.split.fold,
+                "model": model,
+                "score": scores[model],
+                "gain": self.score.sign * (scores[model] - scores[NF]) + 0.0,  # no -0
+                "chosen": found[model].candidate.name,
+                "rounds": found[model].best_rounds,
+                "n_train": len(cell.rows),
+                "n_test": len(cell.split.test),
+            }
+            for model in MODELS
+        ]
+
+    def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
+        """What the ceiling and the two controls learn from."""
+        order = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold]).permutation(len(cell.rows))
+        shuffled = slice_rows(part.privileged, order)
+        shuffled.set_label(part.dtrain.get_label())  # Rows of others, next to the labels of these.
+        return {
+            ALL: dataclasses.replace(part, dtrain=part.both, both=None),
+            SELF: dataclasses.replace(part, privileged=part.dtrain, both=None),
+            SHUFFLED: part.recipe.problem(part.dtrain, shuffled, sees_all=True),
+        }
+
+    def _found(self, parts: dict[str, Problem], cell: Cell, step: Callable[[], Any]) -> dict[str, Found]:
+        """The choice of each, by folds inside the training rows alone."""
+        inner = self._inner(parts[NF].dtrain.get_label(), cell.rows)
+        tried = {STUDENT: self.candidates, ALL: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
+        found = {
+            model: search(parts[model], inner, candidates, self.score, self.standard_errors, step=step)
+            for model, candidates in tried.items()
+        }
+        return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
+
+    def _inner(self, label: Any, rows: Any) -> list[Split]:
+        groups = None if self.groups is None else self.groups[rows]
+        return splits_of(
+            label, self.inner_nfold, 1, None, self.seed, classes=self.classes, names=self.names, groups=groups
+        )
