@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .features import categories_of, known_features, learned_features
+from .features import categories_of, known_features, learned_features, matrix_of
 from .labels import Target, encoded, read_target
 from .source import Source, some
 
@@ -51,13 +51,14 @@ class Rows:
 
     def student(self) -> xgboost.DMatrix:
         """What the student learns from."""
-        return _matrix(self.x, self.y, self.weight)
+        return matrix_of(self.x, label=self.y, weight=self.weight)
 
     def teacher(self, *, sees_all: bool) -> xgboost.DMatrix | None:
         """What the teacher learns from; None where nothing is privileged."""
         if self.z is None:
             return None
-        return _matrix(pd.concat([self.x, self.z], axis=1) if sees_all else self.z, self.y, self.weight)
+        seen = pd.concat([self.x, self.z], axis=1) if sees_all else self.z
+        return matrix_of(seen, label=self.y, weight=self.weight)
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
@@ -121,10 +122,6 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     if is_aside.all() or not is_aside.any():
         raise ValueError(f"--valid {share:g} of {len(by_label)} rows leaves no row on one side: give another share")
     return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside))
-
-
-def _matrix(frame: pd.DataFrame, y: Any, weight: Any) -> xgboost.DMatrix:
-    return xgboost.DMatrix(frame, y, weight=weight, enable_categorical=True)
 
 
 def weights_of(frame: pd.DataFrame, name: str | None, file: str) -> np.ndarray[Any, Any] | None:

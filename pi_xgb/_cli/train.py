@@ -11,6 +11,8 @@ import xgboost
 from .._core.guidance import METHODS
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
+from .._xgb.booster import best_round
+from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_training, at_least, params_of, weight_or_auto
 from .progress import Bar, on_terminal
@@ -83,7 +85,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     elif arguments.valid:
         rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
     booster, told = _train(arguments, {**params, **target.params}, rows, valid, say)
-    write_model(path, booster, target.classes, force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), force=arguments.force)
     say(f"{path}: {_summary(booster)}{told}")
 
 
@@ -166,8 +168,8 @@ def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> dict[
 
 
 def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
-    best = booster.attr("best_iteration")
-    at = -1 if best is None else int(best)
+    best = best_round(booster)
+    at = -1 if best is None else best
     scores = [f"{name} {values[at]:.5g}" for name, values in history.get("valid", {}).items()]
     return f"; on --valid: {', '.join(scores)}" if scores else ""
 
@@ -196,8 +198,8 @@ def _guiding(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any
 
 def _summary(booster: xgboost.Booster) -> str:
     rounds = booster.num_boosted_rounds()
-    best = booster.attr("best_iteration")
-    trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {int(best) + 1}"
+    best = best_round(booster)
+    trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
     method, weights = booster.attr("pi_xgb_method"), booster.attr("pi_xgb_kl_weight")
     taught = f"{method} with kl_weight {float(weights):g}" if method and weights else "no teacher"
     return f"{trained}; {taught}"

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .._core.guidance import METHODS
+from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_training, at_least, names, params_of, weight
 from .output import FORMATS, print_table
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         say("to train it on all rows: the same command with --out MODEL")
         return
     booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), verbose_eval=False)
-    write_model(path, booster, target.classes, force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), force=arguments.force)
     say(f"{path}: written")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._xgb.booster import _base_score
+from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, slice_rows, thaw
 from .._xgb.params import number_of_classes, scale_pos_weight, user_params
 from .checks import check_dmatrix, check_kl_weight, check_margins_stay, check_same_labels
@@ -122,7 +122,7 @@ class JointTeacher(Teacher):
         rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None
-            self._student_start = _base_score(student)
+            self._student_start = base_score_of(student)
             return
         mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or mine != rounds - 1:
@@ -144,7 +144,7 @@ class JointTeacher(Teacher):
             return True
         rounds = student.num_boosted_rounds() - 1
         if rounds == 0:
-            return self._student_start == _base_score(student)
+            return self._student_start == base_score_of(student)
         # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
         margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
         before = self._loss.mean(margin)[:_ROWS_REMEMBERED]

@@ -10,6 +10,7 @@ import xgboost
 
 from .._arrays import Array
 from .._stats.folds import deal_folds
+from .._xgb.booster import rounds_in_use
 from .._xgb.matrix import exclusive, slice_rows
 from .._xgb.params import number_of_classes, scale_pos_weight, user_params
 from .checks import check_dmatrix, check_labels
@@ -207,6 +208,4 @@ class _Weighted:
 
 
 def _best_mean(loss: Loss, booster: xgboost.Booster, matrix: xgboost.DMatrix) -> Array:
-    stopped_early = booster.attr("best_iteration") is not None
-    rounds = (0, booster.best_iteration + 1) if stopped_early else (0, 0)
-    return loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds))
+    return loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))

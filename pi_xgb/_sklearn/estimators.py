@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.views import check_same_order, divide, student_part
-from .._xgb.booster import read_classes, write_classes
+from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
 from .guide import Guide, Settings, guide_of
 
@@ -280,10 +280,8 @@ class PrivilegedXGBClassifier(_PrivilegedXGBModel, xgboost.XGBClassifier):
     def save_model(self, fname: Any) -> None:
         """Write the booster, as XGBoost's estimator does, and the names of the classes."""
         encoder = getattr(self, "_label_encoder", None)
-        booster = self.get_booster()
-        write_classes(booster, None if encoder is None else encoder.classes_)
-        super().save_model(fname)
-        write_classes(booster, None)
+        with with_classes(self.get_booster(), None if encoder is None else encoder.classes_):
+            super().save_model(fname)
 
     def load_model(self, fname: Any) -> None:
         """Read a booster, as XGBoost's estimator does, and the names of the classes, if there are any."""
