@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (ValueError, TypeError, FileNotFoundError, PermissionError) as error:
+    except (ValueError, TypeError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         _say(f"pi-xgb: {_message(error)}")
         return BAD_INPUT
     except (ImportError, OSError, MemoryError) as error:

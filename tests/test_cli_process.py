@@ -123,7 +123,7 @@ def test_an_interrupted_write_leaves_no_draft(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "link", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_file(tmp_path / "model.ubj", b"content", "--out", force=False)
+        write_file(tmp_path / "model.ubj", b"content", overwrite=False)
     assert os.listdir(tmp_path) == []
 
 

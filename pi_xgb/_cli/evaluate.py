@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._files import new_file
 from .labels import encoded
 from .model import Model, check_features, load_model
 from .options import add_rows, at_least, names, probability
-from .output import FORMATS, print_table
+from .output import FORMATS, add_out, new_output, print_table
 from .rows import Say, weights_of
 from .source import Source
 
@@ -59,14 +58,11 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
-    command.add_argument(
-        "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)"
-    )
+    add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
     command.add_argument(
         "--no-pictures", action="store_true", help="a page without pictures, which needs no matplotlib"
     )
-    command.add_argument("--force", action="store_true", help="replace the file of --html if there is one")
     command.set_defaults(run=run)
 
 
@@ -74,7 +70,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     """Print the tables, and write the page."""
     if arguments.html and not arguments.groups:
         raise ValueError("--html is a page about groups: say which columns they are in, with --groups")
-    path = new_file(arguments.html, "--html", force=arguments.force) if arguments.html else None
+    path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     if arguments.groups and model.objective != "binary:logistic":
         raise ValueError(f"--groups needs a model of two classes (binary:logistic), this one is of {model.objective}")

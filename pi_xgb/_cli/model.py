@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._files import new_file, write_file
 from .._xgb.booster import (
     categories_of_model,
     configuration_of,
@@ -21,6 +20,7 @@ from .._xgb.booster import (
     write_classes,
 )
 from .features import Categories, known_features, matrix_of
+from .output import new_output, write_output
 from .rows import Say
 from .source import Source
 
@@ -92,14 +92,16 @@ def load_model(name: str) -> Model:
 
 def new_model_file(arguments: argparse.Namespace) -> Path:
     """The file that ``--out`` names for a model."""
-    return new_file(arguments.out, "--out", force=arguments.force, endings=(".ubj", ".json"))
+    return new_output(arguments, endings=(".ubj", ".json"))
 
 
-def write_model(path: Path, booster: xgboost.Booster, classes: Any, categories: Categories, *, force: bool) -> None:
+def write_model(
+    path: Path, booster: xgboost.Booster, classes: Any, categories: Categories, arguments: argparse.Namespace
+) -> None:
     """Write a plain file of XGBoost, in the format of its ending, with the names of classes and categories."""
     write_classes(booster, classes)
     write_categories(booster, categories)
-    write_file(path, bytes(booster.save_raw(path.suffix.lower()[1:])), "--out", force=force)
+    write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 
 def check_features(source: Source, model: Model) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from .._files import new_file, write_file
 from .model import check_features, load_model
 from .options import add_rows, names
+from .output import add_out, new_output, write_output
 from .rows import Say
 from .source import Source, written
 
@@ -35,14 +35,13 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--keep", type=names, action="extend", default=[], metavar="A,B", help="columns to copy unchanged"
     )
-    command.add_argument("--out", default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:
     """Predict, then write the answers."""
-    path = None if arguments.out == "-" else new_file(arguments.out, "--out", force=arguments.force)
+    path = None if arguments.out == "-" else new_output(arguments)
     model = load_model(arguments.model)
     source = Source(arguments.data)
     check_features(source, model)
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     if path is None:
         table.to_csv(sys.stdout, index=False)
     else:
-        write_file(path, written(table, path), "--out", force=arguments.force)
+        write_output(path, written(table, path), arguments)
         say(f"{path}: {len(table)} rows")
 
 

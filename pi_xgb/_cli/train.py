@@ -15,6 +15,7 @@ from .._xgb.booster import best_round
 from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_training, at_least, params_of, weight_or_auto
+from .output import add_out
 from .progress import Bar, on_terminal
 from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
 from .source import Source
@@ -37,8 +38,7 @@ def add(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_training(command)
-    command.add_argument("--out", required=True, metavar="MODEL", help="the model to write, .ubj or .json")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
         "--method", choices=METHODS, default="kbpib", help="how the teacher teaches (default: %(default)s)"
     )
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     elif arguments.valid:
         rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
     booster, told = _train(arguments, {**params, **target.params}, rows, valid, say)
-    write_model(path, booster, target.classes, categories_of(rows.x), force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: {_summary(booster)}{told}")
 
 

@@ -9,7 +9,7 @@ from .._core.guidance import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_training, at_least, names, params_of, weight
-from .output import FORMATS, print_table
+from .output import FORMATS, add_out, print_table
 from .rows import Rows, Say, columns_of, read_training
 from .source import Source
 
@@ -36,8 +36,7 @@ def add(commands: Any) -> None:
     )
     add_training(command)
     add_choosing(command, repeats=1)
-    command.add_argument("--out", metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
 
 
@@ -75,7 +74,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         say("to train it on all rows: the same command with --out MODEL")
         return
     booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), verbose_eval=False)
-    write_model(path, booster, target.classes, categories_of(rows.x), force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: written")
 
 
