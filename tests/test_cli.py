@@ -221,12 +221,18 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
 
     refused(capsys, "can be classes or amounts", *train("level"))
     refused(capsys, "the same value in every row", *train("same"))
-    refused(capsys, "missing in 4 of 200 rows", *train("gap"))
+    refused(capsys, "4 missing values in 200 rows", *train("gap"))
     refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "needs numbers", *train("ill", "--objective", "reg:squarederror"))
     refused(
         capsys, "say it once", *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob")
     )
+    # Numbers that are no labels of this model, which XGBoost would take.
+    works("train", "train.csv", "--label", "y", "--drop", "ill,level,same,gap,q,w,sex", *QUICK, "--out", "numbers.ubj")
+    others.assign(y=100 * others["y"]).to_csv("other.csv", index=False)
+    refused(capsys, "lie in [0, 1]", "evaluate", "other.csv", "--model", "numbers.ubj", "--label", "y")
+    others.assign(y=1 + others["y"]).to_csv("other.csv", index=False)
+    refused(capsys, "has the classes [2], which the training has not", *train("y", "--valid", "other.csv"))
     # A class that only the rows to watch have.
     others.assign(ill="unknown").to_csv("other.csv", index=False)
     works(*train("ill"))

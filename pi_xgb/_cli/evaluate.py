@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .labels import encoded
+from .labels import is_text, later_labels
 from .model import Model, check_features, load_model
 from .options import add_rows, at_least, names, probability
 from .output import FORMATS, add_out, new_output, print_table
@@ -82,9 +82,9 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     check_features(source, model)
     others = [arguments.label, *arguments.groups, *([arguments.weight] if arguments.weight else [])]
     source.check_has(others, "the evaluation needs")
-    as_text = [*model.categories, *([arguments.label] if model.text_labels else [])]
+    as_text = [*model.categories, *([arguments.label] if is_text(model.classes) else [])]
     frame = source.read([*model.features, *others], as_text=as_text)
-    y = encoded(frame[arguments.label], model.classes, source.name)
+    y = later_labels(frame[arguments.label], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
     rows = model.matrix(frame, source.name, say, label=y, weight=weight)
     if not arguments.groups:

@@ -41,11 +41,6 @@ class Model:
         """The rounds that predict: up to the best one where the training stopped early."""
         return rounds_in_use(self.booster)
 
-    @property
-    def text_labels(self) -> bool:
-        """Whether labels are to be read letter by letter."""
-        return self.classes is not None and self.classes.dtype.kind == "U"
-
     def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
         """Rows as the model takes them."""
         x = known_features(frame[self.features], self.categories, file, say)

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._core.target import Target
 from .features import categories_of, known_features, learned_features, matrix_of
-from .labels import Target, encoded, read_target
+from .labels import is_text, later_labels, training_labels
 from .source import Source, some
 
 Say = Callable[[str], None]
@@ -88,7 +89,7 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
     """The rows to learn from."""
     frame = source.read(columns.read)
-    target = read_target(frame[columns.label], objective, source.name)
+    target = training_labels(frame[columns.label], objective, source.name)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
@@ -104,11 +105,10 @@ def read_validation(source: Source, columns: Columns, like: Rows, target: Target
     source.check_has([columns.label, *([columns.weight] if columns.weight else [])], "the training needs")
     has_z = bool(columns.privileged) and set(columns.privileged) <= set(source.columns)
     known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
-    is_text = target.classes is not None and target.classes.dtype.kind == "U"
-    frame = source.read(columns.read, as_text=[*known, *([columns.label] if is_text else [])])
+    frame = source.read(columns.read, as_text=[*known, *([columns.label] if is_text(target.classes) else [])])
     x = known_features(frame[columns.features], known, source.name, say)
     z = known_features(frame[columns.privileged], known, source.name, say) if has_z else None
-    y = encoded(frame[columns.label], target.classes, source.name)
+    y = later_labels(frame[columns.label], target.classes, target.objective, source.name)
     return Rows(x, z, y, weights_of(frame, columns.weight, source.name))
 
 

@@ -11,13 +11,14 @@ import pandas as pd
 import xgboost
 
 from .._core.guidance import METHODS
-from .._core.target import labels_and_params
+from .._core.target import read_target
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_jobs, check_whole
 from .._rows.views import check_same_order, divide
 from .._stats.group_folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS, Interval, check_confidence, check_standard_errors, corrected_interval
 from .._xgb.matrix import slice_rows
+from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, Candidate, candidates_of
 from .problem import Problem, Recipe, settled
 from .progress import progress_bar
@@ -139,8 +140,10 @@ standard_errors
         check_no_text(table, name)
     for column, name in ((y, "y"), (groups, "groups")):
         check_same_order(X, column, "X", name)
-    label, own, names = labels_and_params(y, params)
-    recipe = Recipe(settled(own), int(num_boost_round), int(crossfit), teacher_params)
+    own = user_params(params)
+    target = read_target(y, own.get("objective"))
+    label = target.values
+    recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), int(crossfit), teacher_params)
     check_one_label_each(label, views.student)
     weight = checked_weight(sample_weight, X, len(label))
     dtrain = xgboost.DMatrix(views.student, label, weight=weight, enable_categorical=True)
@@ -148,6 +151,7 @@ standard_errors
     loss = recipe.check(dtrain, dprivileged, "compare")
     score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
     together = checked_groups(groups, len(label))
+    names = target.classes
     splits = splits_of(label, nfold, repeats, folds, seed, classes=loss.probabilities, names=names, groups=together)
     plan = _Plan(candidates, score, standard_errors, inner_nfold, seed, loss.probabilities, names, together)
     cells = _cells(splits, label, sizes, seed)
