@@ -68,8 +68,6 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace, say: Say) -> None:
     """Print the tables, and write the page."""
-    if arguments.html and not arguments.groups:
-        raise ValueError("--html is a page about groups: say which columns they are in, with --groups")
     path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     if arguments.groups and model.objective != "binary:logistic":

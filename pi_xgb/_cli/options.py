@@ -4,8 +4,57 @@ from __future__ import annotations
 
 import argparse
 import csv
+import dataclasses
 import json
+from collections.abc import Callable
 from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Unread:
+    """Options that nothing would read unless the others say so; ``message`` names those that were given."""
+
+    options: tuple[str, ...]
+    unless: Callable[[argparse.Namespace], Any]
+    message: str
+
+
+UNREAD = (
+    Unread(
+        ("early_stopping",),
+        lambda a: a.valid,
+        "{} needs rows to watch: add --valid with a file, or a share such as 0.2",
+    ),
+    Unread(
+        ("early_stopping",),
+        lambda a: a.kl_weight != "auto",
+        "--kl-weight auto chooses the number of rounds as well: leave {} out",
+    ),
+    Unread(
+        ("method", "kl_weight", "crossfit", "teacher"),
+        lambda a: a.privileged,
+        "{} would be ignored: say which columns are privileged, with --privileged",
+    ),
+    Unread(
+        ("crossfit",),
+        lambda a: a.method not in ("jpib", ["jpib"]),
+        "--method jpib has no use for {}: its teacher grows with the student",
+    ),
+    Unread(("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
+    Unread(("title", "no_pictures"), lambda a: a.html, "{} would be ignored: name a file for the page, with --html"),
+    Unread(("n_boot",), lambda a: a.groups, "{} is about groups: say which columns they are in, with --groups"),
+)
+
+
+def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
+    """No option was given that nothing would read."""
+    given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
+    if given.get("kl_weight") == 0:  # plain XGBoost, with or without privileged columns
+        del given["kl_weight"]
+    for rule in UNREAD:
+        named = [f"--{name.replace('_', '-')}" for name in rule.options if name in given]
+        if named and not rule.unless(arguments):
+            raise ValueError(rule.message.format(", ".join(named)))
 
 
 def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._core.guidance import METHODS
@@ -22,8 +24,9 @@ EXAMPLE = """example:
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
 chosen unless another is convincingly better on the same folds."""
 
-# The names that selection gives to the teachers of KbPIB.
-TEACHERS = ("in-sample", "cross-fitted", "all")
+TEACHERS = ("privileged", "all")
+# Both at once, what a teacher sees and how it judges: so it was until there was --crossfit.
+_OLD_TEACHERS = ("in-sample", "cross-fitted")
 
 
 def add(commands: Any) -> None:
@@ -45,13 +48,31 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int) -> None:
     command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
     command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: both)")
     command.add_argument(
-        "--teacher", choices=TEACHERS, action="append", help="of kbpib; again for others (default: all)"
+        "--teacher",
+        choices=(*TEACHERS, *_OLD_TEACHERS),
+        metavar=f"{{{','.join(TEACHERS)}}}",
+        action="append",
+        help="what the teacher of kbpib sees; again for the other (default: both)",
+    )
+    command.add_argument(
+        "--crossfit",
+        type=folds,
+        metavar="N,N",
+        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 0,5)",
     )
     command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
     command.add_argument("--repeats", type=at_least(1), default=repeats, help="with other folds (default: %(default)s)")
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
+
+
+def folds(text: str) -> list[int]:
+    """Numbers of folds with commas between them, each 0 or at least 2."""
+    found = [at_least(0)(part) for part in names(text)]
+    if 1 in found:
+        raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
+    return found
 
 
 def weights(text: str) -> list[float]:
@@ -80,15 +101,34 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
-    given = {"kl_weight": arguments.kl_weight, "method": arguments.method, "teacher": arguments.teacher}
+    given = {"kl_weight": arguments.kl_weight, "method": arguments.method}
     return {
         **{name: value for name, value in given.items() if value},
+        **learners(arguments.teacher or TEACHERS, arguments.crossfit or (0, 5)),
         "metric": arguments.metric,
         "nfold": arguments.folds,
         "repeats": arguments.repeats,
         "seed": arguments.seed,
         "n_jobs": arguments.jobs,
     }
+
+
+def learners(teacher: Sequence[str], crossfit: Sequence[int]) -> dict[str, Any]:
+    """``teacher`` and ``crossfit`` as ``select`` takes them: one word for both."""
+    if not set(teacher).isdisjoint(_OLD_TEACHERS):
+        warnings.warn(
+            "--teacher in-sample and cross-fitted are old words: say --teacher privileged, with --crossfit 0 or 5",
+            FutureWarning,
+            stacklevel=2,
+        )
+    out_of_fold = [n for n in crossfit if n]
+    if len(out_of_fold) > 1:
+        raise ValueError(f"--crossfit takes 0 and one number of folds, got {', '.join(map(str, crossfit))}")
+    if not out_of_fold and not {"all", "cross-fitted"}.isdisjoint(teacher):
+        raise ValueError("a teacher that sees all is tried cross-fitted only: --teacher privileged, or --crossfit 5")
+    seen = {"privileged": [*(["in-sample"] if 0 in crossfit else []), *(["cross-fitted"] if out_of_fold else [])]}
+    words = dict.fromkeys(kind for word in teacher for kind in seen.get(word, [word]))
+    return {"teacher": list(words), **({"crossfit": out_of_fold[0]} if out_of_fold else {})}
 
 
 def need_privileged(arguments: argparse.Namespace) -> None:
