@@ -28,6 +28,7 @@ from helpers_cli import (
 import pi_xgb
 from pi_xgb.__main__ import main
 from pi_xgb._xgb.booster import write_classes
+from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -240,8 +241,6 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
 
 
 def test_the_estimators_and_the_command_line_read_each_others_models(files):
-    from pi_xgb.sklearn import PrivilegedXGBClassifier
-
     rows, _ = files
     plain = ["x0", "x1", "x2"]
     model = PrivilegedXGBClassifier(n_estimators=5, n_jobs=1).fit(rows[plain], rows["ill"], privileged=rows[["z0"]])
@@ -255,6 +254,27 @@ def test_the_estimators_and_the_command_line_read_each_others_models(files):
     loaded = PrivilegedXGBClassifier()
     loaded.load_model("model.ubj")
     assert loaded.classes_.tolist() == ["ill", "well"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        ("no JSON", "cannot be read"),
+        ("{}", "cannot be read"),
+        ("[1]", "cannot be read"),
+        ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
+        ('{"dtype": "<U1", "values": ["a"]}', "tells 2 classes apart"),
+        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "names ['a', 'a']"),
+        ('{"dtype": "<U1", "values": "ab"}', "tells 2 classes apart"),
+    ],
+)
+def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
+    booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
+    booster.set_attr(pi_xgb_classes=damaged)
+    booster.save_model("model.ubj")
+    refused(capsys, message, "predict", "test.csv", "--model", "model.ubj")
+    with pytest.raises(ValueError, match="its attribute pi_xgb_classes"):
+        PrivilegedXGBClassifier().load_model("model.ubj")
 
 
 def test_truth_values_stay_truth_values_in_a_file(files):

@@ -11,7 +11,7 @@ import xgboost
 
 from .labels import is_text, later_labels
 from .model import Model, check_features, load_model
-from .options import add_rows, at_least, names, probability
+from .options import add_rows, at_least, names, new_command, probability
 from .output import FORMATS, add_out, new_output, print_table
 from .rows import Say, weights_of
 from .source import Source
@@ -33,12 +33,7 @@ OF_NUMBERS = ["rmse", "mae"]
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "evaluate",
-        help="how good a model is, and what it does to groups",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "evaluate", "how good a model is, and what it does to groups", EXAMPLE)
     add_rows(command, data="rows with labels")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     command.add_argument("--label", required=True, metavar="COLUMN", help="what is predicted")

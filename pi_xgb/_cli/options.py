@@ -57,6 +57,14 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
             raise ValueError(rule.message.format(", ".join(named)))
 
 
+def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
+    """A command, whose help ends with an example."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=what, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    return command
+
+
 def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
     """The file of rows."""
     command.add_argument(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .model import check_features, load_model
-from .options import add_rows, names
+from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
 from .rows import Say
 from .source import Source, written
@@ -24,12 +24,7 @@ of numbers with a number. A category that the training did not have counts as mi
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "predict",
-        help="what a model says about the rows of a file",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "predict", "what a model says about the rows of a file", EXAMPLE)
     add_rows(command, data="the rows")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     command.add_argument(

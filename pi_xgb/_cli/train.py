@@ -18,7 +18,7 @@ from .._selection.progress import progress_bar
 from .._xgb.booster import best_round
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, params_of, weight_or_auto
+from .options import add_training, at_least, new_command, params_of, weight_or_auto
 from .output import add_out
 from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
 from .source import Source
@@ -34,12 +34,7 @@ or truth values NA, NaN, null, None and the like are too, and in a column of tex
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "train",
-        help="train a model, with or without privileged columns",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(

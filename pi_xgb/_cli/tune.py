@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._core.guidance import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, names, params_of, weight
+from .options import add_training, at_least, names, new_command, params_of, weight
 from .output import FORMATS, add_out, print_table
 from .rows import Rows, Say, columns_of, read_training
 from .source import Source
@@ -31,12 +31,7 @@ _OLD_TEACHERS = ("in-sample", "cross-fitted")
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "tune",
-        help="choose how to teach, by cross-validation",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
     add_training(command)
     add_choosing(command, repeats=1)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")

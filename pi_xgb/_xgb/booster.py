@@ -78,6 +78,9 @@ def base_score_of(booster: xgboost.Booster) -> str:
     return configuration_of(booster).base_score
 
 
+_DAMAGED = f"the names of the classes in the model (its attribute {_CLASSES}) are damaged"
+
+
 def write_classes(booster: xgboost.Booster, classes: Any) -> None:
     """Keep the classes in the booster; ``None``, or 0, 1, 2..., leaves no attribute."""
     booster.set_attr(**{_CLASSES: None if classes is None else _written(classes)})
@@ -98,8 +101,15 @@ def read_classes(booster: xgboost.Booster) -> Any:
     written = booster.attr(_CLASSES)
     if written is None:
         return None
-    kept = json.loads(written)
-    return np.array(kept["values"], dtype=np.dtype(kept["dtype"]))
+    n_classes = max(configuration_of(booster).n_classes, 2)
+    try:
+        kept = json.loads(written)
+        classes = np.array(kept["values"], dtype=np.dtype(kept["dtype"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{_DAMAGED}: it cannot be read") from error
+    if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
+        raise ValueError(f"{_DAMAGED}: it names {classes.tolist()}, and the model tells {n_classes} classes apart")
+    return classes
 
 
 def _written(classes: Any) -> str | None:
