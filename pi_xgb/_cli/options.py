@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import argparse
 import csv
-import dataclasses
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
+_Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
+_IGNORED = "{} would be ignored: "
 
-@dataclasses.dataclass(frozen=True)
-class Unread:
-    """Options that nothing would read unless the others say so; ``message`` names those that were given."""
-
-    options: tuple[str, ...]
-    unless: Callable[[argparse.Namespace], Any]
-    message: str
-
-
-UNREAD = (
-    Unread(
-        ("early_stopping",),
-        lambda a: a.valid,
-        "{} needs rows to watch: add --valid with a file, or a share such as 0.2",
-    ),
-    Unread(
+UNREAD: tuple[_Rule, ...] = (
+    (("early_stopping",), lambda a: a.valid, "{} needs rows to watch: add --valid with a file, or a share such as 0.2"),
+    (
         ("early_stopping",),
         lambda a: a.kl_weight != "auto",
         "--kl-weight auto chooses the number of rounds as well: leave {} out",
     ),
-    Unread(
+    (
         ("method", "kl_weight", "crossfit", "teacher"),
         lambda a: a.privileged,
-        "{} would be ignored: say which columns are privileged, with --privileged",
+        _IGNORED + "say which columns are privileged, with --privileged",
     ),
-    Unread(
+    (
         ("crossfit",),
         lambda a: a.method not in ("jpib", ["jpib"]),
         "--method jpib has no use for {}: its teacher grows with the student",
     ),
-    Unread(("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
-    Unread(("title", "no_pictures"), lambda a: a.html, "{} would be ignored: name a file for the page, with --html"),
-    Unread(("n_boot",), lambda a: a.groups, "{} is about groups: say which columns they are in, with --groups"),
+    (("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
+    (("n_boot",), lambda a: a.groups, _IGNORED + "say which columns groups are in, with --groups"),
+    (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
 )
+"""Options that nothing would read unless the others say so, and what is wrong with those that were given."""
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
@@ -51,10 +41,10 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
     given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
     if given.get("kl_weight") == 0:  # plain XGBoost, with or without privileged columns
         del given["kl_weight"]
-    for rule in UNREAD:
-        named = [f"--{name.replace('_', '-')}" for name in rule.options if name in given]
-        if named and not rule.unless(arguments):
-            raise ValueError(rule.message.format(", ".join(named)))
+    for options, is_read, message in UNREAD:
+        named = [f"--{name.replace('_', '-')}" for name in options if name in given]
+        if named and not is_read(arguments):
+            raise ValueError(message.format(", ".join(named)))
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
@@ -150,26 +140,24 @@ def at_least(smallest: int) -> Any:
     return read
 
 
-def weight(text: str) -> float:
-    """A kl_weight."""
+def _number(text: str, largest: float, what: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, got {text!r}")
+    if not 0 <= number <= largest:
+        raise argparse.ArgumentTypeError(f"must be a number {what}, got {text!r}")
     return number
+
+
+def weight(text: str) -> float:
+    """A kl_weight."""
+    return _number(text, sys.float_info.max, "of at least 0")
 
 
 def probability(text: str) -> float:
     """A probability."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
-    return number
+    return _number(text, 1.0, "between 0 and 1")
 
 
 def weight_or_auto(text: str) -> float | str:
