@@ -281,6 +281,18 @@ def test_numbers_are_numbers_in_whatever_they_come():
         assert compare(made.x, y, made.z, **settings).table.equals(found.table)
 
 
+def test_categories_may_have_any_letters():
+    # XGBoost keeps one byte of each of these names, of which two are equal.
+    x, z, y = rows()
+    codes = np.random.default_rng(0).integers(0, 4, len(y))
+
+    def table(names):
+        found = compare(x.assign(kind=pd.Categorical.from_codes(codes, names)), (codes % 2).astype(int), z, **FEW)
+        return found.table
+
+    assert table(["丁", "一", "三", "七"]).equals(table(["a", "b", "c", "d"]))
+
+
 def test_categories_that_are_numbers_are_classes():
     target = read_target(pd.Series([3, 5, 4] * 3).astype("category"))
     assert target.params == {"objective": "multi:softprob", "num_class": 3}

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xgboost
 
 from .._rows.words import first_text
-from .._xgb.booster import xgboost_spells
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
@@ -37,20 +35,6 @@ def known_features(frame: pd.DataFrame, categories: Categories, file: str, say: 
         elif not _is_plain(column):
             changed[name] = _as_numbers(column, str(name), file)
     return _replaced(frame, changed)
-
-
-def matrix_of(frame: pd.DataFrame, **fields: Any) -> xgboost.DMatrix:
-    """The columns as XGBoost takes them: categories that it would mix up by their numbers alone."""
-    numbered: dict[str, Any] = {}
-    for name, categories in categories_of(frame).items():
-        if not xgboost_spells(categories):
-            codes = frame[name].cat.codes
-            numbered[name] = codes.where(codes >= 0)
-    matrix = xgboost.DMatrix(_replaced(frame, numbered), enable_categorical=True, **fields)
-    if numbered:
-        names, types = matrix.feature_names or [], matrix.feature_types or []
-        matrix.feature_types = ["c" if name in numbered else kind for name, kind in zip(names, types, strict=True)]
-    return matrix
 
 
 def _is_plain(column: pd.Series[Any]) -> bool:

@@ -19,7 +19,8 @@ from .._xgb.booster import (
     write_categories,
     write_classes,
 )
-from .features import Categories, known_features, matrix_of
+from .._xgb.matrix import matrix_of
+from .features import Categories, known_features
 from .output import new_output, write_output
 from .rows import Say
 from .source import Source

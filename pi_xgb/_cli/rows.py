@@ -12,7 +12,8 @@ import pandas as pd
 import xgboost
 
 from .._core.target import Target
-from .features import categories_of, known_features, learned_features, matrix_of
+from .._xgb.matrix import matrix_of
+from .features import categories_of, known_features, learned_features
 from .labels import is_text, later_labels, training_labels
 from .source import Source, some
 
@@ -52,14 +53,14 @@ class Rows:
 
     def student(self) -> xgboost.DMatrix:
         """What the student learns from."""
-        return matrix_of(self.x, label=self.y, weight=self.weight)
+        return matrix_of(self.x, self.y, weight=self.weight)
 
     def teacher(self, *, sees_all: bool) -> xgboost.DMatrix | None:
         """What the teacher learns from; None where nothing is privileged."""
         if self.z is None:
             return None
         seen = pd.concat([self.x, self.z], axis=1) if sees_all else self.z
-        return matrix_of(seen, label=self.y, weight=self.weight)
+        return matrix_of(seen, self.y, weight=self.weight)
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:

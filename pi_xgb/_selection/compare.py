@@ -17,7 +17,7 @@ from .._rows.checks import check_jobs, check_whole
 from .._rows.views import check_same_order, divide
 from .._stats.group_folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS, Interval, check_confidence, check_standard_errors, corrected_interval
-from .._xgb.matrix import slice_rows
+from .._xgb.matrix import matrix_of, slice_rows
 from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, Candidate, candidates_of
 from .problem import Problem, Recipe, settled
@@ -146,8 +146,8 @@ standard_errors
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), int(crossfit), teacher_params)
     check_one_label_each(label, views.student)
     weight = checked_weight(sample_weight, X, len(label))
-    dtrain = xgboost.DMatrix(views.student, label, weight=weight, enable_categorical=True)
-    dprivileged = xgboost.DMatrix(views.privileged, label, enable_categorical=True)
+    dtrain = matrix_of(views.student, label, weight=weight)
+    dprivileged = matrix_of(views.privileged, label)
     loss = recipe.check(dtrain, dprivileged, "compare")
     score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
     together = checked_groups(groups, len(label))
