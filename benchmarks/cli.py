@@ -11,21 +11,20 @@ and the models must be the same to the byte.
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xgboost
 
 import pi_xgb
+from benchmarks.command_line import command
+from benchmarks.measuring import seconds, versions
 
 COLUMNS, PRIVILEGED, ROUNDS, LIMIT = 30, 5, 20, 1.3
 
@@ -55,12 +54,10 @@ def write_rows(path: Path, n_rows: int) -> None:
     frame.assign(y=(rng.random(n_rows) < chance).astype(int)).to_csv(path, index=False, float_format="%.6f")
 
 
-def seconds(command: list[str]) -> float:
+def seconds_of(process: list[str]) -> float:
     """How long a process takes."""
     environment = {**os.environ, "PYTHONPATH": str(Path(pi_xgb.__file__).parents[1])}
-    begin = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    return time.perf_counter() - begin
+    return seconds(lambda: subprocess.run(process, check=True, capture_output=True, env=environment))
 
 
 def measure(n_rows: int, pairs: int, rounds: int) -> list[tuple[float, float]]:
@@ -68,18 +65,18 @@ def measure(n_rows: int, pairs: int, rounds: int) -> list[tuple[float, float]]:
     with tempfile.TemporaryDirectory() as folder:
         data, ours, theirs = (Path(folder) / name for name in ("rows.csv", "ours.ubj", "theirs.ubj"))
         write_rows(data, n_rows)
-        command = [sys.executable, "-m", "pi_xgb", "train", str(data), "--label", "y", "--out", str(ours), "--force"]
-        command += ["--privileged", ",".join(f"z{i}" for i in range(PRIVILEGED)), "--rounds", str(rounds)]
-        command += ["--params", "max_depth=6", "nthread=2"]
+        ours_by = [sys.executable, "-m", "pi_xgb", "train", str(data), "--label", "y", "--out", str(ours), "--force"]
+        ours_by += ["--privileged", ",".join(f"z{i}" for i in range(PRIVILEGED)), "--rounds", str(rounds)]
+        ours_by += ["--params", "max_depth=6", "nthread=2"]
         script = [sys.executable, "-c", DIRECTLY, str(data), str(rounds), str(theirs)]
-        found = [(seconds(command), seconds(script)) for _ in range(pairs)]
+        found = [(seconds_of(ours_by), seconds_of(script)) for _ in range(pairs)]
         if ours.read_bytes() != theirs.read_bytes():
             raise RuntimeError("the command line and the script trained different models")
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command("cli", __doc__)
     parser.add_argument("--smoke", action="store_true", help="tiny sizes")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--pairs", type=int, default=5)
@@ -88,8 +85,8 @@ def main() -> None:
     found = measure(n_rows, pairs, rounds)
     ratios = [ours / theirs for ours, theirs in found]
     print(
-        f"{n_rows:,} rows x {COLUMNS} columns of CSV, KbPIB, {rounds} rounds, 2 threads; Python "
-        f"{platform.python_version()}, XGBoost {xgboost.__version__}, pandas {pd.__version__}, {platform.machine()}"
+        f"{n_rows:,} rows x {COLUMNS} columns of CSV, KbPIB, {rounds} rounds, 2 threads; "
+        f"{versions()}, pandas {pd.__version__}, {platform.machine()}"
     )
     ours, theirs = (statistics.median(times) for times in zip(*found, strict=True))
     print(

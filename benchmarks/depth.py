@@ -10,18 +10,18 @@ EBM without pairs is; if it does as well as the peer, the peer wins by being sti
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from statistics import mean
 
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from benchmarks.cells import MADE, prepared
+from benchmarks.command_line import asked, command
 from benchmarks.data import DATASETS, LOAD_ERRORS
-from benchmarks.fold_work import MODES, FoldWork, best_scores
-from benchmarks.report_text import number, table
-from benchmarks.run import asked
+from benchmarks.modes import CURRENT
+from benchmarks.modes.fold_work import FoldWork, best_scores
+from benchmarks.run.cells import MADE, prepared
+from benchmarks.text import number, table
 
 SETS = ("car", "compas", "compas_violent", "communities", "oulad")
 DEPTHS = (4, 3, 2, 1)
@@ -45,14 +45,12 @@ def test_auc(work: FoldWork, depth: int) -> float:
 def row(name: str) -> list[str]:
     """A set and the mean over its folds for each depth."""
     dataset, folds = prepared(name)
-    works = [FoldWork(dataset, fold, MODES["current"]) for fold in folds]
+    works = [FoldWork(dataset, fold, CURRENT) for fold in folds]
     return [name, *(number(mean(test_auc(work, depth) for work in works), 4) for depth in DEPTHS)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.depth", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command("depth", __doc__)
     parser.add_argument("--datasets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
     parser.add_argument("--smoke", action="store_true", help="a tiny run on made data")
     given = parser.parse_args(arguments)

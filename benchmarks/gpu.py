@@ -10,26 +10,29 @@ where CuPy is installed: with it, computing on the device, and without it, compu
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import statistics
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xgboost
 
-import pi_xgb
-from benchmarks.scale_data import MadeRows
+from benchmarks.command_line import command
+from benchmarks.measuring import alternating, seconds, versions
+from benchmarks.scale.rows import MadeRows
+from benchmarks.text import table
+from benchmarks.trainings import Trainings
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist", "device": "cuda"}
-COLUMNS, KL_WEIGHT, TEACHER_ROUNDS = 30, 0.5, 5
+COLUMNS, TEACHER_ROUNDS = 30, 5
 # rows, rounds, pairs of trainings, rounds on the CPU
 FULL, SMOKE = (10_000_000, 50, 7, 5), (2000, 2, 2, 2)
 LIMITS = {"KbPIB": 1.05, "JPIB": 1.25}
@@ -71,42 +74,11 @@ def without_cupy() -> Iterator[None]:
             sys.modules["cupy"] = kept
 
 
-class Trainings:
-    """The trainings that are compared, on one pair of matrices."""
-
-    def __init__(self, n_rows: int, rounds: int, params: dict[str, Any]) -> None:
-        self.params, self.rounds = params, rounds
-        self.dtrain = xgboost.QuantileDMatrix(MadeRows(n_rows, COLUMNS, privileged=False))
-        self.privileged = xgboost.QuantileDMatrix(MadeRows(n_rows, COLUMNS, privileged=True))
-        self.q = xgboost.train(params, self.privileged, TEACHER_ROUNDS).predict(self.privileged)
-
-    def plain(self) -> None:
-        xgboost.train(self.params, self.dtrain, self.rounds)
-
-    def plain_twice(self) -> None:
-        self.plain()
-        xgboost.train(self.params, self.privileged, self.rounds)
-
-    def kbpib(self, engine: str) -> None:
-        pi_xgb.train(self.params, self.dtrain, self.rounds, teacher=self.q, kl_weight=KL_WEIGHT, engine=engine)
-
-    def jpib(self, engine: str) -> None:
-        guidance: dict[str, Any] = {"privileged": self.privileged, "method": "jpib", "kl_weight": KL_WEIGHT}
-        pi_xgb.train(self.params, self.dtrain, self.rounds, engine=engine, **guidance)
-
-
-def seconds(training: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    training()
-    return time.perf_counter() - start
-
-
-def bare(training: Callable[[], None]) -> Callable[[], None]:
-    def run() -> None:
-        with without_cupy():
-            training()
-
-    return run
+def made(n_rows: int, rounds: int, params: dict[str, Any]) -> Trainings:
+    """Made rows, and a teacher of a few rounds."""
+    dtrain, privileged = (xgboost.QuantileDMatrix(MadeRows(n_rows, COLUMNS, privileged=side)) for side in (False, True))
+    q = xgboost.train(params, privileged, TEACHER_ROUNDS).predict(privileged)
+    return Trainings(params, rounds, dtrain, privileged, q)
 
 
 def pairs_of(trainings: Trainings) -> Iterator[tuple[str, str, Callable[[], None], Callable[[], None]]]:
@@ -115,36 +87,26 @@ def pairs_of(trainings: Trainings) -> Iterator[tuple[str, str, Callable[[], None
         ("KbPIB", trainings.kbpib, trainings.plain),
         ("JPIB", trainings.jpib, trainings.plain_twice),
     ]:
-        yield method, "native", lambda ours=ours: ours("native"), plain  # type: ignore[misc]
-        callback = lambda ours=ours: ours("callback")  # noqa: E731
+        yield method, "native", partial(ours, "native"), plain
         if has_cupy():
-            yield method, "callback, CuPy", callback, plain
-        yield method, "callback, no CuPy", bare(callback), plain
+            yield method, "callback, CuPy", partial(ours, "callback"), plain
+        yield method, "callback, no CuPy", without_cupy()(partial(ours, "callback")), plain
 
 
 def ratios(trainings: Trainings, repeats: int) -> list[str]:
-    lines = ["| method | engine | plain, ms a round | ratio (lowest to highest) | promised |", "|---|---|---|---|---|"]
+    rows = []
     for method, engine, ours, plain in pairs_of(trainings):
-        ours(), plain()  # both warm
-        times = [(seconds(plain), seconds(ours)) for _ in range(repeats)]
-        found = sorted(b / a for a, b in times)
-        plain_ms = 1e3 * statistics.median(a for a, _ in times) / trainings.rounds
-        lines.append(
-            f"| {method} | {engine} | {plain_ms:.2f} | {statistics.median(found):.3f} ({found[0]:.3f} to "
-            f"{found[-1]:.3f}) | {LIMITS[method]:.2f} |"
-        )
-    return lines
+        base, found = alternating(ours, plain, repeats)
+        ratio = f"{statistics.median(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
+        rows.append([method, engine, f"{1e3 * base / trainings.rounds:.2f}", ratio, f"{LIMITS[method]:.2f}"])
+    return table(["method", "engine", "plain, ms a round", "ratio (lowest to highest)", "promised"], rows)
 
 
 def against_cores(gpu: Trainings, rounds: int) -> list[str]:
     """The same trainings on all cores of the machine, a round each of what the GPU does."""
     cores = os.cpu_count()
-    cpu = object.__new__(Trainings)
-    cpu.__dict__.update(gpu.__dict__, params={**PARAMS, "device": "cpu", "nthread": cores}, rounds=rounds)
-    lines = [
-        f"| training | GPU, ms a round | CPU with {cores} threads, ms a round | times faster |",
-        "|---|---|---|---|",
-    ]
+    cpu = replace(gpu, params={**PARAMS, "device": "cpu", "nthread": cores}, rounds=rounds)
+    rows = []
     for name, run in [
         ("plain", Trainings.plain),
         ("KbPIB native", lambda t: t.kbpib("native")),
@@ -153,26 +115,25 @@ def against_cores(gpu: Trainings, rounds: int) -> list[str]:
         milliseconds = []
         for trainings in (gpu, cpu):
             run(trainings)
-            milliseconds.append(1e3 * seconds(lambda t=trainings, run=run: run(t)) / trainings.rounds)  # type: ignore[misc]
+            milliseconds.append(1e3 * seconds(partial(run, trainings)) / trainings.rounds)
         on_gpu, on_cpu = milliseconds
-        lines.append(f"| {name} | {on_gpu:.2f} | {on_cpu:.1f} | {on_cpu / on_gpu:.1f} |")
-    return lines
+        rows.append([name, f"{on_gpu:.2f}", f"{on_cpu:.1f}", f"{on_cpu / on_gpu:.1f}"])
+    return table(["training", "GPU, ms a round", f"CPU with {cores} threads, ms a round", "times faster"], rows)
 
 
 def report(n_rows: int, rounds: int, repeats: int, cpu_rounds: int) -> str:
-    trainings = Trainings(n_rows, rounds, PARAMS)
-    versions = f"Python {platform.python_version()}, XGBoost {xgboost.__version__}, NumPy {np.__version__}"
+    trainings = made(n_rows, rounds, PARAMS)
     facts = (
         f"Made by `python -m benchmarks.gpu`. {n_rows:,} rows, {COLUMNS} + {COLUMNS} columns, {rounds} rounds, depth "
-        f"6, hist, QuantileDMatrix. {versions}, {platform.machine()}. KbPIB is given its teacher and is compared with "
-        "`xgboost.train`, JPIB with training its two boosters one after the other, both on the same device."
+        f"6, hist, QuantileDMatrix. {versions()}, {platform.machine()}. KbPIB is given its teacher and is compared "
+        "with `xgboost.train`, JPIB with training its two boosters one after the other, both on the same device."
     )
-    tables = [*ratios(trainings, repeats), "", *against_cores(trainings, cpu_rounds)]
-    return "\n".join(["# On a GPU", "", facts, "", *tables])
+    tables = [*ratios(trainings, repeats), *against_cores(trainings, cpu_rounds)]
+    return "\n".join(["# On a GPU", "", facts, "", *tables]).rstrip()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command("gpu", __doc__)
     parser.add_argument("--smoke", action="store_true", help="tiny sizes")
     parser.add_argument("--rows", type=int, help="another number of rows")
     parser.add_argument("--out", type=Path, help="write the tables there")

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ import numpy as np
 import xgboost
 
 import pi_xgb
+from benchmarks.command_line import command
+from benchmarks.measuring import alternating, memory_mib, seconds, versions
+from benchmarks.text import number, table
+from benchmarks.trainings import KL_WEIGHT, Trainings
 
 COLUMNS, PRIVILEGED_COLUMNS = 30, 30
 PARAMS = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist", "nthread": 2}
-KL_WEIGHT = 0.5
 
 # rows, rounds of a training, pairs of trainings
 FULL = [(300, 200, 15), (100_000, 40, 11), (1_000_000, 20, 7)]
@@ -47,79 +51,46 @@ LIMITS = {  # the promised ratios
 MEMORY_LIMITS = {"KbPIB": 8, "JPIB": 12}
 
 
-class Trainings:
-    """The trainings that are compared, on one pair of matrices."""
-
-    def __init__(self, n_rows: int, rounds: int) -> None:
-        rng = np.random.default_rng(0)
-        x = rng.standard_normal((n_rows, COLUMNS), dtype=np.float32)
-        z = rng.standard_normal((n_rows, PRIVILEGED_COLUMNS), dtype=np.float32)
-        score = x[:, :5].sum(axis=1) + z[:, :5].sum(axis=1)
-        y = (rng.random(n_rows) < 1 / (1 + np.exp(-score))).astype(np.float32)
-        self.q = (1 / (1 + np.exp(-score))).astype(np.float32)
-        self.dtrain = xgboost.QuantileDMatrix(x, y)
-        self.privileged = xgboost.QuantileDMatrix(z, y)
-        self.rounds = rounds
-
-    def plain(self) -> None:
-        xgboost.train(PARAMS, self.dtrain, self.rounds)
-
-    def plain_twice(self) -> None:
-        """Two boosters trained separately; kept alive together, as JPIB's are."""
-        student = xgboost.train(PARAMS, self.dtrain, self.rounds)
-        teacher = xgboost.train(PARAMS, self.privileged, self.rounds)
-        del student, teacher
-
-    def plain_together(self) -> None:
-        """The same two trainings a round each in turn: what any JPIB must hold, and the floor for ours."""
-        student = xgboost.Booster(PARAMS, [self.dtrain])
-        teacher = xgboost.Booster(PARAMS, [self.privileged])
-        for i in range(self.rounds):
-            student.update(self.dtrain, i)
-            teacher.update(self.privileged, i)
-
-    def kbpib(self, engine: str = "callback") -> None:
-        pi_xgb.train(PARAMS, self.dtrain, self.rounds, teacher=self.q, kl_weight=KL_WEIGHT, engine=engine)
-
-    def jpib(self, engine: str = "callback") -> None:
-        pi_xgb.train(
-            PARAMS,
-            self.dtrain,
-            self.rounds,
-            privileged=self.privileged,
-            method="jpib",
-            kl_weight=KL_WEIGHT,
-            engine=engine,
-        )
-
-    def pairs(self) -> dict[str, tuple[Callable[[], None], Callable[[], None]]]:
-        """Each method with what it is compared to."""
-        return {
-            "KbPIB": (self.kbpib, self.plain),
-            "JPIB": (self.jpib, self.plain_twice),
-            "KbPIB native": (lambda: self.kbpib("native"), self.plain),
-            "JPIB native": (lambda: self.jpib("native"), self.plain_twice),
-        }
+def made(n_rows: int, rounds: int) -> Trainings:
+    """Rows of random numbers, and the chances that their labels were drawn with in the place of a teacher."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((n_rows, COLUMNS), dtype=np.float32)
+    z = rng.standard_normal((n_rows, PRIVILEGED_COLUMNS), dtype=np.float32)
+    chance = 1 / (1 + np.exp(-x[:, :5].sum(axis=1) - z[:, :5].sum(axis=1)))
+    y = (rng.random(n_rows) < chance).astype(np.float32)
+    dtrain, privileged = xgboost.QuantileDMatrix(x, y), xgboost.QuantileDMatrix(z, y)
+    return Trainings(PARAMS, rounds, dtrain, privileged, chance.astype(np.float32))
 
 
-def seconds(training: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    training()
-    return time.perf_counter() - start
+def plain_together(trainings: Trainings) -> None:
+    """JPIB's two boosters without teaching, a round each in turn: what any JPIB must hold, and the floor for ours."""
+    dtrain, privileged = trainings.dtrain, trainings.privileged
+    student, teacher = (xgboost.Booster(PARAMS, [matrix]) for matrix in (dtrain, privileged))
+    for i in range(trainings.rounds):
+        student.update(dtrain, i)
+        teacher.update(privileged, i)
+
+
+def pairs(trainings: Trainings) -> dict[str, tuple[Callable[[], None], Callable[[], None]]]:
+    """Each method with what it is compared to."""
+    return {
+        "KbPIB": (trainings.kbpib, trainings.plain),
+        "JPIB": (trainings.jpib, trainings.plain_twice),
+        "KbPIB native": (partial(trainings.kbpib, "native"), trainings.plain),
+        "JPIB native": (partial(trainings.jpib, "native"), trainings.plain_twice),
+    }
 
 
 def time_ratios(n_rows: int, rounds: int, repeats: int) -> list[dict[str, Any]]:
-    trainings = Trainings(n_rows, rounds)
+    trainings = made(n_rows, rounds)
     rows = []
-    for name, (ours, plain) in trainings.pairs().items():
-        ours(), plain()  # both warm
-        times = [(seconds(plain), seconds(ours)) for _ in range(repeats)]
-        ratios = sorted(b / a for a, b in times)
+    for name, (ours, plain) in pairs(trainings).items():
+        base, ratios = alternating(ours, plain, repeats)
         rows.append(
             {
                 "rows": n_rows,
                 "method": name,
-                "plain_ms_per_round": 1e3 * statistics.median(a for a, _ in times) / rounds,
+                "plain_ms_per_round": 1e3 * base / rounds,
                 "ratio": statistics.median(ratios),
                 "low": ratios[len(ratios) // 4],
                 "high": ratios[-1 - len(ratios) // 4],
@@ -147,7 +118,7 @@ def objective_share(trainings: Trainings, name: str) -> float | None:
 
     pi_xgb.KLObjective.__call__ = timed  # type: ignore[method-assign]
     try:
-        total = seconds(trainings.pairs()[name][0])
+        total = seconds(pairs(trainings)[name][0])
     finally:
         pi_xgb.KLObjective.__call__ = original  # type: ignore[method-assign]
     return spent / total
@@ -155,7 +126,7 @@ def objective_share(trainings: Trainings, name: str) -> float | None:
 
 def stages(n_rows: int) -> list[tuple[str, float]]:
     """Milliseconds per round of what the callback engine does and XGBoost's own objective does not."""
-    trainings = Trainings(n_rows, 3)
+    trainings = made(n_rows, 3)
     booster = xgboost.train(PARAMS, trainings.dtrain, 3)
     objective = pi_xgb.KLObjective(trainings.q, KL_WEIGHT)
     margin = booster.predict(trainings.dtrain, output_margin=True, training=True)
@@ -173,10 +144,7 @@ def stages(n_rows: int) -> list[tuple[str, float]]:
             "a round of one split with gradients handed over",
             median(lambda: handed_over.boost(trainings.dtrain, 0, grad=grad, hess=hess)),
         ),
-        (
-            "a round of one split with XGBoost's own objective",
-            median(lambda: handed_over.update(trainings.dtrain, 0)),
-        ),
+        ("a round of one split with XGBoost's own objective", median(lambda: handed_over.update(trainings.dtrain, 0))),
     ]
 
 
@@ -188,19 +156,14 @@ def peak_values_per_row(n_rows: int, method: str, rounds: int = 3) -> float:
 
 
 def report_peak(method: str, n_rows: int, rounds: int) -> None:
-    trainings = Trainings(n_rows, rounds)
-    run = {
-        "plain": trainings.plain,
-        "plain_twice": trainings.plain_twice,
-        "plain_together": trainings.plain_together,
-    }
-    run |= {name: pair[0] for name, pair in trainings.pairs().items()}
+    trainings = made(n_rows, rounds)
+    run = {name: ours for name, (ours, _) in pairs(trainings).items()}
+    run |= {"plain": trainings.plain, "plain_twice": trainings.plain_twice}
+    run["plain_together"] = partial(plain_together, trainings)
     # Linux forgets the highest resident size of a process on this request.
     Path("/proc/self/clear_refs").write_text("5")
     run[method]()
-    status = Path("/proc/self/status").read_text()
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    print(json.dumps({"peak_bytes": int(peak.split()[1]) * 1024}))
+    print(json.dumps({"peak_bytes": memory_mib("VmHWM") * 2**20}))
 
 
 def memory(n_rows: int) -> list[dict[str, Any]]:
@@ -226,28 +189,24 @@ def memory(n_rows: int) -> list[dict[str, Any]]:
 def show(
     timings: list[dict[str, Any]], peaks: list[dict[str, Any]], costs: list[tuple[str, float]], n_rows: int
 ) -> str:
-    lines = [
-        "| rows | method | plain, ms a round | ratio (quartiles) | promised | share spent in the objective, "
-        "JPIB's teacher included |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows = []
     for row in timings:
         share = "-" if row["objective_share"] is None else f"{row['objective_share']:.1%}"
-        limit = "-" if row["limit"] is None else f"{row['limit']:.2f}"
-        lines.append(
-            f"| {row['rows']:,} | {row['method']} | {row['plain_ms_per_round']:.2f} | {row['ratio']:.3f} "
-            f"({row['low']:.3f} to {row['high']:.3f}) | {limit} | {share} |"
-        )
-    lines += ["", f"| method | above | peak memory, float32 values per row ({n_rows:,} rows) | promised |"]
-    lines += ["|---|---|---|---|"]
-    lines += [f"| {row['method']} | {row['against']} | {row['above']:.1f} | {row['limit'] or '-'} |" for row in peaks]
-    lines += ["", f"| step of a round ({n_rows:,} rows) | ms |", "|---|---|"]
-    lines += [f"| {name} | {cost:.2f} |" for name, cost in costs]
-    return "\n".join(lines)
+        ratio = f"{row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        plain = f"{row['plain_ms_per_round']:.2f}"
+        rows.append([f"{row['rows']:,}", row["method"], plain, ratio, number(row["limit"], 2), share])
+    share = "share spent in the objective, JPIB's teacher included"
+    lines = table(["rows", "method", "plain, ms a round", "ratio (quartiles)", "promised", share], rows)
+    lines += table(
+        ["method", "above", f"peak memory, float32 values per row ({n_rows:,} rows)", "promised"],
+        [[row["method"], row["against"], f"{row['above']:.1f}", number(row["limit"], 0)] for row in peaks],
+    )
+    lines += table([f"step of a round ({n_rows:,} rows)", "ms"], [[name, f"{cost:.2f}"] for name, cost in costs])
+    return "\n".join(lines).rstrip()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command("overhead", __doc__)
     parser.add_argument("--smoke", action="store_true", help="tiny sizes")
     parser.add_argument("--peak-of", help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
@@ -260,8 +219,8 @@ def main() -> None:
     largest = sizes[-1][0]
     timings = [row for size in sizes for row in time_ratios(*size)]
     print(
-        f"{COLUMNS} + {PRIVILEGED_COLUMNS} columns, depth 6, hist, QuantileDMatrix, 2 threads; Python "
-        f"{platform.python_version()}, XGBoost {xgboost.__version__}, NumPy {np.__version__}, {platform.machine()}\n"
+        f"{COLUMNS} + {PRIVILEGED_COLUMNS} columns, depth 6, hist, QuantileDMatrix, 2 threads; {versions()}, "
+        f"{platform.machine()}\n"
     )
     print(show(timings, memory(largest), stages(largest), largest))
 

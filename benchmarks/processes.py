@@ -1,4 +1,4 @@
-"""Groups of cells in processes of their own: one that dies takes a cell with it, not the run."""
+"""Work in processes of its own, which Ctrl-C stops at once and in order."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
-from benchmarks.cells import Group, line, work_on
-from benchmarks.results_file import Cell, append, complete, read
-
-Troubles = list[tuple[Cell, str]]
-DIED = "the process died, most likely for want of memory"
+Task, Result = TypeVar("Task"), TypeVar("Result")
 INTERRUPTED = 130
 SECONDS_TO_STOP = 1.5
 
@@ -103,47 +97,18 @@ def pool_of(jobs: int) -> Pool:
     return Pool(jobs, multiprocessing.get_context("spawn"), initializer=begin)
 
 
-Outcomes = Generator[tuple[Group, Troubles], None, None]
+def spread(
+    work: Callable[[Task], Result], waiting: deque[Task], jobs: int, running: dict[Future[Result], Task]
+) -> Generator[tuple[Task, Result], None, None]:
+    """Keep ``jobs`` processes at work on what is ``waiting``; each task comes with its result when it is done.
 
-
-def outcomes(groups: Sequence[Group], out: Path, jobs: int, nthread: int) -> Outcomes:
-    """Do the groups, about in their order; each comes with the cells that gave no scores, and why."""
-    if jobs == 0:
-        for group in groups:
-            yield group, work_on(group, out, nthread)
-        return
-    waiting = deque(groups)
-    while waiting:
-        running: dict[Future[Troubles], Group] = {}
-        try:
-            with pool_of(jobs) as pool:
-                while waiting or running:
-                    while waiting and len(running) < jobs:
-                        running[pool.submit(work_on, waiting[0], out, nthread)] = waiting[0]
-                        waiting.popleft()
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        result = future.result()
-                        yield running.pop(future), result
-        except BrokenProcessPool:
-            for group in running.values():
-                yield group, one_by_one(group, out, nthread)
-
-
-def one_by_one(group: Group, out: Path, nthread: int) -> Troubles:
-    """The rest of a group whose process died, each cell in a process of its own."""
-    troubles: Troubles = []
-    for cell in group.cells:
-        recorded = {found.cell: found for found in complete(read(out))}
-        if cell in recorded:
-            found = recorded[cell]
-            if found.measure in ("error", "refused"):
-                troubles.append((cell, f"{found.measure}: {found.note}"))
-            continue
-        alone = Group(cell.dataset, cell.mode, cell.fold, (cell.method,))
-        try:
-            with pool_of(1) as pool:
-                troubles += pool.submit(work_on, alone, out, nthread).result()
-        except BrokenProcessPool:
-            append(out, [line(cell, "error", None, DIED)])
-            troubles.append((cell, f"error: {DIED}"))
-    return troubles
+    ``running`` is the caller's, who finds in it what was lost where a process died (BrokenProcessPool).
+    """
+    with pool_of(jobs) as pool:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running[pool.submit(work, waiting[0])] = waiting[0]
+                waiting.popleft()
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                result = future.result()
+                yield running.pop(future), result

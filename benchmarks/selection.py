@@ -12,23 +12,26 @@ it was. One thread each.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Callable, Iterable
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xgboost as xgb
+from sklearn.metrics import roc_auc_score
 from tqdm import tqdm
 
 import pi_xgb
-from benchmarks.folds import parts
-from pi_xgb._stats.paired import STANDARD_ERRORS, corrected_interval
+from benchmarks import FOLDER
+from benchmarks.command_line import command
+from benchmarks.data.folds import parts
+from benchmarks.intervals import corrected_interval
 from pi_xgb.selection import Selection, compare, select
 
-OUT = Path(__file__).parent / "results"
+OUT = FOLDER / "results"
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
 ROUNDS = 60
 SEEDS = 20
@@ -39,11 +42,8 @@ BLUR = {"strong": 0.0, "medium": 1.0, "weak": 4.0}
 # Larger sets are cut to so many training rows: where rows are plentiful, nothing is to be gained.
 MOST_ROWS = 1000
 COMPARED_ROWS = 1000
-KEYS = {
-    "synthetic": ["strength", "rows", "seed"],
-    "public": ["set", "fold"],
-    "compare": ["data", "seed"],
-}
+DEFAULT = signature(select).parameters["standard_errors"].default
+KEYS = {"synthetic": ["strength", "rows", "seed"], "public": ["set", "fold"], "compare": ["data", "seed"]}
 
 
 class Rows(NamedTuple):
@@ -90,13 +90,8 @@ def strong(rows: int, seed: int) -> Rows:
 def measures(booster: xgb.Booster, test: Rows) -> dict[str, float]:
     chance = booster.predict(test.student).astype(float)
     positive = test.y == 1
-    ranks = pd.Series(chance).rank().to_numpy()
-    n_pos, n_neg = positive.sum(), (~positive).sum()
     kept = np.clip(np.where(positive, chance, 1 - chance), 1e-7, None)
-    return {
-        "auc": float((ranks[positive].sum() - n_pos * (n_pos + 1) / 2) / (n_pos * n_neg)),
-        "logloss": float(-np.log(kept).mean()),
-    }
+    return {"auc": float(roc_auc_score(positive, chance)), "logloss": float(-np.log(kept).mean())}
 
 
 def judged(selection: Selection, train: Rows, test: Rows, params: dict[str, Any], rounds: int) -> list[dict[str, Any]]:
@@ -109,10 +104,8 @@ def judged(selection: Selection, train: Rows, test: Rows, params: dict[str, Any]
             guiding = {"privileged": train.teacher, "method": "jpib", "kl_weight": row.kl_weight}
         elif row.method == "kbpib":
             if row.teacher not in teachers:
-                matrix, crossfit = (
-                    (train.all if row.teacher == "all" else train.teacher),
-                    5 * (row.teacher != "in-sample"),
-                )
+                matrix = train.all if row.teacher == "all" else train.teacher
+                crossfit = 5 * (row.teacher != "in-sample")
                 teachers[row.teacher] = pi_xgb.fit_teacher(params, matrix, rounds, crossfit=crossfit)
             guiding = {"teacher": teachers[row.teacher], "kl_weight": row.kl_weight}
         booster = pi_xgb.train(params, dtrain, int(row.rounds), **guiding)
@@ -211,7 +204,7 @@ def report(out: Path) -> None:
         path = out / f"selection_{part}.csv"
         if path.exists():
             lines = pd.read_csv(path)
-            for standard_errors in (STANDARD_ERRORS, 0.0, 0.5, 1.0, 2.0):
+            for standard_errors in (DEFAULT, 0.0, 0.5, 1.0, 2.0):
                 print(f"\n{part}, a gain of {standard_errors:g} standard errors in logloss convinces; test AUC\n")
                 table = outcome(lines, by, standard_errors, "auc")
                 print(table.round(4).to_string())
@@ -237,7 +230,7 @@ def smoke() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command("selection", __doc__)
     parser.add_argument("--synthetic", action="store_true", help="made data of known truth")
     parser.add_argument("--public", action="store_true", help="public sets, which are downloaded once")
     parser.add_argument("--compare", action="store_true", help="is compare right about what it says?")

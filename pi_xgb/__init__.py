@@ -7,7 +7,6 @@ into ``xgboost.train(obj=...)``. See the README for a tour.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import constraints, datasets, importance, metrics, plotting
 from ._core.attached import attach_teacher
 from ._core.checkpoint import JointCheckPoint
 from ._core.cv import cv
@@ -16,22 +15,39 @@ from ._core.learned import LearnedTeacher, fit_teacher
 from ._core.objective import KLObjective
 from ._core.teachers import ModelTeacher, Teacher
 from ._core.train import train
-from ._report.report import report
 from ._version import __version__
-from .selection import Comparison, Selection, compare, select
 
 if TYPE_CHECKING:
-    from ._sklearn.cv import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
-    from ._sklearn.estimators import PrivilegedXGBClassifier, PrivilegedXGBRegressor
+    from . import constraints, datasets, importance, metrics, plotting
+    from ._report.report import report
+    from .selection import Comparison, Selection, compare, select
+    from .sklearn import (
+        PrivilegedXGBClassifier,
+        PrivilegedXGBClassifierCV,
+        PrivilegedXGBRegressor,
+        PrivilegedXGBRegressorCV,
+    )
 
-# scikit-learn, Dask and Spark are extras: what needs them is imported when it is asked for.
-_FROM_SKLEARN = (
-    "PrivilegedXGBClassifier",
-    "PrivilegedXGBClassifierCV",
-    "PrivilegedXGBRegressor",
-    "PrivilegedXGBRegressorCV",
-)
-_ON_CLUSTERS = ("dask", "spark")
+# What training alone does not need is imported when it is asked for: it may need an extra, and takes time. Each name
+# stands in the module on its right, or is one where there is none.
+_LATER = {
+    "Comparison": "selection",
+    "PrivilegedXGBClassifier": "sklearn",
+    "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRegressor": "sklearn",
+    "PrivilegedXGBRegressorCV": "sklearn",
+    "Selection": "selection",
+    "compare": "selection",
+    "constraints": None,
+    "dask": None,
+    "datasets": None,
+    "importance": None,
+    "metrics": None,
+    "plotting": None,
+    "report": "_report.report",
+    "select": "selection",
+    "spark": None,
+}
 
 __all__ = [
     "Comparison",
@@ -64,8 +80,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _FROM_SKLEARN:
-        return getattr(import_module(".sklearn", __name__), name)
-    if name in _ON_CLUSTERS:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _LATER[name]
+    if module is None:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{module}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

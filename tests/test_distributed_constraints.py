@@ -11,9 +11,10 @@ from test_distributed import N_ROWS, on_workers, rows
 import pi_xgb
 from pi_xgb import constraints
 from pi_xgb._constraints.distribution import tabulate
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import Start
-from pi_xgb._rows.codes import group_codes, shared_codes
+from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 
@@ -39,6 +40,7 @@ def constraint(name, start, end):
         "parity counted": lambda: GroupParity(group, soft=False),
         "parity of means": lambda: GroupParity(group, match="mean"),
         "parity of two columns": lambda: GroupParity(pd.DataFrame({"g": group, "k": key % 2})),
+        "parity with missing groups": lambda: GroupParity(np.where(merit < -0.5, None, group)),
         "odds": lambda: EqualizedOdds(group),
         "odds counted": lambda: EqualizedOdds(group, soft=False, match="mean"),
         "key": lambda: MetricFairness(key=key),
@@ -53,6 +55,7 @@ NAMES = [
     "parity counted",
     "parity of means",
     "parity of two columns",
+    "parity with missing groups",
     "odds",
     "odds counted",
     "key",
@@ -144,17 +147,18 @@ FAULTS = {
 
 def statistics(start, end):
     group, _, merit = (column[start:end] for column in columns())
-    codes, names = group_codes(group, "group")
-    shared, n_names = shared_codes(codes, names)
+    own = as_groups(group).by_appearance()
+    shared = shared_codes(own.codes, own.names.tolist())
     p = merit.astype(np.float32)
-    table = tabulate(shared, p, None, over_workers=True)
+    table = tabulate(shared.codes, p, None, over_workers=True)
     # Two rows of this worker are similar, and only the first worker's are in a tie.
     pair = np.array([0.25, 0.75 if start == 0 else 0.5], np.float32)
     undecided = MetricFairness(key=[start, start], soft=False)
-    undecided.start(Start(LOSSES["binary:logistic"], 1.0, None, None))
+    spec = Spec.read({"objective": "binary:logistic"})
+    undecided.start(Start(Task(spec, np.zeros(2, np.float32), None), 1.0, None, None))
     bits = np.array([start, 2**63 + end], np.uint64)
     return {
-        "groups": (shared, n_names, group),
+        "groups": (shared.codes, shared.count, group),
         "table": table,
         "p": p,
         "undecided": undecided.q(pair, np.zeros(2), None).tolist(),
@@ -219,11 +223,11 @@ def test_fractional_weights_give_the_model_of_one_machine_up_to_rounding(answers
 def test_what_workers_tell_each_other_is_exact(answers):
     told = [said["statistics"] for said in answers[3]]
     group, _, merit = columns()
-    codes, names = group_codes(group, "group")
-    whole = tabulate(codes, merit.astype(np.float32), None)
+    every = as_groups(group)
+    whole = tabulate(every.codes, merit.astype(np.float32), None)
     # Each worker gives a group the same number, whether or not it has rows of every group.
     assert set(told[0]["groups"][2]) == {"a"}
-    assert all(t["groups"][1] == len(names) == 3 for t in told)
+    assert all(t["groups"][1] == every.count == 3 for t in told)
     number = {name: code for t in told for code, name in zip(t["groups"][0].tolist(), t["groups"][2], strict=True)}
     assert np.array_equal([number[name] for name in group], np.concatenate([t["groups"][0] for t in told]))
     assert sorted(number.values()) == [0, 1, 2]

@@ -9,7 +9,7 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from benchmarks import scale_external
+from benchmarks.scale import external as scale_external
 
 ROUNDS = 6
 SIZES = (1, 130, 37, 400, 2, 230)  # uneven on purpose

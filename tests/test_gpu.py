@@ -189,7 +189,6 @@ def test_with_cupy_the_gradient_stays_on_the_device_and_is_the_same(monkeypatch,
         q, margin = np.stack([1 - q, q], axis=1), np.stack([margin, -margin], axis=1)
     dtrain = xgb.DMatrix(x, y, weight=np.linspace(0.5, 2, len(y)))
     teachers = [(q, 0.5), (Curious(), 1.0)]
-    monkeypatch.setattr(pi_xgb.KLObjective, "_start_teachers_of_a_new_training", lambda *_: None)
     on_host = pi_xgb.KLObjective(teachers, objective=objective)(margin, dtrain)
     seen.clear()
     monkeypatch.setitem(sys.modules, "cupy", cupy_on(available=True))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_xgb._arrays import array_module
+from pi_xgb._core.blend import Blend
 from pi_xgb._core.losses import LOSSES, Loss, Softmax
 
 N_CLASSES = 4
@@ -81,6 +82,12 @@ def difference(function: Any, margin: np.ndarray, step: float) -> np.ndarray:
 def rounding_of(mean: np.ndarray) -> np.ndarray:
     """What float32 loses when it subtracts a target from this mean."""
     return EPS * np.maximum(1, np.abs(mean))
+
+
+def blend(loss: Loss, label: Any, teachings: list[tuple[Any, float]], like: Any) -> tuple[Any, Any]:
+    """The blended target of pairs (q, weight), and what labels and teachers weigh together."""
+    blended = Blend(loss, label, [weight for _, weight in teachings])
+    return blended.target([q for q, _ in teachings], like), blended.factor
 
 
 def column(factor: Any, like: np.ndarray) -> Any:
@@ -174,7 +181,7 @@ def test_blending_is_the_loss_plus_the_divergence_from_every_teacher(name):
     n, label = 40, draw_labels(LOSSES[name], 40)
     q1, q2 = draw_targets(loss, n, seed=5), draw_targets(loss, n, seed=6)
     like = np.zeros(shape_of(loss, n), np.float32)
-    target, total = loss.blend(label, [(q1, 0.7), (q2, 2.5)], like)
+    target, total = blend(loss, label, [(q1, 0.7), (q2, 2.5)], like)
     y = loss.one_hot(label, like).astype(np.float64)
 
     def objective(margin: np.ndarray) -> np.ndarray:
@@ -185,7 +192,7 @@ def test_blending_is_the_loss_plus_the_divergence_from_every_teacher(name):
     blended = total * (loss.value(at_one, target) - loss.value(at_two, target))
     # Between any two margins, the blended loss changes as the sum of the loss and the weighted divergences does.
     np.testing.assert_allclose(blended, objective(at_one) - objective(at_two), rtol=1e-5, atol=1e-5)
-    assert total == 1 + 0.7 + 2.5
+    assert total == np.float32(1 + 0.7 + 2.5)
 
 
 @every_loss
@@ -197,7 +204,7 @@ def test_the_identity_that_everything_rests_on(name, seed, weights, scale):
     p = loss.mean(margin)
     teachings = [(draw_targets(loss, n, seed + k), a) for k, a in enumerate(weights)]
     row_weight = (scale * np.random.default_rng(seed).random(n)).astype(np.float32)
-    target, total = loss.blend(label, teachings, p)
+    target, total = blend(loss, label, teachings, p)
     grad, hess = loss.gradient(p, target, np.float32(total) * row_weight)
 
     p64, y = p.astype(np.float64), loss.one_hot(label, p).astype(np.float64)
@@ -216,7 +223,7 @@ def test_a_teacher_who_agrees_changes_nothing(name):
     loss = LOSSES[name]
     margin, label = draw_margins(loss), draw_labels(LOSSES[name], 40)
     p = loss.mean(margin)
-    target, total = loss.blend(label, [(p, 3.0)], p)
+    target, total = blend(loss, label, [(p, 3.0)], p)
     grad, _ = loss.gradient(p, target, np.float32(total))
     # With q = p the KL term has no slope, so the gradient is that of the labels alone.
     np.testing.assert_allclose(grad, p - loss.one_hot(label, p), rtol=1e-5, atol=2e-6)
@@ -229,7 +236,7 @@ def test_weight_zero_is_the_plain_gradient_to_the_bit(name, teachers):
     margin, label = draw_margins(loss), draw_labels(LOSSES[name], 40)
     p = loss.mean(margin)
     q = draw_targets(loss, len(p))
-    target, total = loss.blend(label, [(q, 0.0)] * teachers, p)
+    target, total = blend(loss, label, [(q, 0.0)] * teachers, p)
     grad, hess = loss.gradient(p, target, np.float32(total))
     # A teacher that counts nothing leaves p - y and the plain Hessian, to the bit.
     np.testing.assert_array_equal(grad, p - loss.one_hot(label, p))
@@ -290,14 +297,14 @@ def test_float32_stays_float32_and_inputs_stay_as_they_were(name):
     inputs = (margin, label, q, factor, p)
     before = [array.copy() for array in inputs]
     one_hot = loss.one_hot(label, p)
-    target, total = loss.blend(label, [(q, 0.5), (q, 1.5)], p)
+    target, total = blend(loss, label, [(q, 0.5), (q, 1.5)], p)
     target_before = target.copy()
     grad, hess = loss.gradient(p, target, factor)
     curvature = loss.curvature(p)
     results = (loss.mean(margin), loss.predict(margin), one_hot, target, grad, hess, curvature)
     # float32 in, float32 out: XGBoost would convert, and a float64 intermediate costs memory and bits.
     assert {r.dtype for r in results} == {np.dtype(np.float32)}
-    assert type(total) is float
+    assert type(total) is np.float32
     assert grad.shape == hess.shape == target.shape == p.shape == margin.shape
     # No input is written to.
     for array, copy in zip(inputs, before, strict=True):
@@ -440,7 +447,7 @@ def test_arrays_stay_on_their_device(name, weighted, device_module):
 
     def everything(wrap: Any) -> list[Any]:
         mean = loss.mean(wrap(margin))
-        target, total = loss.blend(wrap(label), [(wrap(q), 0.5)], mean)
+        target, total = blend(loss, wrap(label), [(wrap(q), 0.5)], mean)
         factor = np.float32(total) * wrap(weight) if weighted else np.float32(total)
         shown = loss.predict(wrap(margin))
         return [mean, target, shown, loss.margin_of(mean), *loss.gradient(mean, target, factor)]

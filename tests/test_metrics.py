@@ -365,7 +365,7 @@ class TestBadInput:
             ({"pred": (1, 0, 1)}, ValueError, "has 3"),
             ({"g": ("a", "b", "b")}, ValueError, "sensitive_features.* has 3"),
             ({"g": pd.DataFrame({"s": ["a", "b"]})}, ValueError, "sensitive_features.* has 2"),
-            ({"sample_weight": [1, 1]}, ValueError, "sample_weight has 2, y_true has 4"),
+            ({"sample_weight": [1, 1]}, ValueError, "sample_weight has 2, the rest has 4"),
             ({"y": (1, 0, 2, 0)}, ValueError, "y_true must hold 0 and 1 only, got 2.*recode"),
             ({"y": (1, -1, 1, -1)}, ValueError, "y_true must hold 0 and 1 only, got -1"),
             ({"y": ("yes", "no", "yes", "no")}, ValueError, "y_true must hold numbers, got 'yes', 'no'.*recode"),
@@ -421,19 +421,19 @@ class TestBadInput:
     @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
     def test_options(self, name):
         metric = NEED_TWO_GROUPS[name]
-        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_rest', got 'to_overall'"):
+        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_rest'; got 'to_overall'"):
             call_decision_metric(metric, method="to_overall")
         with pytest.raises(ValueError, match="undefined must be one of"):
             call_decision_metric(metric, undefined="zero")
 
     def test_agg(self):
-        with pytest.raises(ValueError, match="agg must be one of 'sum', 'max', got 'worst_case'"):
+        with pytest.raises(ValueError, match="agg must be one of 'sum', 'max'; got 'worst_case'"):
             call_decision_metric(metrics.equalized_odds, agg="worst_case")
 
     def test_a_number_is_no_group(self):
         rng = np.random.default_rng(0)
         y = rng.integers(0, 2, 5000)
-        with pytest.raises(ValueError, match="makes 1250 groups of 5000 rows: at most 1000"):
+        with pytest.raises(ValueError, match="makes 1250 groups of 5000 rows, and at most 1000"):
             metrics.statistical_parity(y, y, sensitive_features=np.arange(5000) // 4)
         # Two groups of two rows are still two groups.
         assert metrics.statistical_parity([1, 0], [1, 0], sensitive_features=["a", "b"]) == 1

@@ -309,7 +309,7 @@ class TestBadInput:
         with pytest.raises(TypeError, match=r"expected an xgboost.DMatrix, got ndarray"):
             metrics.attach_groups(first[1], first[3])
         # Groups of the wrong length are found before training.
-        with pytest.raises(ValueError, match=r"sensitive_features.* has 99, y_true has 100"):
+        with pytest.raises(ValueError, match=r"sensitive_features.* has 99, the rest has 100"):
             metrics.watch("abroca", [(first[0], first[3][:99])])
         with pytest.raises(ValueError, match=r"sensitive_features.* has 99"):
             metrics.attach_groups(first[0], first[3][:99])

@@ -8,6 +8,7 @@ import xgboost as xgb
 from xgboost.callback import TrainingCallback
 
 import pi_xgb
+from pi_xgb._core.blend import Blend
 from pi_xgb._core.losses import LOSSES
 
 ROUNDS = 12
@@ -99,11 +100,12 @@ def test_the_gradients_of_the_engines_are_one_factor_apart(objective):
     margin = np.random.default_rng(2).normal(size=len(y)).astype(np.float32)
     for kl_weight in (0.3, 1.0, 9.0):
         ours = pi_xgb.KLObjective(q, kl_weight, objective=objective)(margin, xgb.DMatrix(x, y, weight=weight))
-        target, factor = loss.blend(y, [(q, kl_weight)], margin)
+        blend = Blend(loss, y, [kl_weight])
+        target, factor = blend.target([q], margin), blend.factor
         native = loss.gradient(loss.mean(margin), target, weight)
         # Gradient and Hessian of the callback are 1 + a times those on the blended label.
-        np.testing.assert_allclose(ours[0], native[0] * np.float32(factor), rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(ours[1], native[1] * np.float32(factor), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(ours[0], native[0] * factor, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(ours[1], native[1] * factor, rtol=1e-6, atol=1e-6)
 
 
 def test_evaluation_and_early_stopping_are_those_of_the_callback():

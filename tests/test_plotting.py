@@ -497,6 +497,12 @@ def test_students_quantiles_are_scipys(freedom, confidence):
     assert student(freedom, confidence) == pytest.approx(stats.t.ppf(0.5 + confidence / 2, freedom), rel=1e-6)
 
 
+@pytest.mark.parametrize("confidence", [0.1, 0.5, 0.95, 0.999])
+def test_students_quantiles_of_one_and_two_degrees_have_formulas(confidence):
+    assert student(1, confidence) == pytest.approx(np.tan(np.pi * confidence / 2))
+    assert student(2, confidence) == pytest.approx(confidence * np.sqrt(2 / (1 - confidence**2)))
+
+
 # --- importance -------------------------------------------------------------------------------------------------
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
+from benchmarks.command_line import command
 from benchmarks.data.registry import DATASETS, LOAD_ERRORS, load
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.data", description=__doc__)
+    parser = command("data", __doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"default: all of {', '.join(DATASETS)}")
     for name in parser.parse_args(arguments).names or list(DATASETS):
         try:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from benchmarks.folds import Fold, ten_folds
+from benchmarks.data.folds import Fold, ten_folds
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.fold_work import FoldWork, Scores
+from benchmarks.modes.fold_work import FoldWork, Scores
 
 
 class Refused(Exception):

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.fold_work import CROSSFIT, FoldWork, Scores, best_scores
 from benchmarks.methods._method import Method
+from benchmarks.modes.fold_work import CROSSFIT, FoldWork, Scores, best_scores
+from benchmarks.modes.paper import paper_alphas
 
-ALPHAS = Path(__file__).parents[1] / "reference" / "alphas.csv"
 ALPHA_WITHOUT_PAPER = 0.1
 KL_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 Q = npt.NDArray[np.float32]
 Train = Callable[[FoldWork, float], Scores]
-
-
-@cache
-def paper_alphas() -> dict[tuple[str, str], float]:
-    """The paper's alpha by set and method."""
-    with ALPHAS.open(newline="") as file:
-        return {(row["dataset"], row["method"]): float(row["alpha"]) for row in csv.DictReader(file)}
 
 
 def with_paper_alpha(train: Train, method: str, work: FoldWork) -> Scores:

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.fold_work import FoldWork, Scores
 from benchmarks.methods._method import Method, Refused
+from benchmarks.modes.fold_work import FoldWork, Scores
 from benchmarks.peers import PEERS, Peer
 
 # From the cheapest to the dearest, as measured on a fold of compas and of adult; a peer that is not here comes last.

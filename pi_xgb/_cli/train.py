@@ -11,7 +11,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar

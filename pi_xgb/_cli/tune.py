@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_training, at_least, names, new_command, params_of, weight

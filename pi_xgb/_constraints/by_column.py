@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from .._arrays import Array
 from .._core.teachers import Teacher
+from .._rows.tables import listed
 
 # What the constraints call the values of the rows.
 ROW_VALUES = ("sensitive_features", "key", "features", "merit")
@@ -25,9 +26,9 @@ class ByColumn(Teacher):
         self.options = options
 
     @property
-    def is_about_groups(self) -> bool:
-        """Whether the columns are those of a group, which nobody else should see."""
-        return "sensitive_features" in self.columns
+    def hidden_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
+        """Those of a group, which nobody else should see."""
+        return listed(self.columns.get("sensitive_features"))
 
     def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
         """The constraint on the values of its columns."""

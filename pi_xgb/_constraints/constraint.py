@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from xgboost import collective
 
-from .._arrays import Array, array_module
+from .._arrays import Array, array_module, to_host
 from .._core.teachers import Start, Teacher
-from .._xgb.collective import all_or_none, on_any_worker
+from .._xgb.collective import all_or_none, global_sum, on_any_worker
 from .by_column import ROW_VALUES, by_column
 
 
@@ -72,7 +72,7 @@ class Constraint(Teacher):
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         xp = array_module(mean)
-        mean, label, weight = _on_host(mean), _on_host(label), _on_host(weight)
+        mean, label, weight = to_host(mean), to_host(label), to_host(weight)
         p = np.asarray(mean, np.float32)
         name = type(self).__name__
         # An error on one worker alone would leave the others waiting for its part of the statistics.
@@ -141,8 +141,9 @@ def rows_are_all() -> bool:
     return not collective.is_distributed()
 
 
-def _on_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "__cuda_array_interface__") else array
+def rows_of_all_workers(rows: Array) -> int:
+    """How many rows all workers have together."""
+    return int(global_sum(np.array([len(rows)], np.float64))[0])
 
 
 def _rescale_rows(wanted: Array, p: Array) -> Array:

@@ -10,13 +10,10 @@ import pandas as pd
 
 from .._arrays import Array
 from .._core.teachers import Start
-from .._rows.codes import group_codes, shared_codes
+from .._rows.checks import check_choice
+from .._rows.groups import Groups, as_groups, check_few, check_several, shared_codes
 from .._xgb.collective import gathered
-from .checks import (
-    check_groups,
-    rows_of_all_workers,
-)
-from .constraint import Constraint, rows_are_all
+from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .distribution import Table, tabulate
 from .matching import match_distributions, match_means
 
@@ -34,11 +31,10 @@ class GroupParity(Constraint):
     ----------
     sensitive_features
         The group of each training row: a list, array or Series, or several columns (DataFrame, 2-D array,
-        dict), whose intersections are then the groups. Missing values are an error: give them a name.
+        dict), whose intersections are then the groups. Missing values are a group of their own, called "missing".
     soft
-        False for the counted form (see the module's text): as many rows of each group should be decided 1 as the
-        share of all rows says. The rows nearest to 1/2 in their group are those that should change, and get the q
-        of the soft form.
+        False for the counted form: as many rows of each group should be decided 1 as the share of all rows says. The
+        rows nearest to 1/2 in their group are those that should change, and get the q of the soft form.
     match
         "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
@@ -75,19 +71,20 @@ class GroupParity(Constraint):
         soft: bool = True,
         match: Literal["distribution", "mean"] = "distribution",
     ) -> None:
-        if match not in _MATCH:
-            raise ValueError(f'match must be "distribution" or "mean", got {match!r}')
-        codes, self.groups = group_codes(sensitive_features, "sensitive_features")
+        check_choice(match, tuple(_MATCH), "match")
+        groups = as_groups(sensitive_features, most=None).by_appearance()
         if rows_are_all():
-            check_groups(len(self.groups), len(codes))
-        super().__init__(codes, soft=soft)
-        self._n_groups = len(self.groups)
+            _check_groups(groups, len(groups.codes))
+        super().__init__(groups.codes, soft=soft)
+        self.groups = groups.names.tolist()
+        self._n_groups = groups.count
         self.match = match
 
     def _agree(self) -> Array:
-        codes, self._n_groups = shared_codes(self._row_values, self.groups)
-        check_groups(self._n_groups, rows_of_all_workers(codes))
-        return codes
+        shared = shared_codes(self._row_values, self.groups)
+        _check_groups(shared, rows_of_all_workers(shared.codes))
+        self._n_groups = shared.count
+        return shared.codes
 
     def start(self, training: Start) -> None:
         """Begin a training; among workers, agree on the groups."""
@@ -117,6 +114,12 @@ class GroupParity(Constraint):
 
     def _describe(self) -> str:
         return f"{len(self.groups)} groups, match={self.match!r}, "
+
+
+def _check_groups(groups: Groups, n_rows: int) -> None:
+    """Several groups, of any number that leaves each some rows to compare."""
+    check_several(groups)
+    check_few(groups, n_rows, most=n_rows)
 
 
 class EqualizedOdds(GroupParity):

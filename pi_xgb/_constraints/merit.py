@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from .._rows.codes import number_column
+from .._rows.columns import number_column
 from .._xgb.collective import gathered
-from .checks import (
-    check_levels,
-)
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate
-from .isotonic import isotonic
+
+# Lines of weight 0 need an answer too, in order with the others, and must not move them.
+_NEGLIGIBLE = 1e-18
 
 
 class Meritocracy(Constraint):
@@ -30,14 +29,13 @@ class Meritocracy(Constraint):
         One number per training row, without NaN; larger is better (use ``-merit`` for the opposite). Rows of
         equal merit may have different predictions.
     soft
-        False for the counted form (see the module's text): the decisions are pooled in place of the predictions,
-        and q is the share of decisions 1 in its pool for a row that is decided otherwise than most of it.
+        False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
+        decisions 1 in its pool for a row that is decided otherwise than most of it.
 
     Notes
     -----
-    A round sorts the predictions, O(n log n), and pools in O(n) (``scipy.optimize.isotonic_regression``; before
-    scipy 1.12 in Python, at about half a second for a million rows). With classes there is no single prediction
-    that could rise, so more than one column is an error.
+    A round sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that
+    could rise, so more than one column is an error.
 
     Examples
     --------
@@ -53,19 +51,19 @@ class Meritocracy(Constraint):
     def __init__(self, merit: Any, *, soft: bool = True) -> None:
         self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
         if rows_are_all():
-            check_levels(self._levels)
+            _check_levels(self._levels)
         super().__init__(rank, soft=soft)
 
     def _agree(self) -> Array:
         levels = np.unique(gathered(self._levels))
-        check_levels(levels)
+        _check_levels(levels)
         return np.searchsorted(levels, self._levels)[self._row_values]
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         # The table orders rows by merit and, where merit is equal, by value. That is the order in which
         # rows of equal merit bind each other least: they may keep any differences.
         table = tabulate(self._shared, value, weight, over_workers=self._over_workers)
-        return isotonic(table.value.astype(np.float64), table.weight)[table.line]
+        return _isotonic(table.value.astype(np.float64), table.weight)[table.line]
 
     def _check_rows(self, p: Array, label: Array) -> None:
         super()._check_rows(p, label)
@@ -74,3 +72,22 @@ class Meritocracy(Constraint):
                 f"Meritocracy orders one prediction per row, got {p.shape[1]} classes, which cannot all rise with "
                 "merit: train a binary model of the class that merit should favour"
             )
+
+
+def _check_levels(levels: Array) -> None:
+    if len(levels) < 2:
+        raise ValueError(
+            f"merit is {levels[0]} in every row: there is no order to respect; give it at least two values"
+        )
+
+
+def _isotonic(value: Array, weight: Array) -> Array:
+    """Weighted least squares under value[0] <= value[1] <= ...; float64, weights at least 0."""
+    from scipy.optimize import isotonic_regression
+
+    positive = weight[weight > 0]
+    if positive.size == 0:
+        weight = np.ones_like(weight)
+    elif positive.size < weight.size:
+        weight = np.where(weight > 0, weight, _NEGLIGIBLE * positive.min())
+    return np.asarray(isotonic_regression(value, weights=weight).x)

@@ -51,7 +51,7 @@ def same_key(code: Array, n_codes: int) -> Neighbours:
 
 def within_radius(features: Array, radius: float) -> Neighbours:
     """Rows at a Euclidean distance of at most radius are similar."""
-    from scipy.spatial import cKDTree  # scipy comes with xgboost
+    from scipy.spatial import cKDTree
 
     points, point = _distinct(features)
     tree = cKDTree(points)
@@ -76,7 +76,7 @@ def k_nearest(features: Array, k: int) -> Neighbours:
     Rows with the same features come in together, so that they have the same neighbours; a row then has more
     than k of them.
     """
-    from scipy.spatial import cKDTree  # scipy comes with xgboost
+    from scipy.spatial import cKDTree
 
     points, point = _distinct(features)
     count = np.bincount(point)

@@ -5,20 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from xgboost import collective
 
 from .._arrays import Array
 from .._core.teachers import Start, Teacher
-from .._rows.codes import group_codes, number_table, shared_codes
-from .checks import (
-    check_k,
-    check_radius,
-    check_selectors,
-    nobody_similar,
-    rows_of_all_workers,
-)
-from .constraint import Constraint, rows_are_all
+from .._rows.checks import check_whole
+from .._rows.columns import number_table
+from .._rows.groups import as_groups, shared_codes
+from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 
 
@@ -32,7 +28,7 @@ class MetricFairness(Constraint):
     ----------
     key
         Rows with the same key are similar: one column, or several that must all agree. Missing values are an
-        error.
+        error, since two unknown keys need not be alike.
     radius
         Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar.
     k
@@ -43,8 +39,8 @@ class MetricFairness(Constraint):
         training rows. Distances add up over columns as they are, so standardise columns of different units
         first. They may be privileged: the model does not need them.
     soft
-        False for the counted form (see the module's text): q is the share of similar rows decided 1 for a row that
-        is decided otherwise than most of them (in a tie, otherwise than their mean prediction).
+        False for the counted form: q is the share of similar rows decided 1 for a row that is decided otherwise than
+        most of them (in a tie, otherwise than their mean prediction).
 
     Notes
     -----
@@ -74,14 +70,20 @@ class MetricFairness(Constraint):
         features: Any = None,
         soft: bool = True,
     ) -> None:
-        check_selectors(key=key, radius=radius, k=k, features=features)
-        self.radius = None if radius is None else check_radius(radius)
-        self.k = None if k is None else check_k(k)
+        _check_selectors(key=key, radius=radius, k=k, features=features)
+        if radius is not None:
+            _check_radius(radius)
+        if k is not None:
+            check_whole("k", k, 1, "it counts the neighbours besides the row itself")
+        self.radius = None if radius is None else float(radius)
+        self.k = None if k is None else int(k)
         self._row_values_name = "key" if features is None else "features"
+        self._keys: list[Any] = []
         if features is None:
-            row_values, self._keys = group_codes(key, "key")
+            keys = as_groups(key, name="key", missing="error", most=None).by_appearance()
+            row_values, self._keys = keys.codes, keys.names.tolist()
         else:
-            row_values, self._keys = number_table(features, "features"), []
+            row_values = number_table(features, "features")
         super().__init__(row_values, soft=soft)
         self._n_keys = len(self._keys)
         self._check_some_others()
@@ -109,16 +111,24 @@ class MetricFairness(Constraint):
     def _agree(self) -> Array:
         if self._row_values_name == "features":
             return self._row_values
-        codes, self._n_keys = shared_codes(self._row_values, self._keys)
-        if self._n_keys == rows_of_all_workers(codes):
-            raise ValueError(nobody_similar(self._n_keys, "key"))
-        return codes
+        shared = shared_codes(self._row_values, self._keys)
+        if shared.count == rows_of_all_workers(shared.codes):
+            raise ValueError(_nobody_similar(shared.count, "key"))
+        self._n_keys = shared.count
+        return shared.codes
 
     def take(self, rows: Array) -> Teacher:
         part = super().take(rows)
         for found in ("_neighbours", "_all_alone"):
             part.__dict__.pop(found, None)
         return part
+
+    @property
+    def _chosen(self) -> str:
+        """How the user said which rows are similar."""
+        if self._row_values_name == "key":
+            return "key"
+        return f"k={self.k}" if self.radius is None else f"radius={self.radius}"
 
     @cached_property
     def _neighbours(self) -> Neighbours:
@@ -148,11 +158,37 @@ class MetricFairness(Constraint):
 
     def _check_some_pairs(self) -> None:
         if self._all_alone:
-            chosen = "key" if self.radius is None else f"radius={self.radius}"
-            raise ValueError(nobody_similar(len(self._row_values), chosen))
+            raise ValueError(_nobody_similar(len(self._row_values), self._chosen))
 
     def _describe(self) -> str:
-        selector = (
-            "key" if self._row_values_name == "key" else f"radius={self.radius}" if self.k is None else f"k={self.k}"
+        return f"{self._chosen}, "
+
+
+def _nobody_similar(n_rows: int, chosen: str) -> str:
+    """What is wrong where no row has another that is similar."""
+    return (
+        f"no two of the {n_rows} rows are similar by {chosen}, so there is nothing to teach: "
+        "give a coarser key, or a larger radius for features of this scale"
+    )
+
+
+def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:
+    """Exactly one way of saying which rows are similar."""
+    given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"MetricFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
+            "say in one way which rows are similar"
         )
-        return f"{selector}, "
+    if key is None and features is None:
+        raise ValueError(f"{given[0]}= measures distances: give the columns to measure in as features=")
+    if key is not None and features is not None:
+        raise ValueError("features= is for radius= and k=, and would be ignored beside key=: leave one of them out")
+
+
+def _check_radius(radius: Any) -> None:
+    """A finite distance."""
+    if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, (int, float, np.number)):
+        raise TypeError(f"radius must be a number, got {radius!r} of type {type(radius).__name__}")
+    if not (np.isfinite(radius) and radius >= 0):
+        raise ValueError(f"radius must be a finite distance of at least 0, got {radius!r}")

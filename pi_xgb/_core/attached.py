@@ -8,6 +8,7 @@ import numpy as np
 import xgboost
 
 from .checks import check_q
+from .losses import NUMBERS, Range
 from .teachers import FixedTeacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row.
@@ -48,7 +49,7 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
         raise TypeError(
             f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
         )
-    array = check_q(q, probabilities=False)
+    array = check_q(q, NUMBERS)
     if len(array) != dtrain.num_row():
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:
@@ -67,7 +68,7 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
     return dtrain
 
 
-def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: bool) -> FixedTeacher:
+def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> FixedTeacher:
     """The teacher that :func:`attach_teacher` left in the matrix; ``n_classes`` is 0 for one value per row."""
     lower = dtrain.get_float_info("label_lower_bound")
     upper = dtrain.get_float_info("label_upper_bound")
@@ -85,6 +86,6 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, *, probabilities: 
             f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
     if n_classes == 0:
-        return FixedTeacher(lower, probabilities=probabilities)
+        return FixedTeacher(lower, within)
     columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
-    return FixedTeacher(np.stack(columns, axis=1), probabilities=probabilities)
+    return FixedTeacher(np.stack(columns, axis=1), within)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -10,13 +10,18 @@ import numpy as np
 import xgboost
 from xgboost import collective
 
-from .._arrays import Array, to_host
+from .._arrays import Array
 from .._xgb.collective import global_sum
-from .losses import LOSSES, Loss
+from .losses import PROBABILITIES, Loss, Range
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
+    if np.ndim(kl_weight) > 0:
+        raise TypeError(
+            f"{name} must be one number, got {np.size(kl_weight)}: it says how much the teacher counts in all rows. "
+            "For one number per row pass teacher_weight="
+        )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
     if not 0 <= float(kl_weight) < np.inf:
@@ -27,12 +32,17 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     return float(kl_weight)
 
 
-def check_dmatrix(matrix: Any, name: str) -> None:
-    """A DMatrix with at least one row and one label per row."""
+def check_is_dmatrix(matrix: Any, name: str) -> None:
+    """A DMatrix of any kind."""
     if not isinstance(matrix, xgboost.DMatrix):
         raise TypeError(
             f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: wrap it as xgboost.DMatrix(data, label=y)"
         )
+
+
+def check_dmatrix(matrix: Any, name: str) -> None:
+    """A DMatrix with at least one row and one label per row."""
+    check_is_dmatrix(matrix, name)
     check_one_label_each(matrix.get_label(), matrix.num_row(), name)
     check_weights(matrix.get_weight(), matrix.num_row(), name)
 
@@ -68,28 +78,13 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
         )
 
 
-def check_labels(label: Array, loss: Loss, n_classes: int, name: str = "dtrain") -> None:
-    """Labels of the kind that the objective needs; a custom objective is never checked by XGBoost."""
-    low, high = float(label.min()), float(label.max())
-    if loss.multiclass:
-        if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
-            raise ValueError(
-                f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
-                f"they range from {low} to {high}: encode the classes, or set num_class"
-            )
-    elif loss.probabilities:
-        if not (low >= 0 and high <= 1):
-            raise ValueError(
-                f"the labels of {name} must lie in [0, 1] for binary:logistic, they range from {low} to {high}: "
-                "encode the classes as 0 and 1, or name another objective "
-                "(multi:softprob for classes, reg:squarederror for numbers)"
-            )
-    elif not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"the labels of {name} must be finite, they range from {low} to {high}")
+def check_q(
+    q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+) -> np.ndarray[Any, Any]:
+    """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes.
 
-
-def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.ndarray[Any, Any]:
-    """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes."""
+    Where it is not ``needed``, one truth value per row, it may be anything.
+    """
     array = np.asarray(q)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"the q of {name} must be numbers, got dtype {array.dtype}: give one probability per row")
@@ -101,22 +96,30 @@ def check_q(q: Any, *, probabilities: bool = True, name: str = "teacher") -> np.
         raise ValueError(f"the q of {name} is empty: give one value per training row")
     with np.errstate(over="ignore"):  # a number too large for float32 is found below
         array = array.astype(np.float32)
-    low, high = float(array.min()), float(array.max())
+    if needed is not None and len(needed) == len(array):
+        array[~needed] = 0
+    judged = array if needed is None or len(needed) != len(array) else array[needed]
+    if judged.size:
+        _check_values(judged, within, name)
+    return array
+
+
+def _check_values(q: Array, within: Range, name: str) -> None:
+    low, high = float(q.min()), float(q.max())
     if np.isnan(low):
         raise ValueError(
-            f"the q of {name} has {int(np.isnan(array).sum())} NaN: give a value for every row "
-            "(the label itself for a row about which the teacher knows nothing)"
+            f"the q of {name} has {int(np.isnan(q).sum())} NaN: give a value for every row, and for rows about which "
+            "the teacher knows nothing a teacher_weight of 0 (their own label in its place would count too much)"
         )
-    if probabilities and not (low >= 0 and high <= 1):
+    if within == PROBABILITIES and not within.holds(low, high):
         raise ValueError(
             f"the q of {name} must lie in [0, 1], it ranges from {low} to {high}: give probabilities, "
             "not margins or percentages"
         )
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not within.holds(low, high):
         raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
-    if probabilities and array.ndim == 2 and not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+    if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
-    return array
 
 
 def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
@@ -138,18 +141,18 @@ def check_answer(q: Array, loss: Loss, name: str) -> None:
     low, high = float(q.min()), float(q.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
-    if loss.probabilities and not (low >= -1e-6 and high <= 1 + 1e-6):
-        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in [0, 1]")
+    if not loss.range.holds(low, high, slack=1e-6):
+        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in {loss.range}")
 
 
-def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
+def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
     """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
     if dtrain.num_row() != privileged.num_row():
         raise ValueError(
             f"privileged must describe the rows of dtrain: dtrain has {dtrain.num_row()} rows, privileged has "
             f"{privileged.num_row()}. Build both from the same table, in the same order"
         )
-    check_same_labels(dtrain.get_label(), privileged.get_label())
+    check_same_labels(dtrain.get_label(), privileged.get_label(), labelled)
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
         raise ValueError(
@@ -158,9 +161,10 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> Non
         )
 
 
-def check_same_labels(label: Array, privileged_label: Array) -> None:
-    """The cheapest sign that two matrices hold the same rows in the same order."""
-    differing = np.flatnonzero(to_host(label) != privileged_label)
+def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
+    """The cheapest sign that two matrices hold the same rows in the same order; unknown labels tell nothing."""
+    differs = label != privileged_label
+    differing = np.flatnonzero(differs if labelled is None else differs & labelled)
     if differing.size:
         raise ValueError(
             f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
@@ -180,25 +184,6 @@ def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, al
         raise ValueError(
             f"columns {shared} are in dtrain and in privileged: drop them from one of the two, or pass "
             "allow_overlap=True if the teacher is meant to see classifier features as well"
-        )
-
-
-def check_objective(objective: Any) -> Loss:
-    """One of the objectives whose gradient is mean - target."""
-    if objective not in LOSSES:
-        raise ValueError(
-            f"a teacher can guide the objectives {', '.join(LOSSES)}; got {objective!r}. "
-            "Change params['objective'], or train without a teacher"
-        )
-    return LOSSES[objective]
-
-
-def check_margins_stay(params: Mapping[str, Any]) -> None:
-    """A booster whose margins only grow from round to round, as the two of JPIB must."""
-    if params.get("booster") == "dart":
-        raise ValueError(
-            "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use gbtree or "
-            "gblinear, or method='kbpib'"
         )
 
 

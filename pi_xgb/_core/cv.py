@@ -17,10 +17,14 @@ from .._xgb.matrix import exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
-from .guidance import Guidance, objective_of, shown_predictions, with_intercept
-from .losses import Loss
-from .task import warn_about_alpha, warn_about_missing_objective
-from .teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
+from .guidance import Guidance
+from .lesson import Lesson
+from .native import quantise
+from .objective import LessonObjective
+from .spec import Spec
+from .task import Task
+from .teachers import DEFAULT_KL_WEIGHT
+from .train import check_obj, shown_predictions, with_intercept
 
 Fold = tuple[Array, Array]
 
@@ -38,6 +42,9 @@ def cv(
     crossfit: int = 0,
     teacher_params: Any = None,
     allow_overlap: bool = False,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     n_jobs: int = 1,
     nfold: int = 3,
     stratified: bool = False,
@@ -98,26 +105,32 @@ def cv(
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
     several = isinstance(kl_weight, Iterable)
-    grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
-    if not grid:
-        raise ValueError("kl_weight is an empty list: give at least one value, 0 being plain XGBoost")
-    if len(set(grid)) < len(grid):
-        raise ValueError(f"kl_weight has a value twice: {grid}")
+    grid = _grid(kl_weight)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
         raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
+    weight = DEFAULT_KL_WEIGHT if several else grid[0]
     guidance = Guidance(
         privileged,
         method,
-        DEFAULT_KL_WEIGHT if several else grid[0],
+        weight,
         teacher,
         crossfit,
         teacher_params,
         None,
         allow_overlap,
+        labelled,
+        teacher_weight,
+        crossfit_groups,
     )
     guidance.check_keywords()
+    check_obj(obj, guidance)
+    if several and (not guidance.given or guidance.has_own_weights):
+        raise ValueError(
+            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
+            "weights of its own"
+        )
 
-    def run(chosen: Any, where: Any, objective: Any, prepare: Any, metric: Any, listeners: Any) -> Any:
+    def run(chosen: Any, where: Any, listeners: Any, **further: Any) -> Any:
         return xgboost.cv(
             chosen,
             dtrain,
@@ -126,61 +139,45 @@ def cv(
             stratified=stratified,
             folds=where,
             metrics=metrics,
-            obj=objective,
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
-            fpreproc=prepare,
             as_pandas=as_pandas,
             verbose_eval=verbose_eval,
             show_stdv=show_stdv,
             seed=seed,
             callbacks=listeners,
             shuffle=shuffle,
-            custom_metric=metric,
+            **{"fpreproc": fpreproc, "custom_metric": custom_metric, **further},
         )
 
-    own = user_params(params)
-    if guidance.given and obj is not None:
-        raise ValueError(
-            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
-            "loss in params['objective'], or cross-validate without a teacher"
-        )
-    if several and (not guidance.given or is_list_of_pairs(teacher)):
-        raise ValueError(
-            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
-            "weights of its own"
-        )
     with exclusive(dtrain, *guidance.matrices):
+        own = user_params(params)
         if not guidance.given:
-            return run(params, folds, obj, fpreproc, custom_metric, callbacks)
-        if isinstance(dtrain, xgboost.QuantileDMatrix) or isinstance(privileged, xgboost.QuantileDMatrix):
-            raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+            return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
-        loss = guidance.check(own, dtrain, num_boost_round)
-        if dtrain.get_uint_info("group_ptr").size > 1:
-            raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        nobody_counts = guidance.teachers_at_hand(own, loss, dtrain) == []
-        warn_about_alpha(own, kl_weight_given=several or grid[0] != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
-        warn_about_missing_objective(own, dtrain.get_label())
-
-        row_folds = _row_folds(dtrain, nfold, stratified, folds, shuffle, seed)
+        spec = Spec.read(own)
+        guidance = guidance.of_rows(dtrain)
+        task = _checked_task(spec, dtrain, num_boost_round, guidance)
+        nobody_counts = privileged is None and not guidance.teachings_at_hand(task)
+        spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
+        dealt = _row_folds(task.label, task.labelled, nfold, stratified, folds, shuffle, seed)
+        row_folds = _with_unlabelled(dealt, task.labelled)
         learned = None
-        if privileged is not None and not guidance.is_joint and any(w > 0 for w in grid):
+        if guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
             learned = [
-                Guidance(teacher=guidance.take(rows).learned_teacher(own, slice_rows(dtrain, rows), num_boost_round))
-                for rows, _ in row_folds
+                _learned(guidance.take(rows), spec, slice_rows(dtrain, rows), num_boost_round) for rows, _ in row_folds
             ]
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
             if weight == 0 or nobody_counts:
-                return run(params, row_folds, None, fpreproc, custom_metric, listeners)
+                return run(params, dealt, listeners)  # of labelled rows alone
             # Teachers that follow the student change as they teach: each cell needs its own.
-            guides = learned or [guidance.take(rows) for rows, _ in row_folds]
-            cell = _Cell(guides, weight, loss, fpreproc)
-            metric = shown_predictions(custom_metric, loss)
-            return run(own, row_folds, cell.gradient, cell.prepare, metric, listeners)
+            own = learned or [guidance.take(rows) for rows, _ in row_folds]
+            cell = _Cell([one.weighing(weight) for one in own], num_boost_round, fpreproc)
+            shown = shown_predictions(custom_metric, spec.loss)
+            return run(spec.params, row_folds, listeners, obj=cell.gradient, fpreproc=cell.prepare, custom_metric=shown)
 
         if n_jobs == 1 or not several:
             histories = {weight: history(weight) for weight in grid}
@@ -190,35 +187,62 @@ def cv(
             histories = dict(zip(grid, pool.map(history, grid), strict=True))
     if not several:
         return histories[grid[0]]
-    if not as_pandas:
-        return histories
-    return pd.concat(histories, names=["kl_weight", "round"])
+    return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
+
+
+def _grid(kl_weight: Any) -> list[float]:
+    grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
+    if not grid:
+        raise ValueError("kl_weight is an empty list: give at least one value, 0 being plain XGBoost")
+    if len(set(grid)) < len(grid):
+        raise ValueError(f"kl_weight has a value twice: {grid}")
+    return grid
+
+
+def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, guidance: Guidance) -> Task:
+    if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, guidance.privileged)):
+        raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+    task = guidance.task(spec, dtrain, num_boost_round)
+    if dtrain.get_uint_info("group_ptr").size > 1:
+        raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
+    return task
+
+
+def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Guidance:
+    """The guidance whose teacher is trained already."""
+    task = Task.of_matrix(spec, dtrain, guidance.labelled)
+    (taught,) = guidance.teachings_from_privileged(task, dtrain, num_boost_round)
+    return Guidance(teacher=taught.teacher, labelled=guidance.labelled, teacher_weight=taught.per_row)
 
 
 class _Cell:
     """The folds of one kl_weight: which objective belongs to which of the matrices that XGBoost cuts."""
 
     def __init__(
-        self,
-        guides: list[Guidance],
-        kl_weight: float,
-        loss: Loss,
-        fpreproc: Callable[..., Any] | None,
+        self, guidances: Sequence[Guidance], num_boost_round: int, fpreproc: Callable[..., Any] | None
     ) -> None:
-        self._waiting = iter(guides)
-        self._kl_weight = kl_weight
-        self._loss = loss
+        self._waiting = iter(guidances)
+        self._num_boost_round = num_boost_round
         self._fpreproc = fpreproc
-        self._objectives: dict[xgboost.DMatrix, Callable[..., tuple[Array, Array]]] = {}
+        self._objectives: dict[xgboost.DMatrix, LessonObjective] = {}
 
     def prepare(self, dtrain: xgboost.DMatrix, dtest: xgboost.DMatrix, params: Any) -> Any:
         """Called by XGBoost once per fold, in order, before the fold's booster is made."""
-        guide = next(self._waiting).weighing(self._kl_weight)
+        guidance = next(self._waiting)
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        pairs = guide.teachers_at_hand(params, self._loss, dtrain) or []
-        self._objectives[dtrain] = objective_of(params, pairs)
-        return dtrain, dtest, with_intercept(params, self._loss, dtrain, pairs)
+        task = Task.of_matrix(Spec.read(params), dtrain, guidance.labelled)
+        teachings = guidance.teachings_at_hand(task)
+        teachings += guidance.teachings_from_privileged(task, dtrain, self._num_boost_round)
+        lesson = Lesson(task, teachings)
+        chosen = with_intercept(lesson)
+        self._objectives[dtrain] = LessonObjective(lesson, chosen["base_score"])
+        if task.labelled is not None:
+            # The metrics of the training rows are those of the labelled ones; the cuts stay those of all.
+            quantise(chosen, dtrain)
+            weight = dtrain.get_weight()
+            dtrain.set_weight(np.where(task.labelled, weight if weight.size else np.float32(1), np.float32(0)))
+        return dtrain, dtest, chosen
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """The objective of the fold that asks."""
@@ -226,23 +250,46 @@ class _Cell:
 
 
 def _row_folds(
-    dtrain: xgboost.DMatrix, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
+    label: Array, labelled: Array | None, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
 ) -> list[Fold]:
-    """The folds that ``xgboost.cv`` would make: the teacher needs the row numbers, which it keeps to itself."""
-    n_rows = dtrain.num_row()
-    label = dtrain.get_label()
+    """The folds that ``xgboost.cv`` would make of the labelled rows: teachers need the row numbers, which it keeps."""
+    if folds is not None and not hasattr(folds, "split"):
+        return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
+    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    label = label[rows]
     if folds is not None:
-        splits = folds.split(X=label, y=label) if hasattr(folds, "split") else folds
-        return [(np.asarray(rest), np.asarray(out)) for rest, out in splits]
-    if stratified:
+        splits = folds.split(X=label, y=label)
+    elif stratified:
         try:
             from sklearn.model_selection import StratifiedKFold
         except ImportError as error:
             raise ImportError(
                 'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
             ) from error
-        return list(StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label))
-    # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
-    order = np.random.RandomState(seed).permutation(n_rows) if shuffle else np.arange(n_rows)
-    held_out = np.array_split(order, nfold)
-    return [(np.concatenate([part for j, part in enumerate(held_out) if j != k]), held_out[k]) for k in range(nfold)]
+        splits = StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label)
+    else:
+        # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
+        order = np.random.RandomState(seed).permutation(len(rows)) if shuffle else np.arange(len(rows))
+        parts = np.array_split(order, nfold)
+        splits = [(np.concatenate([part for j, part in enumerate(parts) if j != k]), parts[k]) for k in range(nfold)]
+    return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in splits]
+
+
+def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+    if labelled is None:
+        return rest, out
+    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
+    if not labelled[out].all():
+        raise ValueError(
+            f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "
+            "judge nobody: hold out labelled rows alone"
+        )
+    return rest[labelled[rest]], out
+
+
+def _with_unlabelled(folds: list[Fold], labelled: Array | None) -> list[Fold]:
+    """Rows without a label are in every training part and in no test part."""
+    if labelled is None:
+        return folds
+    others = np.flatnonzero(~labelled)
+    return [(np.concatenate([rest, others]), out) for rest, out in folds]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,26 +11,15 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
+from .._rows.supervision import read_labelled, read_teacher_weight
+from .._stats.folds import checked_groups
 from .._xgb.matrix import slice_rows
-from .._xgb.params import number_of_classes, objective_name, scale_pos_weight, user_params
-from .checks import (
-    check_answer,
-    check_dmatrix,
-    check_kl_weight,
-    check_labels,
-    check_margins_stay,
-    check_no_overlap,
-    check_same_rows,
-    check_shape,
-)
-from .joint import JointTeacher
-from .learned import LearnedTeacher, check_crossfit, check_teacher_rounds, learn
-from .losses import Loss
-from .objective import KLObjective
-from .task import intercept, loss_of, positive_weight, teacher_params_from
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, as_teachers, is_list_of_pairs
-
-METHODS = ("kbpib", "jpib")
+from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
+from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .methods import METHODS, Method, Privileged, method_named
+from .spec import Spec
+from .task import Task
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,16 +34,14 @@ class Guidance:
     teacher_params: Any = None
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     allow_overlap: bool = False
+    labelled: Any = None
+    teacher_weight: Any = None
+    crossfit_groups: Any = None
 
     @property
     def given(self) -> bool:
         """Whether anybody teaches at all."""
         return self.privileged is not None or self.teacher is not None
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether the teacher is boosted along with the student."""
-        return self.privileged is not None and self.method == "jpib"
 
     def check_keywords(self) -> None:
         """Keywords that contradict each other, or that nothing would read."""
@@ -65,124 +52,166 @@ class Guidance:
                 "privileged and teacher were both given: privileged= learns a teacher, teacher= brings one. For "
                 "both together pass teacher=[(pi_xgb.fit_teacher(...), weight), (other, weight)]"
             )
-        unread = {
-            "method": self.method != "kbpib",
-            "crossfit": bool(self.crossfit),
-            "teacher_params": self.teacher_params is not None,
-            "privileged_evals": self.privileged_evals is not None,
-            "allow_overlap": self.allow_overlap,
-            "kl_weight": self.teacher is None and self.kl_weight not in (0, DEFAULT_KL_WEIGHT),
-        }
         if self.privileged is None:
-            named = [name for name, is_set in unread.items() if is_set]
+            named = [name for name in _ABOUT_PRIVILEGED if self._is_set(name)]
             if named:
                 raise ValueError(
                     f"without privileged=, the DMatrix of privileged features, there is no use for {', '.join(named)}"
                 )
-        if self.is_joint:
-            named = [name for name in ("crossfit", "privileged_evals") if unread[name]]
-            if named:
-                raise ValueError(
-                    f"method='jpib' has no use for {', '.join(named)}: its teacher grows with the student and "
-                    "stops with it"
-                )
+            if self.teacher is None:
+                self._check_nobody_teaches()
+            return
+        if self.crossfit_groups is not None and not self.crossfit:
+            raise ValueError(
+                "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
+            )
+        named = [name for name in self._way.unread if self._is_set(name)]
+        if named:
+            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
+
+    def _check_nobody_teaches(self) -> None:
+        named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
+        named += [name for name in ("labelled", "teacher_weight") if self._is_set(name)]
+        if named:
+            raise ValueError(
+                f"without a teacher there is no use for {', '.join(named)}: pass privileged= or teacher=. To train on "
+                "labelled rows alone build dtrain from them"
+            )
+
+    def _is_set(self, name: str) -> bool:
+        value, default = getattr(self, name), _DEFAULTS[name]
+        return value is not None if default is None else bool(value != default)
+
+    def of_rows(self, dtrain: xgboost.DMatrix) -> Guidance:
+        """The same guidance, what it says of each row of dtrain read and checked.
+
+        Rows without any privileged value have nothing to be taught from, unless ``teacher_weight`` says otherwise.
+        """
+        check_is_dmatrix(dtrain, "dtrain")
+        n_rows = dtrain.num_row()
+        weight = read_teacher_weight(self.teacher_weight, n_rows)
+        if self.privileged is not None:
+            check_is_dmatrix(self.privileged, "privileged")
+            if self.teacher_weight is None:
+                weight = weight_of_known(self.privileged, besides=dtrain)
+        labelled = read_labelled(self.labelled, n_rows)
+        groups = checked_groups(self.crossfit_groups, n_rows, "crossfit_groups")
+        return dataclasses.replace(self, labelled=labelled, teacher_weight=weight, crossfit_groups=groups)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether labels and teachers count the same in every row that :meth:`of_rows` read."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else []
+        own = [teacher.teacher_weight for teacher in self._brought]
+        per_row = [self.labelled, self.teacher_weight, *own]
+        return all(one is None for one in per_row) and all(np.ndim(weight) == 0 for weight in weights)
+
+    @property
+    def _way(self) -> Method:
+        return method_named(self.method)
+
+    @property
+    def has_own_weights(self) -> bool:
+        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
+        return is_list_of_pairs(self.teacher)
+
+    @property
+    def weight_is_given(self) -> bool:
+        """Whether the user said how much the teachers count."""
+        return self.has_own_weights or self._is_set("kl_weight")
+
+    @property
+    def learns_first(self) -> bool:
+        """Whether a teacher has to be trained before the student."""
+        return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
+
+    @property
+    def follows_student(self) -> bool:
+        """Whether a teacher changes with the student."""
+        if self.privileged is not None:
+            return self.kl_weight > 0 and not self._way.learns_first
+        return any(teacher.follows_student for teacher in self._brought)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or judged on."""
         own = [] if self.privileged is None else [self.privileged]
-        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *(t.matrix for t in self._joint_teachers)]
+        brought = [matrix for teacher in self._brought for matrix in teacher.matrices]
+        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *brought]
 
     @property
-    def _joint_teachers(self) -> list[JointTeacher]:
-        candidates = [t for t, _ in self.teacher] if is_list_of_pairs(self.teacher) else [self.teacher]
-        return [t for t in candidates if isinstance(t, JointTeacher)]
+    def _brought(self) -> list[Teacher]:
+        """The teachers that the user made."""
+        candidates = [teacher for teacher, _ in self.teacher] if self.has_own_weights else [self.teacher]
+        return [teacher for teacher in candidates if isinstance(teacher, Teacher)]
 
-    def check(self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int) -> Loss:
-        """Everything that can be wrong, in the order in which a user would want to hear of it."""
-        check_dmatrix(dtrain, "dtrain")
-        loss = loss_of(params)
-        check_labels(dtrain.get_label(), loss, number_of_classes(params))
-        scale_pos_weight(params)
+    def task(self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Task:
+        """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
+        task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged")
-            check_same_rows(dtrain, self.privileged)
+            check_same_rows(dtrain, self.privileged, self.labelled)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, dtrain.num_row())
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
             check_teacher_rounds(num_boost_round)
-            own = self.params_of_teacher(params)
-            if type(loss_of(own)) is not type(loss) or number_of_classes(own) != number_of_classes(params):
-                raise ValueError(
-                    "teacher and student must share objective and num_class: the student has "
-                    f"{objective_name(params)!r} and {number_of_classes(params)}, teacher_params have "
-                    f"{objective_name(own)!r} and {number_of_classes(own)}. Leave both out of teacher_params"
-                )
-            if self.is_joint:
-                check_margins_stay(params)
-                check_margins_stay(own)
+            self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
                 check_dmatrix(matrix, f"privileged_evals {name!r}")
-        for joint in self._joint_teachers:
-            check_same_rows(dtrain, joint.matrix)
-        return loss
+        for teacher in self._brought:
+            for matrix in teacher.matrices:
+                check_same_rows(dtrain, matrix, self.labelled)
+        return task
 
-    def params_of_teacher(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The teacher's own params on top of what it shares with the student by definition."""
-        if self.teacher_params is None:
-            return teacher_params_from(params)
-        shared: dict[str, Any] = {key: params[key] for key in ("objective", "num_class") if key in params}
-        return {**shared, **user_params(self.teacher_params)}
+    def check_continues(self, xgb_model: Any) -> None:
+        """A training that goes on needs the teacher of the training before it."""
+        if xgb_model is not None and self.privileged is not None and not self._way.learns_first:
+            raise ValueError(
+                "a JPIB student cannot be continued without its teacher: pass "
+                "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+            )
 
-    def teachers_at_hand(
-        self, params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix
-    ) -> list[tuple[Teacher, float]] | None:
-        """The teachers and their weights, checked; none if they count for nothing, None if one must be learned."""
-        if self.privileged is not None:
-            if self.kl_weight == 0:
-                return []
-            if self.is_joint:
-                return [(JointTeacher(self.privileged, self.params_of_teacher(params)), self.kl_weight)]
-            return None
-        pairs = as_teachers(self.teacher, self.kl_weight, probabilities=loss.probabilities)
-        shape: tuple[int, ...] = (dtrain.num_row(),)
-        if loss.multiclass:
-            shape = (*shape, number_of_classes(params))
-        label, weight = dtrain.get_label(), training_weight(params, loss, dtrain)
-        like = np.empty(shape, np.float32)
-        for teacher, _ in pairs:
-            teacher.check(dtrain.num_row())
-            if not teacher.follows_student:
-                q = teacher.q(like, label, weight)
-                check_shape(q, like, type(teacher).__name__)
-                check_answer(q, loss, type(teacher).__name__)
-        return [(teacher, weight) for teacher, weight in pairs if weight > 0]
+    def teachings_at_hand(self, task: Task) -> list[Teaching]:
+        """The teachers that the user brought, and what they weigh; none that counts for nothing."""
+        if self.teacher is None:
+            return []
+        spec = task.spec
+        teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
+        for teaching in teachings:
+            teaching.teacher.check(task.n_rows)
+            if not teaching.teacher.follows_student:
+                # By its name in the class, since one that was checked when it was made passes over it.
+                Teacher.answer(teaching.teacher, task, task.like, teaching.weight)
+        return [teaching for teaching in teachings if teaching.counts]
 
-    def learned_teacher(
+    def teachings_from_privileged(
         self,
-        params: dict[str, Any],
+        task: Task,
         dtrain: xgboost.DMatrix,
         num_boost_round: int,
         *,
         early_stopping_rounds: int | None = None,
         maximize: bool | None = None,
-    ) -> LearnedTeacher:
-        """Train the teacher on the privileged features."""
-        if self.privileged is None:
-            raise ValueError("there are no privileged features to learn a teacher from: pass privileged=")
-        return learn(
-            self.params_of_teacher(params),
+    ) -> list[Teaching]:
+        """The teacher that is made of the privileged features, if there are any; it is trained here, or will be."""
+        if self.privileged is None or self.kl_weight == 0:
+            return []
+        privileged = Privileged(
+            task.spec.of_teacher(self.teacher_params),
             self.privileged,
+            task,
+            dtrain.get_weight(),
             num_boost_round,
-            weight=dtrain.get_weight(),
-            crossfit=self.crossfit,
-            evals=self.privileged_evals,
-            early_stopping_rounds=early_stopping_rounds if self.privileged_evals else None,
-            maximize=maximize,
+            self.crossfit,
+            self.crossfit_groups,
+            self.privileged_evals,
+            early_stopping_rounds,
+            maximize,
         )
+        return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
 
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
-        return self if is_list_of_pairs(self.teacher) else dataclasses.replace(self, kl_weight=kl_weight)
+        return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
 
     def take(self, rows: Array) -> Guidance:
         """The same guidance for some of the rows."""
@@ -190,61 +219,25 @@ class Guidance:
             self,
             privileged=None if self.privileged is None else slice_rows(self.privileged, rows),
             teacher=_take(self.teacher, rows),
+            labelled=_of_rows(self.labelled, rows),
+            teacher_weight=_of_rows(self.teacher_weight, rows),
+            crossfit_groups=_of_rows(self.crossfit_groups, rows),
         )
 
 
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Guidance)}
+_ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")
+
+
 def _take(teacher: Any, rows: Array) -> Any:
-    if teacher is None:
-        return None
-    pairs = as_teachers(teacher, DEFAULT_KL_WEIGHT, probabilities=False)
-    taken = [(t.take(rows), w) for t, w in pairs]
-    return taken if is_list_of_pairs(teacher) else taken[0][0]
+    if is_list_of_pairs(teacher):
+        return [
+            (_take(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows]) for one, weight in teacher
+        ]
+    if teacher is None or not isinstance(teacher, Teacher):
+        return _of_rows(teacher, rows)
+    return teacher.take(rows)
 
 
-def training_weight(params: Mapping[str, Any], loss: Loss, dtrain: xgboost.DMatrix) -> Array | None:
-    """What each row of dtrain weighs in the student's objective."""
-    return positive_weight(loss, dtrain.get_label(), dtrain.get_weight(), scale_pos_weight(params))
-
-
-def with_intercept(
-    params: dict[str, Any],
-    loss: Loss,
-    dtrain: xgboost.DMatrix,
-    pairs: list[tuple[Teacher, float]],
-    *,
-    continues: bool = False,
-) -> dict[str, Any]:
-    """The student's params with an intercept where XGBoost would have estimated one, known to its teachers."""
-    chosen = dict(params)
-    # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
-    if not ("base_score" in chosen or continues):
-        weight = training_weight(params, loss, dtrain)
-        chosen["base_score"] = intercept(params, loss, dtrain.get_label(), weight, pairs)
-    for teacher, _ in pairs:
-        if isinstance(teacher, JointTeacher):
-            teacher.starts_at(chosen.get("base_score"))
-    return chosen
-
-
-def objective_of(params: dict[str, Any], pairs: list[tuple[Teacher, float]]) -> KLObjective:
-    """The custom objective of the student."""
-    return KLObjective(
-        pairs,
-        objective=objective_name(params),
-        scale_pos_weight=scale_pos_weight(params),
-        device=str(params.get("device", "cpu")),
-    )
-
-
-def shown_predictions(metric: Any, loss: Loss) -> Any:
-    """A user's custom_metric, shown what it would see with XGBoost's own objective.
-
-    With a custom objective XGBoost shows it margins; but the user of this library gave no objective.
-    """
-    if metric is None:
-        return None
-
-    def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
-        return metric(loss.predict(margin), matrix)
-
-    return on_predictions
+def _of_rows(values: Any, rows: Array) -> Any:
+    return None if values is None else np.asarray(values)[rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,12 @@ import xgboost
 from .._arrays import Array
 from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, slice_rows, thaw
-from .._xgb.params import number_of_classes, scale_pos_weight, user_params
-from .checks import check_dmatrix, check_kl_weight, check_margins_stay, check_same_labels
-from .losses import Loss
+from .._xgb.params import number_of_classes, user_params
+from .blend import Blend
+from .checks import check_dmatrix, check_kl_weight, check_same_labels
+from .lesson import Lesson
 from .objective import KLObjective
-from .task import intercept, loss_of
+from .spec import Spec
 from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher
 
 # Enough rows of the student's last predictions to tell it from any other student.
@@ -67,26 +69,21 @@ class JointTeacher(Teacher):
         xgb_model: Any = None,
     ) -> None:
         check_dmatrix(dprivileged, "privileged")
-        self._params = user_params(params)
-        check_margins_stay(self._params)
-        self._loss: Loss = loss_of(self._params)
+        self._spec = Spec.read(params)
+        self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
-        self._kl_weight = self._own_kl_weight or 0.0
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
             # A base_score given again would overwrite the loaded one.
-            kept = {key: value for key, value in self._params.items() if key != "base_score"}
+            kept = {key: value for key, value in self._spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
+        self._training: Start | None = None
+        self._blend: Blend | None = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
         self._student_start: str | None = None
-        self._intercept: Any = None
-
-    def starts_at(self, base_score: Any) -> None:
-        """Begin the next training at the student's ``base_score``, unless this teacher's params name their own."""
-        self._intercept = base_score
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -100,6 +97,12 @@ class JointTeacher(Teacher):
         """The privileged features."""
         return self._dprivileged
 
+    recorded_method = "jpib"
+
+    @property
+    def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
+        return [self._dprivileged]
+
     def check(self, n_rows: int) -> None:
         if self._dprivileged.num_row() != n_rows:
             raise ValueError(
@@ -108,7 +111,7 @@ class JointTeacher(Teacher):
             )
 
     def start(self, training: Start) -> None:
-        if type(training.loss) is not type(self._loss):
+        if type(training.loss) is not type(self._spec.loss):
             raise ValueError(
                 "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
             )
@@ -117,13 +120,21 @@ class JointTeacher(Teacher):
             raise ValueError(
                 "a JPIB teacher grows with a Booster: let xgboost.train or Booster.update(fobj=...) call the objective"
             )
-        self._kl_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
-        self._q = None
+        task = training.task
+        self.check(task.n_rows)
+        check_same_labels(task.label, self._dprivileged.get_label(), task.labelled)
         rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None
             self._student_start = base_score_of(student)
-            return
+        else:
+            self._check_is_behind(student, rounds, training.matrix)
+        pull = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
+        self._blend = Blend(self._spec.loss, task.label, [pull], weight=task.weight, labelled=task.labelled)
+        self._training, self._q = training._replace(student=None, matrix=None), None
+
+    def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
+        """The student that is continued is this teacher's own, one round ahead of it."""
         mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or mine != rounds - 1:
             raise ValueError(
@@ -132,7 +143,7 @@ class JointTeacher(Teacher):
                 "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
                 "xgb_model"
             )
-        if training.matrix is not None and not self._knows(student, training.matrix):
+        if matrix is not None and not self._knows(student, matrix):
             raise ValueError(
                 f"this JPIB teacher grew with another student than the one of {rounds} rounds that is continued "
                 "here: use a new teacher for each student, or that student's own"
@@ -147,47 +158,47 @@ class JointTeacher(Teacher):
             return self._student_start == base_score_of(student)
         # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
         margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
-        before = self._loss.mean(margin)[:_ROWS_REMEMBERED]
+        before = self._spec.loss.mean(margin)[:_ROWS_REMEMBERED]
         return before.shape == self._student_seen.shape and np.allclose(before, self._student_seen, atol=1e-4)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        if self._q is None:
-            self.check(len(label))
-            check_same_labels(label, self._dprivileged.get_label())
+        if self._training is None or self._blend is None:
+            raise ValueError("a JPIB teacher is asked in a training only: pass it to pi_xgb.train as teacher=")
         if self._booster is None:
-            self._booster = self._first_booster(mean, label, weight)
+            self._booster = self._first_booster(mean, self._training)
         else:
-            self._grow(self._booster, mean, label, weight)
-        self._q = self._loss.mean(self._margin(self._booster))
+            self._grow(self._booster, mean, self._blend)
+        self._q = self._mean(self._booster)
         self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
 
     def take(self, rows: Array) -> JointTeacher:
-        return JointTeacher(slice_rows(self._dprivileged, rows), self._params, kl_weight=self._own_kl_weight)
+        return JointTeacher(slice_rows(self._dprivileged, rows), self._spec.params, kl_weight=self._own_kl_weight)
 
-    def _first_booster(self, mean: Array, label: Array, weight: Array | None) -> xgboost.Booster:
-        base_score = self._params.get("base_score", self._intercept)
-        self._intercept = None  # of this training, not of the next
+    def share(self, rows: Array) -> JointTeacher:
+        raise TypeError(
+            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
+        )
+
+    def _first_booster(self, mean: Array, training: Start) -> xgboost.Booster:
+        base_score = self._spec.params.get("base_score", training.base_score)
         if base_score is None:
             # Both start at the same intercept; a student with a base_margin has none to share.
             if bool((mean == mean[0]).all()):
-                base_score = self._loss.base_score(mean[0])
+                base_score = self._spec.loss.base_score(mean[0])
             else:
-                base_score = intercept(self._params, self._loss, label, weight, [])
-        return xgboost.Booster({**self._params, "base_score": base_score}, [self._dprivileged])
+                base_score = Lesson(dataclasses.replace(training.task, spec=self._spec), []).base_score()
+        return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
-    def _grow(self, booster: xgboost.Booster, mean: Array, label: Array, weight: Array | None) -> None:
-        if self._q is None:  # a continued training
-            self._q = self._loss.mean(self._margin(booster))
-        target, total = self._loss.blend(label, [(mean, self._kl_weight)], mean)
-        factor = np.float32(total) if weight is None else np.float32(total) * weight
-        grad, hess = self._loss.gradient(self._q, target, factor)
-        del target
-        self._q = None  # out of date, and the next lines are where memory is highest
+    def _grow(self, booster: xgboost.Booster, mean: Array, blend: Blend) -> None:
+        own = self._mean(booster) if self._q is None else self._q  # None in a continued training
+        grad, hess = self._spec.loss.gradient(own, blend.target([mean], mean), blend.factor)
+        del own
+        self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
-    def _margin(self, booster: xgboost.Booster) -> Array:
-        return booster.predict(self._dprivileged, output_margin=True, training=True)
+    def _mean(self, booster: xgboost.Booster) -> Array:
+        return self._spec.loss.mean(booster.predict(self._dprivileged, output_margin=True, training=True))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
@@ -245,11 +256,12 @@ class JointObjective(KLObjective):
         chosen = user_params(params)
         if "objective" not in chosen and number_of_classes(chosen) < 2:
             chosen["objective"] = "binary:logistic"
+        spec = Spec.read(chosen)
         self.teacher = JointTeacher(dprivileged, chosen)
         super().__init__(
             [(self.teacher, kl_weight), *further_teachers],
-            objective=chosen.get("objective", "multi:softmax"),
-            scale_pos_weight=scale_pos_weight(chosen),
-            device=str(chosen.get("device", "cpu")),
+            objective=spec.objective,
+            scale_pos_weight=spec.scale_pos_weight,
+            device=spec.device,
         )
         self.kl_weight = kl_weight

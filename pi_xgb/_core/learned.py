@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
+from xgboost import collective
 
 from .._arrays import Array
-from .._stats.folds import deal_folds
+from .._rows.checks import check_whole
+from .._rows.supervision import read_labelled, read_teacher_weight
+from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
 from .._xgb.booster import rounds_in_use
-from .._xgb.matrix import exclusive, slice_rows
-from .._xgb.params import number_of_classes, scale_pos_weight, user_params
-from .checks import check_dmatrix, check_labels
-from .losses import Loss
-from .task import intercept, loss_of, positive_weight
-from .teachers import FixedTeacher
+from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
+from .checks import check_dmatrix
+from .lesson import Lesson
+from .losses import NUMBERS, PROBABILITIES
+from .objective import LessonObjective
+from .spec import Spec
+from .task import Task
+from .teachers import FixedTeacher, Teacher
 
 Evals = Sequence[tuple[xgboost.DMatrix, str]]
 
@@ -41,7 +49,7 @@ class LearnedTeacher(FixedTeacher):
     """
 
     def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
-        super().__init__(q, probabilities=probabilities)
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
 
     @property
@@ -51,7 +59,7 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"a cross-fitted teacher has {len(self.boosters)} boosters: see .boosters")
         return self.boosters[0]
 
-    def take(self, rows: Array) -> FixedTeacher:
+    def take(self, rows: Array) -> Teacher:
         raise ValueError(
             "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
             "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
@@ -68,6 +76,9 @@ def fit_teacher(
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
 ) -> LearnedTeacher:
     """Train the teacher of KbPIB on privileged features and let it say a q for each of its training rows.
 
@@ -89,6 +100,15 @@ def fit_teacher(
         Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
     evals, early_stopping_rounds, maximize
         Early stopping of the teacher, as for ``xgboost.train``; q is that of the best round.
+    labelled
+        One truth value per row, False where the label is not known: the teacher learns from the others, and says q for
+        all. With ``crossfit`` the q of a row without a label is the mean of what the K teachers say.
+    teacher_weight
+        One number of at least 0 per row: what this teacher counts there, relative to ``kl_weight``. By default 1, and 0
+        for rows that have no privileged value at all.
+    crossfit_groups
+        One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
+        the teachers know other visits of the patient whom they judge, and q repeats the labels.
 
     Returns
     -------
@@ -108,27 +128,36 @@ def fit_teacher(
     evals = list(evals or ())
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
         check_dmatrix(dprivileged, "privileged")
-        return learn(
-            user_params(params),
+        n_rows = dprivileged.num_row()
+        known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
+        teacher = learn(
+            Spec.read(params),
             dprivileged,
             num_boost_round,
             weight=dprivileged.get_weight(),
             crossfit=crossfit,
+            labelled=known,
+            groups=checked_groups(crossfit_groups, n_rows, "crossfit_groups"),
             seed=seed,
             evals=evals,
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
         )
+        teacher.teacher_weight = weight_of_known(dprivileged) if teacher_weight is None else per_row
+        return teacher
 
 
-def check_crossfit(crossfit: Any, n_rows: int) -> None:
-    """0, or a number of folds that the rows can fill."""
-    if isinstance(crossfit, bool) or not isinstance(crossfit, (int, np.integer)):
-        raise TypeError(f"crossfit must be a whole number of folds, got {crossfit!r}")
-    if crossfit < 0 or crossfit == 1 or crossfit > n_rows:
+def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
+    """0, or a number of folds that the labelled rows can fill, in whole groups where there are some."""
+    check_whole("crossfit", crossfit)
+    n_labelled = n_rows if labelled is None else int(labelled.sum())
+    rows = "rows" if labelled is None else "labelled rows"
+    if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
-            f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_rows} rows, got {crossfit}"
+            f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
         )
+    if groups is not None:
+        check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
 
 
 def check_teacher_rounds(num_boost_round: int) -> None:
@@ -141,71 +170,107 @@ def check_teacher_rounds(num_boost_round: int) -> None:
 
 
 def learn(
-    params: dict[str, Any],
+    spec: Spec,
     dprivileged: xgboost.DMatrix,
     num_boost_round: int,
     *,
     weight: Array,
     crossfit: int,
+    labelled: Array | None = None,
+    groups: Array | None = None,
     seed: int = 0,
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
 ) -> LearnedTeacher:
-    """:func:`fit_teacher` on params that are ours to keep, with the weights that count for these rows."""
-    loss = loss_of(params)
-    label = dprivileged.get_label()
-    check_labels(label, loss, number_of_classes(params), "privileged")
-    check_crossfit(crossfit, len(label))
+    """:func:`fit_teacher` on params that were read, with the weights that count for these rows."""
     check_teacher_rounds(num_boost_round)
+    stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
+    learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
+    n_rows = dprivileged.num_row()
+    check_crossfit(crossfit, labelled, n_rows, groups)
+    if not crossfit:
+        booster = learner.fit(None)
+        return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
+    fold_of = _deal(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    known = np.ones(n_rows, bool) if labelled is None else labelled
+    of_no_fold = np.flatnonzero(fold_of < 0)
+    boosters, q = [], np.zeros(spec.shape(n_rows), np.float32)
+    for fold in range(crossfit):
+        boosters.append(learner.fit(np.flatnonzero(known & (fold_of != fold))))
+        held_out = np.flatnonzero(fold_of == fold)
+        q[held_out] = learner.mean(boosters[-1], held_out)
+        if of_no_fold.size:
+            q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
+    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
 
-    def fit(rows: Array | None) -> xgboost.Booster:
-        matrix = dprivileged if rows is None else slice_rows(dprivileged, rows)
-        row_weight = weight if rows is None or not weight.size else weight[rows]
-        fold_params, objective = dict(params), None
-        if not np.array_equal(matrix.get_weight(), row_weight):
-            objective = _Weighted(loss, row_weight, scale_pos_weight(params))
-            fold_params.setdefault(
-                "base_score",
-                intercept(params, loss, matrix.get_label(), objective.weight(matrix), []),
-            )
-        return xgboost.train(
-            fold_params,
-            matrix,
-            num_boost_round,
-            obj=objective,
-            evals=list(evals or ()),
-            early_stopping_rounds=early_stopping_rounds,
-            maximize=maximize,
-            verbose_eval=False,
-        )
 
-    if crossfit == 0:
-        boosters = [fit(None)]
-        q = _best_mean(loss, boosters[0], dprivileged)
+@dataclasses.dataclass(frozen=True)
+class _Learner:
+    """Trains teachers on labelled rows of one matrix, and asks them about any."""
+
+    spec: Spec
+    matrix: xgboost.DMatrix
+    weight: Array
+    labelled: Array | None
+    num_boost_round: int
+    stopping: dict[str, Any]
+
+    def fit(self, rows: Array | None) -> xgboost.Booster:
+        """Train on these rows; None: on all labelled ones."""
+        labelled = self.labelled if rows is None else None
+        if labelled is not None and can_be_cut(self.matrix) and not collective.is_distributed():
+            rows, labelled = np.flatnonzero(labelled), None
+        matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
+        weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
+        task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
+        params, objective = dict(self.spec.params), None
+        if task.labelled is not None or not np.array_equal(matrix.get_weight(), weight):
+            # The matrix stays as it is, so weights that it does not carry come with an objective.
+            lesson = Lesson(task, [])
+            params.setdefault("base_score", lesson.base_score())
+            objective = LessonObjective(lesson)
+        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, verbose_eval=False, **self.stopping)
+
+    def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
+        """What a teacher says of these rows; None: of all."""
+        matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
+        return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
+
+
+def _deal(
+    label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
+) -> Array:
+    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row."""
+    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    if groups is None:
+        folds = deal_folds(label[rows], n_folds, seed)
     else:
-        boosters = []
-        q = np.empty((len(label), number_of_classes(params)) if loss.multiclass else len(label), np.float32)
-        for rest, held_out in deal_folds(label, crossfit, seed):
-            boosters.append(fit(rest))
-            q[held_out] = _best_mean(loss, boosters[-1], slice_rows(dprivileged, held_out))
-    return LearnedTeacher(q, boosters, probabilities=loss.probabilities)
+        folds = deal_groups(label[rows], groups[rows], n_folds, seed, classes=classes)
+    fold_of = np.full(len(label), -1)
+    for fold, (_, held_out) in enumerate(folds):
+        fold_of[rows[held_out]] = fold
+    if groups is not None and labelled is not None:
+        codes = pd.factorize(groups)[0]
+        fold_of_group = np.full(codes.max() + 1, -1)
+        fold_of_group[codes[rows]] = fold_of[rows]
+        fold_of = fold_of_group[codes]
+    return fold_of
 
 
-class _Weighted:
-    """XGBoost's own gradient with row weights that the matrix does not carry, so that the matrix can stay as is."""
+def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None = None) -> Array | None:
+    """1 for rows with a privileged value and 0 for rows without any; None where every row has one.
 
-    def __init__(self, loss: Loss, row_weight: Array, scale: float) -> None:
-        self._loss, self._row_weight, self._scale = loss, row_weight, scale
-
-    def weight(self, matrix: xgboost.DMatrix) -> Array:
-        return positive_weight(self._loss, matrix.get_label(), self._row_weight, self._scale)
-
-    def __call__(self, margin: Array, matrix: xgboost.DMatrix) -> tuple[Array, Array]:
-        mean = self._loss.mean(margin)
-        target = self._loss.one_hot(matrix.get_label(), mean)
-        return self._loss.gradient(mean, target, self.weight(matrix))
-
-
-def _best_mean(loss: Loss, booster: xgboost.Booster, matrix: xgboost.DMatrix) -> Array:
-    return loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
+    Columns that are ``besides`` as well are not privileged.
+    """
+    shared = set(() if besides is None else besides.feature_names or ())
+    empty = rows_without_values(privileged, besides=shared)
+    if not empty.any():
+        return None
+    warnings.warn(
+        f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
+        "alone count. teacher_weight says otherwise, if they should be",
+        UserWarning,
+        stacklevel=5,
+    )
+    return 1.0 - empty

@@ -2,125 +2,113 @@
 
 The blended gradient is (1 + a) times the gradient of XGBoost's own loss at the label t = (y + a q) / (1 + a). So
 the label is replaced by t, and the factor 1 + a, which also multiplies the Hessian, is absorbed by dividing what a
-leaf's sums are compared with: lambda, alpha, gamma and min_child_weight. No Python runs in a round whose teachers
+leaf's sums are compared with: lambda, alpha, gamma and min_child_weight. A factor that differs from row to row becomes
+the weight of the row, once the cuts are drawn by the user's weights. No Python runs in a round whose teachers
 are fixed; teachers that follow the student are asked before each round and the label is set again.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._arrays import Array
-from .._xgb.params import objective_name, scale_pos_weight
-from .losses import Loss
-from .teachers import Start, Teacher
+from .._xgb.matrix import restored
+from .._xgb.params import carried_params, give_back_params, native_params
+from .lesson import Lesson
+from .spec import Spec
 
-Pairs = list[tuple[Teacher, float]]
+Evals = Sequence[tuple[xgboost.DMatrix, str]]
 
 
-def uses_native(
-    engine: str,
-    params: Mapping[str, Any],
-    loss: Loss,
-    dtrain: xgboost.DMatrix,
-    pairs: Pairs,
-    evals: Sequence[tuple[xgboost.DMatrix, str]],
-) -> bool:
-    """Whether this training runs natively: on request, or by itself where Python in every round would hurt."""
+def uses_native(engine: str, spec: Spec, obstacle: str | None) -> bool:
+    """Whether a training runs natively: on request, or by itself where Python in every round would hurt."""
     if engine == "callback":
         return False
-    obstacle = obstacle_to_native(params, loss, dtrain, pairs, evals)
     if engine == "native" and obstacle:
         raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
-    on_cuda = str(params.get("device", "cpu")).startswith(("cuda", "gpu"))
-    return obstacle is None and (engine == "native" or on_cuda)
+    return obstacle is None and (engine == "native" or spec.device.startswith(("cuda", "gpu")))
 
 
 def obstacle_to_native(
-    params: Mapping[str, Any],
-    loss: Loss,
-    dtrain: xgboost.DMatrix,
-    pairs: Pairs,
-    evals: Sequence[tuple[xgboost.DMatrix, str]],
+    spec: Spec, *, follows_student: bool, uniform: bool = True, dtrain: Any = None, evals: Evals = ()
 ) -> str | None:
-    """Why the native engine would not give the callback's model here; None where it does."""
-    if loss.multiclass:
-        return f"{objective_name(params)} takes whole classes as labels, and a blended target is none"
+    """Why the native engine would not give the callback's model here; None where it does.
+
+    ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows.
+    """
+    params = spec.params
+    if not spec.loss.takes_soft_labels:
+        return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
-    if params.get("booster") == "dart" and any(t.follows_student for t, _ in pairs):
+    if params.get("booster") == "dart" and follows_student:
         return "booster='dart' drops other trees for the teacher's question than for the student's round"
     if str(params.get("sampling_method", "uniform")) == "gradient_based":
         return "sampling_method='gradient_based' weighs gradients against lambda"
-    if params.get("tree_method") == "approx" and loss.applies_scale_pos_weight and scale_pos_weight(params) != 1:
-        return "tree_method='approx' places its cuts anew in every round, by weights that scale_pos_weight changes here"
+    if params.get("tree_method") == "approx" and (_scales_positives(spec) or not uniform):
+        cause = "scale_pos_weight changes" if uniform else "labels and teachers that differ from row to row change"
+        return f"tree_method='approx' places its cuts anew in every round, by weights that {cause} here"
     if any(matrix is dtrain for matrix, _ in evals):
         return "dtrain is among the evals, and its metrics need the labels that this engine replaces"
     return None
 
 
+def train_native(
+    lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix, xgb_model: Any, boost: Callable[..., Any]
+) -> xgboost.Booster:
+    """Train the student; ``boost(params, callbacks)`` is the user's call of ``xgboost.train``.
+
+    ``params`` are the user's, with the intercept. dtrain lends its labels and weights, and gets back its own whatever
+    happens.
+    """
+    spec, carried = lesson.task.spec, carried_params(xgb_model)
+    factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.blend.is_uniform else 1.0
+    with _lent(lesson, params, dtrain) as callbacks:
+        booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
+    give_back_params(booster, spec.params, carried)
+    return booster
+
+
 class FollowStudent(TrainingCallback):
     """Before each round, ask the teachers and set the label to the new blended target."""
 
-    def __init__(self, dtrain: xgboost.DMatrix, loss: Loss, label: Array, weight: Array | None, pairs: Pairs) -> None:
+    def __init__(self, lesson: Lesson, dtrain: xgboost.DMatrix, base_score: Any) -> None:
         super().__init__()
-        self._dtrain, self._loss = dtrain, loss
-        self._label, self._weight, self._pairs = label, weight, pairs
+        self._lesson, self._dtrain, self._base_score = lesson, dtrain, base_score
 
     def before_training(self, model: Any) -> Any:
-        for teacher, kl_weight in self._pairs:
-            teacher.start(Start(self._loss, kl_weight, model, self._dtrain))
+        self._lesson.start(model, self._dtrain, self._base_score)
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        mean = self._loss.mean(model.predict(self._dtrain, output_margin=True, training=True))
-        self._dtrain.set_label(blended_label(self._loss, self._label, self._weight, mean, self._pairs))
+        mean = self._lesson.loss.mean(model.predict(self._dtrain, output_margin=True, training=True))
+        self._dtrain.set_label(self._lesson.target(mean))
         return False
 
 
-def blended_label(loss: Loss, label: Array, weight: Array | None, mean: Array, pairs: Pairs) -> Array:
-    """The blended target of the teachers at the student's current mean."""
-    target, _ = loss.blend(label, [(t.q(mean, label, weight), a) for t, a in pairs], mean)
-    return target
-
-
 @contextlib.contextmanager
-def blended_labels(
-    params: dict[str, Any], loss: Loss, dtrain: xgboost.DMatrix, weight: Array | None, pairs: Pairs
-) -> Iterator[list[TrainingCallback]]:
-    """Lend dtrain its blended labels and, whatever happens, give it back its own.
-
-    Yields the callbacks that the student's training needs.
-    """
-    label = dtrain.get_label()
+def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> Iterator[list[TrainingCallback]]:
+    """The matrix with the blended labels, and the callbacks that the student's training needs."""
+    task, uniform = lesson.task, lesson.blend.is_uniform
     with restored(dtrain):
-        if loss.applies_scale_pos_weight and scale_pos_weight(params) != 1:
-            _quantise(params, dtrain)
-            dtrain.set_weight(weight)
-        if any(teacher.follows_student for teacher, _ in pairs):
-            yield [FollowStudent(dtrain, loss, label, weight, pairs)]
+        if not uniform or _scales_positives(task.spec):
+            quantise(params, dtrain)
+            dtrain.set_weight(task.weight if uniform else lesson.blend.factor)
+        if lesson.follows_student:
+            yield [FollowStudent(lesson, dtrain, params.get("base_score"))]
         else:
-            dtrain.set_label(blended_label(loss, label, weight, np.empty_like(label), pairs))
+            dtrain.set_label(lesson.target(task.like))
             yield []
 
 
-@contextlib.contextmanager
-def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
-    """Leave the labels and weights of a matrix as they were."""
-    label, weight = matrix.get_label(), matrix.get_weight()
-    try:
-        yield
-    finally:
-        matrix.set_label(label)
-        matrix.set_weight(weight)
+def _scales_positives(spec: Spec) -> bool:
+    return spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1
 
 
-def _quantise(params: dict[str, Any], dtrain: xgboost.DMatrix) -> None:
+def quantise(params: dict[str, Any], dtrain: xgboost.DMatrix) -> None:
     """Let hist place its cuts by the user's weights before these change: the callback engine places them so."""
     xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, dtrain, 1)

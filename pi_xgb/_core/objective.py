@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._arrays import Array, module_for, read_only, to_host
+from .._arrays import Array
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
-from .checks import (
-    check_answer,
-    check_kl_weight,
-    check_labels,
-    check_objective,
-    check_one_label_each,
-    check_shape,
-    check_weights,
-)
-from .losses import LOSSES, Loss
-from .task import positive_weight
-from .teachers import DEFAULT_KL_WEIGHT, FixedTeacher, Start, Teacher, as_teachers
+from .checks import check_kl_weight
+from .lesson import Lesson
+from .losses import PROBABILITIES, loss_named
+from .spec import Spec
+from .task import Task
+from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
 
 
 class KLObjective:
@@ -84,13 +78,12 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        self._loss = None if objective is None else check_objective(objective)
-        self._pairs: list[tuple[Teacher, float]] | None = None
+        self._loss = None if objective is None else loss_named(objective)
+        self._teachings: list[Teaching] | None = None
         if teacher is not None:
-            probabilities = self._loss is None or self._loss.probabilities
-            pairs = as_teachers(teacher, kl_weight, probabilities=probabilities)
-            self._pairs = [(one, weight) for one, weight in pairs if weight > 0]
-        self._booster: weakref.ref[xgboost.Booster] | None = None
+            within = PROBABILITIES if self._loss is None else self._loss.range
+            self._teachings = [one for one in as_teachings(teacher, kl_weight, within) if one.kl_weight > 0]
+        self._round = NewTraining()
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
@@ -120,69 +113,71 @@ class KLObjective:
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
-        loss = self._loss or LOSSES["binary:logistic" if margin.ndim == 1 else "multi:softprob"]
+        spec = self._spec(margin)
+        # Repeated in every round because nothing says whether the matrix is still the one seen last time;
+        # it costs two passes over the labels.
+        task = Task.of(spec, label, weight, n_rows=len(margin), name="the training matrix")
+        lesson = Lesson(task, self._taught_by(spec, dtrain))
+        self._round.start(lesson, dtrain)
+        return lesson.gradient(margin)
+
+    def _spec(self, margin: Array) -> Spec:
+        objective = self.objective or ("binary:logistic" if margin.ndim == 1 else "multi:softprob")
+        loss = self._loss or loss_named(objective)
         n_classes = margin.shape[1] if margin.ndim == 2 else 0
         if loss.multiclass != (n_classes > 0):
             raise ValueError(
                 f"the objective {self.objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
             )
-        # Repeated in every round because nothing says whether the matrix is still the one seen last time;
-        # it costs two passes over the labels.
-        check_one_label_each(label, len(margin), "the training matrix")
-        check_labels(label, loss, n_classes, "the training matrix")
-        check_weights(weight, len(label), "the training matrix")
-        effective_weight = positive_weight(loss, label, weight, self.scale_pos_weight)
+        return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-        xp = module_for(self.device)
-        mean = loss.mean(xp.asarray(margin))
-        # Teachers live in host memory; only those that follow the student need its mean there.
-        teachers = self._teachers(loss, n_classes, dtrain)
-        followed = any(teacher.follows_student for teacher, _ in teachers)
-        told = read_only(to_host(mean) if followed else margin)
-        teachings = []
-        for teacher, kl_weight in teachers:
-            q = teacher.q(told, label, effective_weight)
-            check_shape(q, mean, type(teacher).__name__)
-            if not isinstance(teacher, FixedTeacher):
-                check_answer(q, loss, type(teacher).__name__)
-            teachings.append((xp.asarray(q), kl_weight))
-        label = xp.asarray(label)
-        if effective_weight is not None:
-            effective_weight = xp.asarray(effective_weight)
-        target, factor = loss.blend(label, teachings, mean)
-        if effective_weight is None:
-            return loss.gradient(mean, target, np.float32(factor))
-        return loss.gradient(mean, target, np.float32(factor) * effective_weight)
-
-    def _teachers(self, loss: Loss, n_classes: int, dtrain: xgboost.DMatrix | None) -> list[tuple[Teacher, float]]:
-        if self._pairs is None:
-            if dtrain is None:
-                raise ValueError(
-                    "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
-                    "one, so pass it as KLObjective(q, ...)"
-                )
-            teacher = attached_teacher(dtrain, n_classes, probabilities=loss.probabilities)
-            return [(teacher, self.kl_weight)]
-        if any(teacher.follows_student for teacher, _ in self._pairs):
-            self._start_teachers_of_a_new_training(loss, dtrain)
-        return self._pairs
-
-    def _start_teachers_of_a_new_training(self, loss: Loss, dtrain: xgboost.DMatrix | None) -> None:
-        booster = _calling_booster()
-        if booster is not None and self._booster is not None and self._booster() is booster:
-            return
-        for teacher, kl_weight in self._pairs or ():
-            teacher.start(Start(loss, kl_weight, booster, dtrain))
-        # Remembered only now: a teacher that refused to start must refuse again.
-        self._booster = None if booster is None else weakref.ref(booster)
+    def _taught_by(self, spec: Spec, dtrain: xgboost.DMatrix | None) -> list[Teaching]:
+        if self._teachings is not None:
+            return self._teachings
+        if dtrain is None:
+            raise ValueError(
+                "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
+                "one, so pass it as KLObjective(q, ...)"
+            )
+        return [Teaching(attached_teacher(dtrain, spec.n_classes, spec.loss.range), self.kl_weight)]
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.
-        return {**self.__dict__, "_booster": None}
+        return {**self.__dict__, "_round": NewTraining()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+class LessonObjective:
+    """The gradient of one lesson in one training: nothing to be checked anew in every round."""
+
+    def __init__(self, lesson: Lesson, base_score: Any = None) -> None:
+        self._lesson, self._base_score = lesson, base_score
+        self._round = NewTraining()
+
+    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
+        self._round.start(self._lesson, dtrain, self._base_score)
+        return self._lesson.gradient(margin)
+
+
+class NewTraining:
+    """Tells the first round of a training, in which teachers must start, from the rounds after it."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+
+    def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
+        """Start teachers that follow, unless this is a later round of the training in which they were started."""
+        if not lesson.follows_student:
+            return
+        booster = _calling_booster()
+        if booster is not None and self._booster is not None and self._booster() is booster:
+            return
+        lesson.start(booster, dtrain, base_score)
+        # Remembered only now: a teacher that refused to start must refuse again.
+        self._booster = None if booster is None else weakref.ref(booster)
 
 
 def _calling_booster() -> xgboost.Booster | None:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from .._arrays import Array
 from .._rows.checks import check_choice
-from .checks import check_labels
 from .losses import LOSSES
 
 
@@ -99,7 +98,7 @@ def encode_labels(
         truth = column.dtype.kind == "b"
         label = _numbers(column.astype(int) if truth else column, name, objective or "the model")
         if objective in LOSSES:
-            check_labels(label, LOSSES[objective], 0, name)
+            LOSSES[objective].check_labels(label, 0, name)
         return label
     codes = np.asarray(pd.Index(classes).get_indexer(pd.Index(column)))
     unknown = pd.unique(column[codes < 0]).tolist()

@@ -8,15 +8,17 @@ q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .checks import check_kl_weight, check_q
-from .losses import Loss
+from .._rows.supervision import read_teacher_weight
+from .checks import check_answer, check_kl_weight, check_q, check_shape
+from .losses import NUMBERS, PROBABILITIES, Loss, Range
+from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
 
@@ -24,13 +26,20 @@ DEFAULT_KL_WEIGHT = 0.5
 class Start(NamedTuple):
     """What a teacher is told when a training begins."""
 
-    loss: Loss
-    kl_weight: float
-    """What the teacher weighs."""
+    task: Task
+    kl_weight: Any
+    """What the teacher weighs, one number or one per row."""
     student: xgboost.Booster | None
     """With the rounds it has already; None where the caller of the objective is no Booster."""
     matrix: xgboost.DMatrix | None
     """The student's training rows, where the caller hands over a matrix."""
+    base_score: Any = None
+    """Where the student begins, where the library knows it."""
+
+    @property
+    def loss(self) -> Loss:
+        """The student's."""
+        return self.task.spec.loss
 
 
 class Teacher:
@@ -60,6 +69,18 @@ class Teacher:
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
+    matrices: Sequence[xgboost.DMatrix] = ()
+    """What it trains on while it teaches: matrices of the student's rows."""
+
+    hidden_columns: Sequence[Any] = ()
+    """The columns that it names and nobody else should see."""
+
+    recorded_method: str = "kbpib"
+    """By what name of a method a model's attributes tell of it."""
+
+    teacher_weight: Array | None = None
+    """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
+
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
@@ -77,16 +98,57 @@ class Teacher:
             "teacher of those rows"
         )
 
+    def share(self, rows: Array) -> Teacher:
+        """This teacher for the rows of one worker, all of whom train together."""
+        return self.take(rows)
+
+    def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
+        """This teacher with the values of the columns that it names, if it names any."""
+        return self
+
+    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
+        """Its q, checked where it weighs something: nothing else guards the gradient."""
+        name = type(self).__name__
+        q = self.q(mean, task.told_label, task.weight)
+        check_shape(q, mean, name)
+        check_answer(q if np.ndim(weight) == 0 else q[weight > 0], task.spec.loss, name)
+        return q
+
+
+class Teaching(NamedTuple):
+    """A teacher and what it weighs against 1 for the labels."""
+
+    teacher: Teacher
+    kl_weight: float
+    per_row: Array | None = None
+    """What it counts in each row, relative to ``kl_weight``; None where that is 1 everywhere."""
+
+    @property
+    def weight(self) -> Any:
+        """One number, or one number per row."""
+        return self.kl_weight if self.per_row is None else self.kl_weight * self.per_row
+
+    @property
+    def counts(self) -> bool:
+        """Whether it weighs anything in any row."""
+        return bool(np.any(self.weight > 0))
+
 
 class FixedTeacher(Teacher):
     """A q that was there before the training."""
 
     follows_student = False
 
-    def __init__(self, q: Any, *, probabilities: bool = True, name: str = "teacher") -> None:
-        self._q = check_q(q, probabilities=probabilities, name=name)
+    def __init__(
+        self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+    ) -> None:
+        self._q = check_q(q, within, name=name, needed=needed)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        return self._q
+
+    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
+        check_shape(self._q, mean, type(self).__name__)  # the values were checked when it was made
         return self._q
 
     @property
@@ -101,8 +163,11 @@ class FixedTeacher(Teacher):
                 "these very rows, in this order"
             )
 
-    def take(self, rows: Array) -> FixedTeacher:
-        return FixedTeacher(self._q[rows], probabilities=False)
+    def take(self, rows: Array) -> Teacher:
+        return self.share(rows)
+
+    def share(self, rows: Array) -> Teacher:
+        return FixedTeacher(self._q[rows], NUMBERS)
 
 
 class ModelTeacher(FixedTeacher):
@@ -145,7 +210,7 @@ class ModelTeacher(FixedTeacher):
                 f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
                 "model.predict for a regression model"
             )
-        super().__init__(q, probabilities=probabilities, name=name)
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS, name=name)
 
 
 def _check_classes(model: Any) -> None:
@@ -158,19 +223,31 @@ def _check_classes(model: Any) -> None:
         )
 
 
-def as_teachers(teacher: Any, kl_weight: float, *, probabilities: bool) -> list[tuple[Teacher, float]]:
-    """Whatever a user may pass as teacher, as a list of (Teacher, weight)."""
+def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None) -> list[Teaching]:
+    """Whatever a user may pass as teacher. A ``teacher_weight`` that was read takes the place of the teacher's own."""
     kl_weight = check_kl_weight(kl_weight)
-    if is_list_of_pairs(teacher):
-        if kl_weight != DEFAULT_KL_WEIGHT:
-            raise ValueError(
-                f"a list of (teacher, weight) carries its own weights, but kl_weight={kl_weight!r} was given as "
-                "well: leave kl_weight out and put each weight in the list"
-            )
-        pairs = [(t, check_kl_weight(w, "the weight of a teacher in the list")) for t, w in teacher]
-    else:
-        pairs = [(teacher, kl_weight)]
-    return [(_as_teacher(t, probabilities=probabilities), w) for t, w in pairs]
+    if not is_list_of_pairs(teacher):
+        return [_teaching(teacher, kl_weight, teacher_weight, within)]
+    if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
+        named = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        raise ValueError(
+            f"a list of (teacher, weight) carries its own weights, but {named} was given as well: leave it out and put "
+            "each weight in the list, one number or one per row"
+        )
+    teachings = []
+    for one, weight in teacher:
+        name = "the weight of a teacher in the list"
+        if np.ndim(weight) == 0:
+            teachings.append(_teaching(one, check_kl_weight(weight, name), None, within))
+        else:
+            teachings.append(_teaching(one, 1.0, read_teacher_weight(weight, len(weight), name), within))
+    return teachings
+
+
+def _teaching(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> Teaching:
+    needed = None if teacher_weight is None else teacher_weight > 0
+    checked = _as_teacher(teacher, within, needed)
+    return Teaching(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -182,7 +259,7 @@ def is_list_of_pairs(teacher: Any) -> bool:
     )
 
 
-def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
+def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
@@ -199,4 +276,4 @@ def _as_teacher(teacher: Any, *, probabilities: bool) -> Teacher:
             "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
             "matrix of privileged features as privileged="
         )
-    return FixedTeacher(teacher, probabilities=probabilities)
+    return FixedTeacher(teacher, within, needed=needed)

@@ -9,18 +9,24 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from .._arrays import Array
 from .._rows.checks import check_choice
 from .._version import __version__
 from .._xgb.collective import all_or_none
 from .._xgb.matrix import exclusive
-from .._xgb.params import carried_params, give_back_params, native_params, user_params
+from .._xgb.params import user_params
 from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
-from .guidance import Guidance, objective_of, shown_predictions, training_weight, with_intercept
-from .joint import JointTeacher
-from .native import blended_labels, uses_native
-from .task import warn_about_alpha, warn_about_missing_objective
-from .teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
+from .guidance import Guidance
+from .lesson import Lesson
+from .losses import Loss
+from .methods import METHODS
+from .native import obstacle_to_native, train_native, uses_native
+from .objective import LessonObjective
+from .spec import Spec
+from .teachers import DEFAULT_KL_WEIGHT, Teaching
+
+ENGINES = ("auto", "callback", "native")
 
 
 @called_like(xgboost.train)
@@ -37,6 +43,9 @@ def train(
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     allow_overlap: bool = False,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     engine: str = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
@@ -124,77 +133,122 @@ def train(
     evals = check_evals(evals or (), "evals")
     privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
     guidance = Guidance(
-        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
+        privileged,
+        method,
+        kl_weight,
+        teacher,
+        crossfit,
+        teacher_params,
+        privileged_evals,
+        allow_overlap,
+        labelled,
+        teacher_weight,
+        crossfit_groups,
     )
     guidance.check_keywords()
     if privileged_evals and not early_stopping_rounds:
         raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
-    check_choice(engine, ("auto", "callback", "native"), "engine")
+    check_choice(engine, ENGINES, "engine")
+    check_obj(obj, guidance)
 
-    def boost(chosen: Any, objective: Any, metric: Any, listeners: Any = ()) -> xgboost.Booster:
+    def boost(chosen: Any, listeners: Sequence[TrainingCallback] = (), **further: Any) -> xgboost.Booster:
         return xgboost.train(
             chosen,
             dtrain,
             num_boost_round,
             evals=evals,
-            obj=objective,
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
             evals_result=evals_result,
             verbose_eval=verbose_eval,
             xgb_model=xgb_model,
             callbacks=[*(callbacks or ()), *listeners] if listeners else callbacks,
-            custom_metric=metric,
+            **{"custom_metric": custom_metric, **further},
         )
 
-    own = user_params(params)
+    with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
+        own = user_params(params)
+        if not guidance.given:
+            return boost(params, obj=obj)
+        with all_or_none("a check of the training data"):
+            check_metric(custom_metric)
+            spec = Spec.read(own)
+            guidance = guidance.of_rows(dtrain)
+            task = guidance.task(spec, dtrain, num_boost_round)
+            task.check_evals(dtrain, evals)
+            guidance.check_continues(xgb_model)
+            obstacle = obstacle_to_native(
+                spec,
+                follows_student=guidance.follows_student,
+                uniform=guidance.is_uniform,
+                dtrain=dtrain,
+                evals=evals,
+            )
+            native = uses_native(engine, spec, obstacle)
+            teachings = guidance.teachings_at_hand(task)
+        check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+        task.check_labelled_rows()
+        spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
+        teachings += guidance.teachings_from_privileged(
+            task,
+            dtrain,
+            num_boost_round,
+            early_stopping_rounds=early_stopping_rounds,
+            # Next to a custom_metric it speaks of that one, which the teacher never sees.
+            maximize=maximize if custom_metric is None else None,
+        )
+        if not teachings and task.labelled is None:
+            return boost(params)
+        lesson = Lesson(task, teachings)
+        lesson.warn_of_idle_rows()
+        chosen = with_intercept(lesson, continues=xgb_model is not None)
+        if native:
+            booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
+        else:
+            objective = LessonObjective(lesson, chosen.get("base_score"))
+            booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, spec.loss))
+    _record(booster, teachings, "native" if native else "callback")
+    return booster
+
+
+def check_obj(obj: Any, guidance: Guidance) -> None:
+    """A teacher and the user's own objective would both be the objective."""
     if guidance.given and obj is not None:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
         )
-    with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
-        if not guidance.given:
-            return boost(params, obj, custom_metric)
-        with all_or_none("a check of the training data"):
-            check_metric(custom_metric)
-            loss = guidance.check(own, dtrain, num_boost_round)
-            if guidance.is_joint and xgb_model is not None:
-                raise ValueError(
-                    "a JPIB student cannot be continued without its teacher: pass "
-                    "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
-                )
-            pairs = guidance.teachers_at_hand(own, loss, dtrain)
-            native = uses_native(engine, own, loss, dtrain, pairs or [], evals)
-        check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
-        warn_about_alpha(own, kl_weight_given=kl_weight != DEFAULT_KL_WEIGHT or is_list_of_pairs(teacher))
-        warn_about_missing_objective(own, dtrain.get_label())
 
-        if pairs is None:
-            learned = guidance.learned_teacher(
-                own,
-                dtrain,
-                num_boost_round,
-                early_stopping_rounds=early_stopping_rounds,
-                # Next to a custom_metric it speaks of that one, which the teacher never sees.
-                maximize=maximize if custom_metric is None else None,
-            )
-            pairs = [(learned, kl_weight)]
-        if not pairs:
-            return boost(params, None, custom_metric)
-        chosen = with_intercept(own, loss, dtrain, pairs, continues=xgb_model is not None)
-        if native:
-            weight, carried = training_weight(own, loss, dtrain), carried_params(xgb_model)
-            scaled = native_params(chosen, 1 + sum(a for _, a in pairs), carried)
-            with blended_labels(chosen, loss, dtrain, weight, pairs) as listeners:
-                booster = boost(scaled, None, custom_metric, listeners)
-            give_back_params(booster, own, carried)
-        else:
-            booster = boost(chosen, objective_of(own, pairs), shown_predictions(custom_metric, loss))
+
+def with_intercept(lesson: Lesson, *, continues: bool = False) -> dict[str, Any]:
+    """The student's params, with an intercept where XGBoost would have estimated one."""
+    chosen = dict(lesson.task.spec.params)
+    # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
+    if not ("base_score" in chosen or continues):
+        chosen["base_score"] = lesson.base_score()
+    return chosen
+
+
+def shown_predictions(metric: Any, loss: Loss) -> Any:
+    """A user's custom_metric, shown what it would see with XGBoost's own objective.
+
+    With a custom objective XGBoost shows it margins; but the user of this library gave no objective.
+    """
+    if metric is None:
+        return None
+
+    def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
+        return metric(loss.predict(margin), matrix)
+
+    return on_predictions
+
+
+def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str) -> None:
+    """Write into the model how it was made, and nothing of what the teachers know."""
+    methods = {teaching.teacher.recorded_method for teaching in teachings}
     booster.set_attr(
-        pi_xgb_method="jpib" if any(isinstance(t, JointTeacher) for t, _ in pairs) else "kbpib",
-        pi_xgb_kl_weight=",".join(str(float(weight)) for _, weight in pairs),
-        pi_xgb_engine="native" if native else "callback",
+        pi_xgb_method=max(methods, key=METHODS.index, default=None),
+        pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings) or None,
+        pi_xgb_engine=engine,
         pi_xgb_version=__version__,
     )
-    return booster

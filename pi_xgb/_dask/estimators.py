@@ -12,7 +12,7 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
 from .._xgb.borrowed import borrowed

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .._constraints.by_column import ByColumn
-from .._core.joint import JointTeacher
-from .._core.teachers import FixedTeacher, Teacher, as_teachers, is_list_of_pairs
+from .._core.losses import NUMBERS
+from .._core.teachers import Teacher, as_teachings, is_list_of_pairs
 from .rows import Part, Shares, check_lined_up, is_collection, joined, parts_of_collection
 
 
@@ -16,19 +16,16 @@ class OnWorkers(NamedTuple):
     rows on the client."""
 
     columns: dict[str, list[Part]]
-    whole: Teacher | ByColumn | None
+    whole: Teacher | None
+    """A teacher of all rows, or one that lacks its columns; None for a q."""
 
     def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> tuple[Any, dict[str, list[Any]]]:
         """What this worker needs: see :func:`made_of`."""
-        whole: Any = self.whole
-        if isinstance(whole, ByColumn):
-            whole = ByColumn(whole.constraint, dict.fromkeys(whole.columns), whole.options)
-        elif isinstance(whole, FixedTeacher):
-            # A learned teacher refuses to be cut into folds; shares of its own training rows are none.
-            whole = FixedTeacher(whole.values[shares.rows(parts, worker)], probabilities=False)
-        elif isinstance(whole, Teacher):
-            whole = whole.take(shares.rows(parts, worker))
-        return whole, {name: shares.of(column, worker) for name, column in self.columns.items()}
+        columns = {name: shares.of(column, worker) for name, column in self.columns.items()}
+        whole = self.whole
+        if whole is not None and not columns:
+            whole = whole.share(shares.rows(parts, worker))
+        return whole, columns
 
 
 async def teachers_on_workers(
@@ -53,12 +50,8 @@ async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWor
                     "column itself, cut like the training rows"
                 )
             named[name] = await _lined_up(client, column, parts, name)
-        return OnWorkers(named, teacher)
-    if isinstance(teacher, JointTeacher):
-        raise TypeError(
-            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
-        )
-    ((whole, _),) = as_teachers(teacher, 1.0, probabilities=False)
+        return OnWorkers(named, ByColumn(teacher.constraint, {name: name for name in named}, teacher.options))
+    whole = as_teachings(teacher, 1.0, NUMBERS)[0].teacher
     whole.check(sum(part.rows for part in parts))
     return OnWorkers({}, whole)
 
@@ -73,6 +66,4 @@ def made_of(share: tuple[Any, dict[str, list[Any]]]) -> Any:
     """On a worker: the teacher of its rows."""
     whole, columns = share
     values = {name: joined(column) for name, column in columns.items()}
-    if whole is None:
-        return values["q"]
-    return whole.constraint(**values, **whole.options) if isinstance(whole, ByColumn) else whole
+    return values["q"] if whole is None else whole.bind(values.__getitem__)

@@ -9,6 +9,7 @@ import xgboost.dask
 
 from .._core.guidance import Guidance
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import ENGINES, check_obj
 from .._rows.checks import check_choice
 from .cluster import train_async
 from .rows import this_client
@@ -102,10 +103,11 @@ def train(
     (300,)
     """
     client = this_client(client)
-    Guidance(
+    guidance = Guidance(
         privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
-    ).check_keywords()
-    check_choice(engine, ("auto", "callback", "native"), "engine")
+    )
+    guidance.check_keywords()
+    check_choice(engine, ENGINES, "engine")
     if privileged_evals and not early_stopping_rounds:
         raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
     shared = {
@@ -117,13 +119,9 @@ def train(
         "custom_metric": custom_metric,
         "coll_cfg": coll_cfg,
     }
-    if privileged is None and teacher is None:
+    if not guidance.given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    if obj is not None:
-        raise ValueError(
-            "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
-            "loss in params['objective'], or train without a teacher"
-        )
+    check_obj(obj, guidance)
     return client.sync(
         train_async,
         client,

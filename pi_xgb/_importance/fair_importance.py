@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,10 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_choice
-from .._xgb.trees import RowSums, forests_with_leaves, sum_rows
-from .rows import Groups, Labels, check_hard, check_probabilities, read_groups, read_labels, read_weights
-from .score import Nodes, ratio, scores
-from .subject import Subject, booster_subject, is_booster, surrogate_subject
+from .._rows.groups import as_groups, check_several
+from .._rows.names import in_words, plain
+from .._xgb.trees import forests_with_leaves, sum_rows
+from .problem import Problem
+from .rows import Labels, check_hard, check_probabilities, read_labels, read_weights
+from .score import scores
+from .subject import Subject, subject_of
 
 __all__ = ["fair_importance"]
 
@@ -43,112 +45,95 @@ def fair_importance(
 ) -> pd.DataFrame:
     """Fair feature importance (FairFIS): which features bring group bias into a model, and which take it out.
 
-    Use it to see which features make a model treat groups differently, beside how much the model relies on
-    them. At each split of each tree, the difference between the groups in the expected value of the two
-    children is compared with the same difference one level up, weighted by the share of the rows that come
-    by, and added to the split's feature. **Positive: splits on the feature make the trees fairer. Negative:
-    they add bias.** The sensitive column need not be among the features.
+    Use it to see which features make a model treat groups differently, beside how much the model relies on them. At
+    each split of each tree, the difference between the groups in the expected value of the two children is compared
+    with the same difference one level up, weighted by the share of the rows that come by, and added to the split's
+    feature. **Positive: splits on the feature make the trees fairer. Negative: they add bias.** The sensitive column
+    need not be among the features.
 
     Parameters
     ----------
     booster
-        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Any other
-        model is read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or
-        an array of its predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each
-        class.
+        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Any other model is
+        read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of its
+        predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
     X
-        The rows to follow through the trees, as a rule the training rows: a DataFrame, array or DMatrix
-        with the booster's features in the booster's order. A plain array has no names and is taken in that
-        order; a DMatrix must have the booster's names. For a surrogate: no DMatrix.
+        The rows to follow through the trees, as a rule the training rows: a DataFrame, array or DMatrix with the
+        booster's features in the booster's order (an array has no names, a DMatrix must have the booster's). For a
+        surrogate: no DMatrix.
     y
-        The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those);
-        numbers for regression; ``(n, K)`` for several targets. It may be left out only with ``metric="dp"``
-        and ``node_value="prob"``, which do not look at it.
+        The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those); numbers for
+        regression; ``(n, K)`` for several targets. Only ``metric="dp"`` with ``node_value="prob"`` can do without.
     sensitive_features
-        The group of each row, any kind of values. Several columns mean their intersections. Missing values
-        are an error: give them a group of their own, or drop the rows.
+        The group of each row, any kind of values. Several columns mean their intersections. Missing values are a
+        group of their own, called "missing".
     metric
-        ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of
-        opportunity) over its rows with label 1. ``"eo"`` needs classes as labels.
+        ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of opportunity)
+        over its rows with label 1, which needs classes as labels.
     node_value
-        What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in
-        regression). ``"prob"``: the mean of the whole model's predictions among its rows, which are
-        probabilities for classifiers (for a booster trained with a custom objective, whatever its
+        What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in regression).
+        ``"prob"``: the mean of the whole model's predictions among its rows (with a custom objective, whatever
         ``predict`` returns).
     bound
-        False: the bias itself. True: an upper bound on it, with absolute values inside the sum over the two
-        children.
+        True for an upper bound on the bias, with absolute values inside the sum over the two children.
     normalize
         Divide each column by the sum of its absolute values. All-zero columns stay zero.
     sample_weight
         A weight for each row. None: the weights of X if it is a DMatrix with weights, otherwise equal ones.
     iteration_range
-        Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up
-        to the best iteration if the booster was stopped early (as XGBoost's scikit-learn estimators
-        predict), otherwise all. The range that was used is in ``attrs``.
+        Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
+        iteration if the booster was stopped early, otherwise all. The range that was used is in ``attrs``.
     absent_group
-        What to do at a node where a group, or everybody else, has no rows to compare. ``"carry"``: the bias
-        stays what it was one level up, so that the split contributes 0. ``"zero"``: the share of nobody
-        counts as 0, as in the code of the authors of FairFIS; such a node can then look very biased.
+        What to do at a node where a group, or everybody else, has no rows to compare. ``"carry"``: the bias stays what
+        it was one level up, so that the split contributes 0. ``"zero"``: the share of nobody counts as 0, as in the
+        code of the authors of FairFIS; such a node can then look very biased.
     surrogate_params, surrogate_rounds
-        XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared
-        error, without shrinkage or penalty. Only for models that are not boosters.
+        XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared error,
+        without shrinkage or penalty. Only for models that are not boosters.
 
     Returns
     -------
     pandas.DataFrame
         One row per feature, in the order of X; features that no tree uses have 0. The columns:
 
-        - ``fair_importance``: the score. With several classes or targets, their sum. With more than two
-          groups each one is compared with everybody else, and at each level of a tree the largest bias
-          counts.
-        - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a
-          sum over the splits (the score is a sum, too). NaN where XGBoost has none: for trees with vector
-          leaves before XGBoost 3.2.
-        - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are
-          several.
+        - ``fair_importance``: the score. With several classes or targets, their sum. With more than two groups each
+          one is compared with everybody else, and at each level of a tree the largest bias counts.
+        - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a sum over
+          the splits (the score is a sum, too). NaN for trees with vector leaves before XGBoost 3.2.
+        - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.
         - ``fair_importance[group=...]``: each group against everybody else, if there are more than two.
 
-        ``attrs`` tells how it was made: metric, node_value, bound, normalize, absent_group,
-        iteration_range, n_trees, groups, and surrogate, which is None or a dict with the fidelity (``r2``,
-        ``agreement``), the ``params`` and the ``rounds``.
-
-    Raises
-    ------
-    ValueError
-        Features that are not the booster's, lengths that differ, missing values in y or the groups, one
-        group only, labels that the booster or the metric cannot have, a linear booster (gblinear).
-    TypeError
-        Something of another kind: labels that are no numbers, a model without predictions.
+        ``attrs`` tells how it was made: metric, node_value, bound, normalize, absent_group, iteration_range, n_trees,
+        groups, and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), the ``params`` and
+        the ``rounds``.
 
     Warns
     -----
     UserWarning
-        With ``metric="eo"``, if a group has no row with label 1. It cannot be compared: its own column is
-        NaN, never 0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left.
-        With several classes this holds for each class, and NaN in one makes the sum over the classes NaN.
+        With ``metric="eo"``, if a group has no row with label 1. It cannot be compared: its own column is NaN, never
+        0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left. With several classes
+        this holds for each class, and NaN in one makes the sum over the classes NaN.
 
     Notes
     -----
     What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with
-    ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for
-    several classes have faults, which are not reproduced.
+    ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several
+    classes have faults, which are not reproduced.
 
     The trees of a DART booster count with their weights in the model. A tree whose leaves hold vectors
     (``multi_strategy="multi_output_tree"``) counts once for each output.
 
-    A surrogate is a small XGBoost model fitted to another model's predictions. The scores and gains are
-    those of the surrogate, so look at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they
-    say little about the model. Allow it more depth or more rounds then. ``agreement`` is the share of rows
-    with the same decision (NaN for models of numbers). Both are measured on the rows that the surrogate was
-    fitted to. With ``node_value="label"`` its nodes show the labels, with ``"prob"`` what the model
-    predicts.
+    A surrogate is a small XGBoost model fitted to another model's predictions, and scores and gains are its own. Look
+    at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they say little about the model; allow it more
+    depth or rounds then. ``agreement`` is the share of rows with the same decision (NaN for models of numbers), both
+    on the rows that the surrogate was fitted to. With ``node_value="label"`` its nodes show the labels, with
+    ``"prob"`` what the model predicts.
 
-    The score describes these trees and these rows. It is no causal statement and comes without an interval,
-    and among correlated features it depends on which of them the trees happened to split on.
+    The score describes these trees and these rows. It is no causal statement and comes without an interval, and among
+    correlated features it depends on which of them the trees happened to split on.
 
-    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays
-    bounded, since many trees are taken in several passes.
+    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded,
+    since many trees are taken in several passes.
 
     Examples
     --------
@@ -173,25 +158,23 @@ def fair_importance(
     check_choice(node_value, ("label", "prob"), "node_value")
     check_choice(absent_group, ("carry", "zero"), "absent_group")
     _check_labels_given(y, metric, node_value)
-    groups = read_groups(sensitive_features)
-    n_rows = groups.code.size
-    surrogate = surrogate_params, surrogate_rounds
-    if is_booster(booster):
-        subject = booster_subject(booster, X, n_rows, iteration_range, *surrogate)
-    else:
-        subject = surrogate_subject(booster, X, n_rows, iteration_range, sample_weight, *surrogate)
-    problem = _Problem(
+    groups = as_groups(sensitive_features)
+    check_several(groups)
+    subject = subject_of(
+        booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, surrogate_rounds
+    )
+    problem = Problem(
         subject,
         groups,
         labels=None if y is None else _labels(y, subject, metric),
-        weight=read_weights(sample_weight, subject.data.get_weight(), n_rows, groups),
+        weight=read_weights(sample_weight, subject.data.get_weight(), groups),
         mean=subject.mean() if node_value == "prob" else None,
         metric=metric,
     )
-    has_positives = _has_positives(problem)
+    has_positives = problem.has_positives()
     if not has_positives.all():
         warnings.warn(_who_lacks_positives(problem, has_positives), UserWarning, stacklevel=2)
-    raw = _scores(problem, _undefined(has_positives), bound=bound, carry=absent_group == "carry")
+    raw = _scores(problem, has_positives, bound=bound, carry=absent_group == "carry")
     frame = _frame(problem, raw, normalize=normalize)
     frame.attrs = {
         "metric": metric,
@@ -201,7 +184,7 @@ def fair_importance(
         "absent_group": absent_group,
         "iteration_range": (subject.begin, subject.end),
         "n_trees": subject.n_trees,
-        "groups": groups.names,
+        "groups": groups.names.tolist(),
         "surrogate": subject.surrogate,
     }
     return frame
@@ -226,99 +209,26 @@ def _labels(y: Any, subject: Subject, metric: str) -> Labels:
     return labels
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """All that the score depends on; ``mean`` only if the model's predictions are the values of the nodes."""
-
-    subject: Subject
-    groups: Groups
-    labels: Labels | None
-    weight: Array | None
-    mean: Array | None
-    metric: str
-
-    @property
-    def n_groups(self) -> int:
-        return len(self.groups.names)
-
-    @property
-    def splits_by_label(self) -> bool:
-        """Whether rows are counted by label as well, which answers for shares of label 1 and for EO."""
-        return self.labels is not None and self.labels.is_hard and (self.metric == "eo" or self.mean is None)
-
-    @property
-    def n_codes(self) -> int:
-        return self.n_groups * (2 if self.splits_by_label else 1)
-
-    @property
-    def largest_value(self) -> float:
-        """The scale of the values of the nodes."""
-        if self.mean is not None:
-            return float(np.abs(self.mean).max())
-        return 1.0 if self.labels is None or self.labels.is_hard else float(np.abs(self.labels.y).max())
-
-    def rows_of_output(self, output: int) -> RowSums:
-        """What to add up over rows for one output."""
-        code, value = self.groups.code, None
-        if self.mean is not None:
-            value = self.mean[:, output]
-        if self.labels is not None:
-            label = self.labels.of_output(output)
-            if self.splits_by_label:
-                code = 2 * code + (label == 1)
-            elif self.mean is None:
-                value = label
-        if value is not None and self.weight is not None:
-            value = value * self.weight
-        return RowSums(code, self.weight, value)
-
-    def nodes(self, sums: Array, value: Array) -> Nodes:
-        """From sums over rows to the quantities of the formula."""
-        weight, compared = sums.sum(axis=1), sums
-        if self.splits_by_label:
-            by_label = sums.reshape(-1, self.n_groups, 2)
-            compared = by_label[:, :, 1] if self.metric == "eo" else by_label.sum(axis=2)
-            if self.mean is None:
-                value = by_label[:, :, 1].sum(axis=1)
-        return Nodes(weight, compared, ratio(value, weight))
-
-
-def _has_positives(problem: _Problem) -> Array:
-    """Which group has rows to compare for which output ``(groups, outputs)``; all have with "dp"."""
-    n_outputs = problem.subject.model.n_outputs
-    answer = np.ones((problem.n_groups, n_outputs), dtype=bool)
-    if problem.metric == "eo" and problem.labels is not None:
-        for output in range(n_outputs):
-            positive = (problem.labels.of_output(output) == 1).astype(np.float64)
-            if problem.weight is not None:
-                positive *= problem.weight
-            answer[:, output] = np.bincount(problem.groups.code, positive, minlength=problem.n_groups) > 0
-    return answer
-
-
-def _undefined(has_positives: Array) -> Array:
-    """Which comparisons of a group with everybody else cannot be made."""
-    return np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
-
-
-def _who_lacks_positives(problem: _Problem, has_positives: Array) -> str:
+def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
     subject = problem.subject
     parts = []
     for name, row in zip(problem.groups.names, has_positives, strict=True):
         if not row.all():
             outputs = ", ".join(subject.output_names[output] for output in np.flatnonzero(~row))
-            parts.append(f"group {name!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
+            parts.append(f"group {plain(name)!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
     return (
         f"metric='eo' compares rows with label 1, and there are none in {'; '.join(parts)}: the importance "
         "is NaN where they would be compared. Merge small groups, or use metric='dp'"
     )
 
 
-def _scores(problem: _Problem, undefined: Array, *, bound: bool, carry: bool) -> Array:
+def _scores(problem: Problem, has_positives: Array, *, bound: bool, carry: bool) -> Array:
     """Scores ``(groups + 1, outputs, features)``; the last one takes the worst group at each level."""
     subject = problem.subject
     n_features = subject.booster.num_features()
-    total = np.zeros((problem.n_groups + 1, subject.model.n_outputs, n_features))
+    # Which comparisons of a group with everybody else cannot be made.
+    undefined = np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
+    total = np.zeros((problem.groups.count + 1, subject.model.n_outputs, n_features))
     trees = forests_with_leaves(subject.booster, subject.model, subject.data, subject.begin, subject.end)
     for forest, leaves in trees:
         nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, problem.n_codes))
@@ -328,16 +238,16 @@ def _scores(problem: _Problem, undefined: Array, *, bound: bool, carry: bool) ->
     return total
 
 
-def _frame(problem: _Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
+def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     subject = problem.subject
     by_group, overall = raw[:-1], raw[-1]
     fair = {"fair_importance": overall.sum(axis=0)}
     if subject.model.n_outputs > 1:
         for name, score in zip(subject.output_names, overall, strict=True):
             fair[f"fair_importance[{subject.output_kind}={name}]"] = score
-    if problem.n_groups > 2:
+    if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
-            fair[f"fair_importance[group={_in_words(name)}]"] = score
+            fair[f"fair_importance[group={in_words(name)}]"] = score
     plain = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
     if normalize:
         rounding = ROUNDING * subject.n_trees * problem.largest_value
@@ -345,10 +255,6 @@ def _frame(problem: _Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
         plain = {name: _normalized(column, 0.0) for name, column in plain.items()}
     first = {"fair_importance": fair.pop("fair_importance")}
     return pd.DataFrame(first | plain | fair, index=pd.Index(subject.features, name="feature"))
-
-
-def _in_words(group: Any) -> str:
-    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
 def _normalized(column: Array, rounding: float) -> Array:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import xgboost
 
+from .._rows.checks import check_lengths, check_whole
+from .._rows.names import describe
+from .._rows.vectors import as_weights
 from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, TreeModel, read_trees
-from .rows import check_lengths, check_numbers, some
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
 Array = npt.NDArray[Any]
@@ -127,7 +129,7 @@ def booster_subject(
         if data.feature_names is None and data.num_col() == booster.num_features():
             data.feature_names = booster.feature_names
     check_features(booster, data)
-    check_lengths(data.num_row(), n_rows, "sensitive_features")
+    check_lengths(X=data.num_row(), sensitive_features=n_rows)
     return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
 
 
@@ -143,12 +145,12 @@ def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
         return
     if got is None:
         raise ValueError(
-            f"the DMatrix X has no feature names, the booster has {some(expected)}: "
+            f"the DMatrix X has no feature names, the booster has {describe(expected)}: "
             "build it with feature_names=booster.feature_names"
         )
     if sorted(got) == sorted(expected):
         raise ValueError(
-            f"X has the booster's features in another order, {some(got)} instead of {some(expected)}: "
+            f"X has the booster's features in another order, {describe(got)} instead of {describe(expected)}: "
             "pass X[booster.feature_names]"
         )
     raise ValueError(
@@ -162,7 +164,9 @@ def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
         return ""
     lacking = [name for name in expected if name not in set(got)]
     unknown = [name for name in got if name not in set(expected)]
-    return "".join(f", {what} {some(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names)
+    return "".join(
+        f", {what} {describe(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names
+    )
 
 
 def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:
@@ -180,7 +184,7 @@ def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] |
     return int(begin), int(end)
 
 
-def surrogate_subject(
+def subject_of(
     model: Any,
     X: Any,
     n_rows: int,
@@ -189,22 +193,23 @@ def surrogate_subject(
     surrogate_params: Mapping[str, Any] | None,
     surrogate_rounds: int,
 ) -> Subject:
-    """The trees of a surrogate for any other model."""
+    """The trees of a booster itself, or those of a surrogate for any other model."""
+    if is_booster(model):
+        return booster_subject(model, X, n_rows, iteration_range, surrogate_params, surrogate_rounds)
     if iteration_range is not None:
         raise ValueError(
             "iteration_range is for boosters, this model is read through a surrogate: leave it out, "
             "or set surrogate_rounds"
         )
-    if surrogate_rounds < 1:
-        raise ValueError(f"surrogate_rounds must be at least 1, got {surrogate_rounds!r}")
+    check_whole("surrogate_rounds", surrogate_rounds, 1)
     if isinstance(X, xgboost.DMatrix):
         raise TypeError(
             "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: a surrogate "
             "has to be trained on it, and your matrix stays as it is"
         )
     predictions = predictions_of(model, X)
-    check_lengths(len(predictions.mean), n_rows, "sensitive_features", "the array of predictions")
-    weight = None if sample_weight is None else check_numbers(sample_weight, "sample_weight", n_rows)
+    check_lengths(**{"the array of predictions": len(predictions.mean), "sensitive_features": n_rows})
+    weight = as_weights(sample_weight, n_rows)
     booster, data = fit_surrogate(X, predictions.mean, weight, surrogate_params, surrogate_rounds)
     settings = {"params": merged_params(surrogate_params), "rounds": surrogate_rounds}
     return Subject(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._rows.checks import check_whole
 from .._rows.vectors import as_threshold
 from .groups import ScoredRows, bin_edges, calibration, path, roc_picture, scored_rows
-from .style import FEW, REFERENCE, as_axes, check_axes, check_count, finish, largest, legend, legend_on_top, look, short
+from .style import FEW, REFERENCE, as_axes, check_axes, finish, largest, legend, legend_on_top, look, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +130,7 @@ def plot_calibration(
     ('predicted probability', 'share of positives')
     """
     check_axes(ax)
-    check_count("n_bins", n_bins)
+    check_whole("n_bins", n_bins, 1)
     rows = scored_rows(y_true, y_prob, sensitive_features, sample_weight, probabilities=True)
     ax = as_axes(ax, rows.groups.count)
     labels = np.zeros(rows.scores.size, dtype=bool) if rows.labels is None else rows.labels
@@ -196,7 +197,7 @@ def plot_scores(
     ['f (75 % above)', 'm (25 % above)', 'threshold 0.5']
     """
     check_axes(ax)
-    check_count("bins", bins)
+    check_whole("bins", bins, 1)
     cut = None if threshold is None else as_threshold(threshold)
     rows = scored_rows(None, y_score, sensitive_features, sample_weight, labels_needed=False)
     ax = as_axes(ax, rows.groups.count)

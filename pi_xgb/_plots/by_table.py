@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._stats.paired import check_confidence
+from .._rows.checks import check_confidence, check_whole
 from .series import Measured, as_table, check_columns, frontier_lines, weight_path
 from .style import (
     MOST,
@@ -14,7 +14,6 @@ from .style import (
     REFERENCE,
     as_axes,
     check_axes,
-    check_count,
     finish,
     legend,
     legend_on_top,
@@ -154,7 +153,7 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     ['postcode', 'age']
     """
     check_axes(ax)
-    check_count("max_features", max_features)
+    check_whole("max_features", max_features, 1)
     table = as_table(table)
     check_columns(table, ["fair_importance", plain], "pass what pi_xgb.importance.fair_importance returns")
     fair, gain = (_shares(table[name].to_numpy(dtype=float)) for name in ("fair_importance", plain))
@@ -231,7 +230,7 @@ def plot_kl_weight_path(
     check_axes(ax)
     check_confidence(confidence)
     if nfold is not None:
-        check_count("nfold", nfold, at_least=2)
+        check_whole("nfold", nfold, 2)
     found = weight_path(as_table(table), metric, maximize, nfold, confidence)
     ax = as_axes(ax)
     place = np.arange(found.kl_weight.size)

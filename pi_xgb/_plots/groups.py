@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
-from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights, check_lengths
+from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
 
 Values = NDArray[np.float64]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.names import in_words
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -78,14 +80,6 @@ def check_axes(ax: Any) -> None:
         )
 
 
-def check_count(name: str, value: Any, at_least: int = 1) -> None:
-    """A whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value}")
-
-
 def pyplot() -> Any:
     """matplotlib.pyplot, which the core does not need."""
     try:
@@ -93,11 +87,6 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError('the pictures need matplotlib: pip install "pi-xgb[plot]"') from error
     return module
-
-
-def in_words(name: Hashable) -> str:
-    """The name of a group as text; the parts of an intersection are joined."""
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def short(name: Hashable) -> str:

@@ -12,8 +12,9 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._importance.subject import booster_subject, is_booster
+from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
-from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights, check_lengths
+from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights
 
 Values = NDArray[np.float64]
 

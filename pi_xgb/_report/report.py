@@ -14,8 +14,7 @@ import pandas as pd
 from .._files import new_file, write_file
 from .._plots.series import as_table, weight_path
 from .._plots.style import pyplot
-from .._rows.checks import check_choice
-from .._stats.bootstrap import check_bootstrap
+from .._rows.checks import check_bootstrap, check_choice
 from . import numbers as counting
 from . import pictures as pictures_of
 from . import settings as settings_of

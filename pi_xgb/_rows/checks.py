@@ -10,23 +10,48 @@ from typing import Any
 import numpy as np
 
 
-def check_whole(name: str, value: Any, at_least: int) -> None:
-    """A whole number that is large enough."""
+def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
+    """One of a few names."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+
+
+def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
+    """A whole number that is large enough; ``hint`` says what it stands for."""
+    told = f": {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value}")
+        raise TypeError(f"{name} must be a whole number, got {value!r}{told}")
+    if at_least is not None and value < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
     """How the work is done: the number of jobs, of which -1 is one for each core."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
-        raise TypeError(f"n_jobs must be a whole number, got {n_jobs!r}")
+    check_whole("n_jobs", n_jobs)
     if n_jobs < 1 and n_jobs != -1:
         raise ValueError(f"n_jobs must be at least 1, or -1 for all cores, got {n_jobs}")
     if progress not in (None, True, False):
         raise TypeError(f"progress must be True, False or None, got {progress!r}")
     return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
+
+
+def check_confidence(confidence: Any) -> None:
+    """How sure an interval should be."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}: 0.95 is usual")
+
+
+def check_bootstrap(n_boot: Any, confidence: Any) -> None:
+    """How many resamples, and how sure the interval should be."""
+    check_whole("n_boot", n_boot, 0, "0 for no intervals, 1000 is usual")
+    check_confidence(confidence)
+
+
+def check_lengths(**lengths: int) -> None:
+    """All arguments describe the same rows."""
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
 def check_folder(path: os.PathLike[str] | str) -> Path:
@@ -35,9 +60,3 @@ def check_folder(path: os.PathLike[str] | str) -> Path:
     if not folder.is_dir():
         raise ValueError(f"checkpoints need an existing folder, {str(path)!r} is none: create it first")
     return folder
-
-
-def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
-    """One of a few names."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")

@@ -1,13 +1,16 @@
-"""What the metrics take: one small check per property, one message each."""
+"""What a user says about each row, as checked arrays: labels, decisions, scores, weights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from .._arrays import to_host
+from .checks import check_lengths
+from .names import describe
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -17,7 +20,7 @@ _NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
     """One value per row, as numpy; a single column counts as a vector."""
-    array = np.asarray(values)
+    array = np.asarray(to_host(values))
     if array.ndim == 0:
         raise TypeError(f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -25,7 +28,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}: one value per row is expected")
     if array.size == 0:
-        raise ValueError(f"{name} is empty: the metrics need at least one row")
+        raise ValueError(f"{name} is empty: give one value per row")
     return array
 
 
@@ -35,7 +38,9 @@ def as_numbers(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind == "O" and pd.api.types.infer_dtype(array, skipna=True) in _NUMBERS:
         array = pd.Series(array).astype("Float64").to_numpy(dtype=float, na_value=np.nan)
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, got {_some(array)}: recode it, as in (y == 'yes').astype(int)")
+        raise ValueError(
+            f"{name} must hold numbers, got {describe(pd.unique(array))}: recode it, as in (y == 'yes').astype(int)"
+        )
     if array.dtype.kind == "f" and np.isnan(array).any():
         count = int(np.isnan(array).sum())
         raise ValueError(f"{name} has {count} NaN in {array.size} rows: drop those rows, or fill them in knowingly")
@@ -50,7 +55,7 @@ def as_binary(name: str, values: Any, hint: str) -> Bools:
     ones: Bools = array == 1
     others = ~(ones | (array == 0))
     if others.any():
-        raise ValueError(f"{name} must hold 0 and 1 only, got {_some(array[others])}: {hint}")
+        raise ValueError(f"{name} must hold 0 and 1 only, got {describe(pd.unique(array[others]))}: {hint}")
     return ones
 
 
@@ -87,9 +92,9 @@ def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
     array = as_numbers("sample_weight", sample_weight).astype(np.float64)
-    check_lengths(sample_weight=array.size, y_true=n_rows)
+    check_lengths(**{"sample_weight": array.size, "the rest": n_rows})
     if not np.isfinite(array).all():
-        raise ValueError("sample_weight holds infinite values: weights must be finite")
+        raise ValueError(f"sample_weight has {int(np.isinf(array).sum())} infinite values: weights must be finite")
     if (array < 0).any():
         count = int((array < 0).sum())
         raise ValueError(
@@ -99,13 +104,6 @@ def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if not array.any():
         raise ValueError("sample_weight is 0 in every row: nothing is left to measure")
     return array
-
-
-def check_lengths(**lengths: int) -> None:
-    """All arguments describe the same rows."""
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
 def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
@@ -134,15 +132,3 @@ def as_cut(threshold: Any) -> float:
             "divide percent by 100"
         )
     return cut
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """One of a few names."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-
-
-def _some(values: NDArray[Any], most: int = 3) -> str:
-    different = pd.unique(values)
-    shown = ", ".join(repr(v.item() if isinstance(v, np.generic) else v) for v in different[:most])
-    return shown + (", ..." if len(different) > most else "")

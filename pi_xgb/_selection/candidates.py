@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._rows.checks import check_choice
 
 TEACHERS = ("in-sample", "cross-fitted", "all")

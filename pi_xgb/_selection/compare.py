@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._core.target import read_target
 from .._plots.selection import plot_comparison
-from .._rows.checks import check_jobs, check_whole
+from .._rows.checks import check_confidence, check_jobs, check_whole
 from .._rows.views import check_same_order, divide
-from .._stats.group_folds import checked_groups
-from .._stats.paired import STANDARD_ERRORS, Interval, check_confidence, check_standard_errors, corrected_interval
+from .._stats.folds import checked_groups
+from .._stats.paired import STANDARD_ERRORS, Interval, check_standard_errors, corrected_interval
 from .._xgb.matrix import matrix_of, slice_rows
 from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, Candidate, candidates_of

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from .._core.checks import check_dmatrix
 from .._core.guidance import Guidance
 from .._core.losses import Loss
+from .._core.spec import Spec
+from .._core.task import Task
 from .._core.train import train
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
 from .._xgb.params import objective_name, user_params
@@ -45,7 +47,7 @@ class Recipe:
                 )
             check_dmatrix(matrix, role)
         guidance = Guidance(privileged=privileged, crossfit=self.crossfit, teacher_params=self.teacher_params)
-        loss = guidance.check(self.params, dtrain, self.num_boost_round)
+        loss = guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).spec.loss
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
         return loss
@@ -84,7 +86,8 @@ class Problem:
             teacher_params=self.recipe.teacher_params,
         )
         with exclusive(self.dtrain, *guidance.matrices):
-            return guidance.learned_teacher(self.recipe.params, self.dtrain, self.recipe.num_boost_round)
+            task = Task.of_matrix(Spec.read(self.recipe.params), self.dtrain)
+            return guidance.teachings_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
 
     def fit(
         self,

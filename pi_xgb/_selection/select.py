@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._plots.selection import plot_selection
 from .._rows.checks import check_jobs, check_whole
-from .._stats.group_folds import checked_groups
+from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS, check_standard_errors
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of

@@ -9,8 +9,7 @@ import numpy as np
 
 from .._arrays import Array
 from .._rows.checks import check_whole
-from .._stats.folds import deal_folds
-from .._stats.group_folds import check_apart, check_enough_groups, deal_groups, groups_of_classes
+from .._stats.folds import check_apart, check_enough_groups, deal_folds, deal_groups, groups_of_classes
 
 _ATTEMPTS = 50
 

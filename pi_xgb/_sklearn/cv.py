@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._core.guidance import METHODS
+from .._core.methods import METHODS
 from .._rows.checks import check_whole
 from .._rows.views import Views
 from .._selection.candidates import CROSSFIT, KL_WEIGHTS, TEACHERS

@@ -16,16 +16,15 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import has_fit_parameter
 
 from .._arrays import Array
-from .._constraints.by_column import ByColumn
 from .._core.checks import check_kl_weight
-from .._core.guidance import METHODS, Guidance
+from .._core.guidance import Guidance
 from .._core.learned import check_crossfit
 from .._core.losses import Loss
-from .._core.task import loss_of
+from .._core.methods import METHODS
+from .._core.spec import Spec
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._rows.checks import check_choice
-from .._rows.tables import listed
 from .._rows.views import Views
 from .._stats.folds import deal_folds
 from .._xgb.params import user_params
@@ -187,17 +186,20 @@ class Guide:
         if learned:
             guidance = Guidance(**learned)
             guidance.check_keywords()
-            loss = guidance.check(params, dtrain, num_boost_round)
-            pairs += guidance.teachers_at_hand(params, loss, dtrain) or ()
-            if not pairs and its.kl_weight > 0:
-                stopping = keywords.get("early_stopping_rounds")
-                learner = guidance.learned_teacher(params, dtrain, num_boost_round, early_stopping_rounds=stopping)
-                pairs.append((learner, its.kl_weight))
+            task = guidance.task(Spec.read(params), dtrain, num_boost_round)
+            stopping = keywords.get("early_stopping_rounds")
+            taught = guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
+            pairs += [(teaching.teacher, teaching.weight) for teaching in taught]
         elif isinstance(its.teacher, Teacher):
             pairs.append((its.teacher, its.kl_weight))
         elif self.table is not None and its.kl_weight > 0:
             q = judged_by(
-                its.teacher, self.table, dtrain, crossfit=its.crossfit, loss=loss_of(params), classes=self.classes
+                its.teacher,
+                self.table,
+                dtrain,
+                crossfit=its.crossfit,
+                loss=Spec.read(params).loss,
+                classes=self.classes,
             )
             pairs.append((q, its.kl_weight))
         return pairs + self.constraints
@@ -208,12 +210,9 @@ def guide_of(settings: Settings, views: Views) -> Guide:
     hidden: set[Any] = set()
     constraints = []
     for constraint, weight in _checked_pairs(settings.constraints):
-        if isinstance(constraint, ByColumn):
-            is_hidden = constraint.is_about_groups
-            if is_hidden:
-                hidden.update(column for columns in constraint.columns.values() for column in listed(columns))
-            constraint = constraint.bind(functools.partial(views.values, hidden_from_student=is_hidden))
-        constraints.append((constraint, weight))
+        hidden.update(constraint.hidden_columns)
+        look_up = functools.partial(views.values, hidden_from_student=bool(constraint.hidden_columns))
+        constraints.append((constraint.bind(look_up), weight))
     if isinstance(settings.teacher, Teacher):
         if views.privileged is not None and len(hidden) < len(views.privileged_labels):
             raise ValueError(
@@ -254,7 +253,7 @@ def judged_by(
     frozen = isinstance(model, FrozenEstimator)
     model = clone(model)
     if crossfit:
-        check_crossfit(crossfit, len(label))
+        check_crossfit(crossfit, None, len(label))
         folds = deal_folds(label, crossfit, 0)
         with sklearn.config_context(enable_metadata_routing=False):
             q = cross_val_predict(model, table, target, cv=folds, method=method, params=weights)
@@ -281,7 +280,7 @@ def _in_order(q: Array, model: Any, classes: Any) -> Array:
 
 
 def _checked_pairs(constraints: Any) -> list[tuple[Any, float]]:
-    if isinstance(constraints, (Teacher, ByColumn)):
+    if isinstance(constraints, Teacher):
         raise TypeError(
             f"constraints must be a list of (constraint, weight), got {constraints!r} alone: say how much it counts, "
             "as in constraints=[(GroupParity('sex'), 5.0)]"
@@ -290,7 +289,7 @@ def _checked_pairs(constraints: Any) -> list[tuple[Any, float]]:
     for pair in pairs:
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise TypeError(f"constraints must be a list of (constraint, weight), got the item {pair!r}")
-        if not isinstance(pair[0], (Teacher, ByColumn)):
+        if not isinstance(pair[0], Teacher):
             raise TypeError(
                 f"a constraint must be one of pi_xgb.constraints, or pi_xgb.sklearn.by_column(...) of one, got "
                 f"{pair[0]!r}"

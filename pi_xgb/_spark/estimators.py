@@ -9,12 +9,13 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
-from .._core.checks import check_labels
 from .._core.guidance import Guidance
 from .._core.learned import check_crossfit
-from .._core.native import obstacle_to_native
-from .._core.task import loss_of
+from .._core.methods import method_named
+from .._core.native import obstacle_to_native, uses_native
+from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import ENGINES
 from .._rows.checks import check_choice
 from .checks import Columns, check_columns, check_rows, is_vector, privileged_columns
 from .worker import PREFIX, Worker, calling, estimator_base
@@ -84,9 +85,9 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
         rows = check_rows(dataset, columns, classes=self._classifies)
         if not self._classifies:
-            loss = loss_of({"objective": self.getOrDefault("objective")})
-            check_labels(np.array(rows.labels), loss, 0, repr(columns.label))
-        check_crossfit(own["crossfit"], rows.n_train)
+            spec = Spec.read({"objective": self.getOrDefault("objective")})
+            spec.loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
+        check_crossfit(own["crossfit"], None, rows.n_train)
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
             raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
@@ -98,7 +99,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             names = privileged
         worker = Worker(
             names,
-            stops=validated and own["method"] == "kbpib" and own["kl_weight"] > 0,
+            stops=validated and method_named(own["method"]).learns_first and own["kl_weight"] > 0,
             keywords={name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")},
         )
         return calling(_Base._fit, worker)(self, dataset)
@@ -114,8 +115,8 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             privileged=own["privileged_cols"],
             **{name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")},
         ).check_keywords()
-        check_choice(own["engine"], ("auto", "callback", "native"), "engine")
-        if own["method"] == "jpib" and self.getOrDefault("xgb_model") is not None:
+        check_choice(own["engine"], ENGINES, "engine")
+        if not method_named(own["method"]).learns_first and self.getOrDefault("xgb_model") is not None:
             raise ValueError(
                 "a JPIB student cannot be continued without its teacher, which a Spark model does not keep: train it "
                 "in one go, or with method='kbpib'"
@@ -144,10 +145,9 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
 
     def _get_xgb_parameters(self, dataset: Any) -> Any:
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
-        no_matrix: Any = None  # there is none on the driver
-        obstacle = obstacle_to_native(params, loss_of(params), no_matrix, [], ())
-        if self.getOrDefault("engine") == "native" and obstacle:
-            raise ValueError(f"engine='native' would not be exact here: {obstacle}. Use engine='callback' or 'auto'")
+        spec = Spec.read(params)
+        # As far as it can be known without the matrices, of which there is none on the driver.
+        uses_native(self.getOrDefault("engine"), spec, obstacle_to_native(spec, follows_student=False))
         return params, keywords, of_matrices
 
     def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:

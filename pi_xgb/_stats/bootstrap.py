@@ -13,16 +13,6 @@ Values = NDArray[np.float64]
 _BLOCK_ENTRIES = 100_000  # small enough to stay in the cache
 
 
-def check_bootstrap(n_boot: Any, confidence: Any) -> None:
-    """How many resamples, and how sure the interval should be."""
-    if isinstance(n_boot, bool) or not isinstance(n_boot, (int, np.integer)):
-        raise TypeError(f"n_boot must be a whole number, got {n_boot!r}: 0 for no intervals, 1000 is usual")
-    if n_boot < 0:
-        raise ValueError(f"n_boot must be at least 0, got {n_boot}: 0 means no intervals")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}: 0.95 is usual")
-
-
 def resamples(n_rows: int, n_boot: int, random_state: Any) -> Iterator[Values]:
     """Multiplicities ``(b, n_rows)`` in blocks, ``n_boot`` resamples in all; each sums to ``n_rows``."""
     generator = np.random.default_rng(random_state)

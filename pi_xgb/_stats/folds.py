@@ -1,10 +1,15 @@
-"""Rows dealt to folds."""
+"""Rows dealt to folds: each by itself, or in groups that stay together."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 
 from .._arrays import Array
+
+_SIZES_OF_Y = 5
 
 
 def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
@@ -17,4 +22,82 @@ def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array
     by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
     fold_of = np.empty(len(label), np.intp)
     fold_of[by_label] = np.arange(len(label)) % n_folds
-    return [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(n_folds)]
+    return _pairs(fold_of, n_folds)
+
+
+def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
+    """One value per row, or None."""
+    if groups is None:
+        return None
+    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    if values.ndim == 2 and values.shape[1] > 1:
+        raise ValueError(f"{name} must be one column, got {values.shape[1]}: join them to one value per row")
+    values = values.ravel()
+    if len(values) != n_rows:
+        raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got {len(values)}")
+    missing = int(pd.isna(values).sum())
+    if missing:
+        raise ValueError(f"{name} has {missing} missing values: give a row that belongs to no other a group of its own")
+    return values
+
+
+def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:
+    """At least one group for each fold."""
+    n_groups = len(pd.unique(groups))
+    if n_groups < nfold:
+        raise ValueError(f"{name} has {n_groups} distinct values for {nfold} folds: use fewer folds, or finer groups")
+
+
+def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: bool) -> list[tuple[Array, Array]]:
+    """Pairs of (other rows, rows of this fold): whole groups, each in the fold that lacks its labels most."""
+    codes = pd.factorize(groups)[0]
+    counts = _counts(codes, _kinds(label, classes=classes))
+    n_groups = len(counts)
+    share = counts / counts.sum(axis=0)
+    shuffled = np.random.default_rng(seed).permutation(n_groups)
+    # The largest first, while there is room to even out, but by chance among those of about one size.
+    magnitude = np.floor(np.log2(counts.sum(axis=1)))
+    order = shuffled[np.argsort(-magnitude[shuffled], kind="stable")]
+    dealt = np.zeros((nfold, counts.shape[1]))
+    fold_of = np.empty(n_groups, np.intp)
+    for group in order:
+        # An empty fold comes first: nothing is less than none, and the number of rows breaks ties.
+        fold = np.lexsort((dealt.sum(axis=1), dealt @ share[group]))[0]
+        fold_of[group] = fold
+        dealt[fold] += counts[group]
+    return _pairs(fold_of[codes], nfold)
+
+
+def check_apart(groups: Array, train: Array, test: Array, number: int) -> None:
+    """No group on both sides of a fold."""
+    shared = pd.unique(groups[test])[np.isin(pd.unique(groups[test]), groups[train])]
+    if len(shared):
+        name = shared[0].item() if isinstance(shared[0], np.generic) else shared[0]
+        raise ValueError(
+            f"fold {number} has rows of the group {name!r} on both sides: give folds that keep groups together, such "
+            "as GroupKFold of scikit-learn, or leave folds out"
+        )
+
+
+def groups_of_classes(label: Array, groups: Array) -> tuple[Array, Array]:
+    """The classes, and in how many groups each of them is."""
+    values, kinds = np.unique(label, return_inverse=True)
+    return values, (_counts(pd.factorize(groups)[0], kinds) > 0).sum(axis=0)
+
+
+def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
+    return [(np.flatnonzero(fold_of_row != k), np.flatnonzero(fold_of_row == k)) for k in range(n_folds)]
+
+
+def _kinds(label: Array, *, classes: bool) -> Array:
+    """What every fold should have its share of: classes, or small and large y."""
+    if classes and not np.any(label != np.floor(label)):
+        return np.unique(label, return_inverse=True)[1]
+    rank = np.argsort(np.argsort(label, kind="stable"))
+    return rank * min(_SIZES_OF_Y, len(label)) // len(label)
+
+
+def _counts(codes: Array, kinds: Array) -> Array:
+    counts = np.zeros((codes.max() + 1, kinds.max() + 1))
+    np.add.at(counts, (codes, kinds), 1)
+    return counts

@@ -19,6 +19,13 @@ def global_sum(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return collective.allreduce(np.ascontiguousarray(values, dtype=np.float64), collective.Op.SUM)
 
 
+def global_max(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The largest of these values over all workers, one by one."""
+    if not collective.is_distributed():
+        return values
+    return collective.allreduce(np.ascontiguousarray(values, dtype=np.float64), collective.Op.MAX)
+
+
 def on_any_worker(condition: Any) -> bool:
     """Whether this is true of at least one worker."""
     return bool(global_sum(np.array([bool(condition)], np.float64))[0])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xgboost
 
+from .._arrays import Array
 from .booster import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
@@ -42,6 +44,34 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any) -> xgboost.DMatrix:
             "(crossfit, cv)"
         )
     return matrix.slice(rows)
+
+
+def can_be_cut(matrix: xgboost.DMatrix) -> bool:
+    """Whether rows can be taken from it: not from quantiles, nor from external memory, which only XGBoost can tell."""
+    if isinstance(matrix, _QUANTISED):
+        return False
+    try:
+        matrix.slice([0])
+    except xgboost.core.XGBoostError:
+        return False
+    return True
+
+
+def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) -> Array:
+    """Which rows have no value in any column, ``besides`` those of these names; none if the rows cannot be read."""
+    n_rows = matrix.num_row()
+    names = matrix.feature_names or [""] * matrix.num_col()
+    columns = [i for i, name in enumerate(names) if name not in besides]
+    n_missing = n_rows * matrix.num_col() - matrix.num_nonmissing()
+    if n_missing < len(columns) or not columns:
+        return np.zeros(n_rows, bool)
+    try:
+        stored = matrix.get_data()
+    except xgboost.core.XGBoostError:  # in external memory
+        return np.zeros(n_rows, bool)
+    if len(columns) < len(names):
+        stored = stored[:, columns]
+    return np.asarray(stored.getnnz(axis=1) == 0)
 
 
 def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
@@ -111,3 +141,14 @@ def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
 
 def _types(matrix: xgboost.DMatrix) -> list[str]:
     return list(matrix.feature_types or ["float"] * matrix.num_col())
+
+
+@contextlib.contextmanager
+def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
+    """Leave the labels and weights of a matrix as they were."""
+    label, weight = matrix.get_label(), matrix.get_weight()
+    try:
+        yield
+    finally:
+        matrix.set_label(label)
+        matrix.set_weight(weight)

@@ -23,7 +23,19 @@ def check_scale_pos_weight(scale: Any) -> float:
 
 
 # Ours, which XGBoost would only warn of as unused.
-_KEYWORDS = ("kl_weight", "privileged", "method", "teacher", "crossfit", "teacher_params", "privileged_evals")
+_KEYWORDS = (
+    "kl_weight",
+    "privileged",
+    "method",
+    "teacher",
+    "crossfit",
+    "teacher_params",
+    "privileged_evals",
+    "allow_overlap",
+    "labelled",
+    "teacher_weight",
+    "crossfit_groups",
+)
 
 
 def user_params(params: Any) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.checks import check_choice, check_lengths
 from .._rows.groups import Groups, as_groups, check_several
-from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights, check_choice, check_lengths
+from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights
 from ._disparities import METHODS, UNDEFINED
 from ._rates import warn_undefined
 
@@ -69,8 +70,8 @@ def abroca(
     >>> metrics.abroca([1, 0, 1, 0], [0.9, 0.1, 0.5, 0.5], sensitive_features=sex)
     0.5
     """
-    check_choice("method", method, METHODS)
-    check_choice("undefined", undefined, UNDEFINED)
+    check_choice(method, METHODS, "method")
+    check_choice(undefined, UNDEFINED, "undefined")
     labels, scores = as_labels(y_true), as_scores(y_score)
     check_lengths(y_true=labels.size, y_score=scores.size)
     groups = as_groups(sensitive_features, labels.size)

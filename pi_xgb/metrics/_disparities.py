@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.groups import Groups, as_groups, check_several, plain
-from .._rows.vectors import as_vector, check_choice
+from .._rows.checks import check_choice
+from .._rows.groups import Groups, as_groups, check_several
+from .._rows.names import plain
+from .._rows.vectors import as_vector
 from ._rates import RATES, as_decided, warn_undefined
 
 METHODS = ("between_groups", "to_rest")
@@ -150,7 +152,7 @@ def equalized_odds(
     >>> metrics.equalized_odds(y, d, sensitive_features=sex, agg="max")
     0.5
     """
-    check_choice("agg", agg, AGGREGATES)
+    check_choice(agg, AGGREGATES, "agg")
     names = ("true_positive_rate", "false_positive_rate")
     return _decided_gap(names, agg, y_true, y_pred, sensitive_features, sample_weight, method, undefined)
 
@@ -242,8 +244,8 @@ def _decided_gap(
     method: str,
     undefined: str,
 ) -> float:
-    check_choice("method", method, METHODS)
-    check_choice("undefined", undefined, UNDEFINED)
+    check_choice(method, METHODS, "method")
+    check_choice(undefined, UNDEFINED, "undefined")
     labels_needed = rates != ("selection_rate",)
     decided = as_decided(y_true, y_pred, sensitive_features, sample_weight, labels_needed=labels_needed)
     check_several(decided.groups)

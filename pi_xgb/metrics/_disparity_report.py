@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._rows.checks import check_bootstrap, check_choice
 from .._rows.groups import as_groups, check_several
-from .._rows.vectors import as_cut, as_scored, check_choice
-from .._stats.bootstrap import check_bootstrap, interval, resamples
+from .._rows.vectors import as_cut, as_scored
+from .._stats.bootstrap import interval, resamples
 from ._abroca import RankedGroups, warn_no_curve
 from ._disparities import METHODS, UNDEFINED, gap
 from ._rates import RATES, warn_undefined
@@ -79,11 +80,11 @@ def disparity_report(
     abroca                0.0
     """
     check_bootstrap(n_boot, confidence)
-    check_choice("method", method, METHODS)
-    check_choice("undefined", undefined, UNDEFINED)
+    check_choice(method, METHODS, "method")
+    check_choice(undefined, UNDEFINED, "undefined")
     chosen = [metrics] if isinstance(metrics, str) else list(metrics)
     for name in chosen:
-        check_choice("metrics", name, DISPARITIES)
+        check_choice(name, DISPARITIES, "metrics")
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.groups import Groups, as_groups, describe
-from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights, check_lengths
+from .._rows.checks import check_lengths
+from .._rows.groups import Groups, as_groups
+from .._rows.names import describe
+from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights
 
 CELLS = 4
 TN, FP, FN, TP = range(CELLS)
@@ -91,6 +94,24 @@ def warn_undefined(what: str, values: NDArray[Any], among: str, names: pd.Index 
     )
 
 
+class RateFunction(Protocol):
+    """One rate over all rows; one for each group where ``sensitive_features`` tells them apart."""
+
+    @overload
+    def __call__(
+        self, y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
+    ) -> float: ...
+    @overload
+    def __call__(
+        self, y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+    ) -> pd.Series[float]: ...
+
+
+def _typed(function: Callable[..., Any]) -> RateFunction:
+    """For type checkers: the answer is a number or a Series, as the groups are."""
+    return function
+
+
 def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> float | pd.Series[float]:
     grouped = sensitive_features is not None
     features = sensitive_features if grouped else np.zeros(as_vector("y_pred", y_pred).size, dtype=int)
@@ -101,14 +122,7 @@ def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_w
     return pd.Series(values, index=names, name=name) if grouped else float(values[0])
 
 
-@overload
-def selection_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
-) -> float: ...
-@overload
-def selection_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
-) -> pd.Series[float]: ...
+@_typed
 def selection_rate(
     y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> float | pd.Series[float]:
@@ -145,14 +159,7 @@ def selection_rate(
     return _rate("selection_rate", y_true, y_pred, sensitive_features, sample_weight)
 
 
-@overload
-def true_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
-) -> float: ...
-@overload
-def true_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
-) -> pd.Series[float]: ...
+@_typed
 def true_positive_rate(
     y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> float | pd.Series[float]:
@@ -185,14 +192,7 @@ def true_positive_rate(
 recall = true_positive_rate
 
 
-@overload
-def false_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
-) -> float: ...
-@overload
-def false_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
-) -> pd.Series[float]: ...
+@_typed
 def false_positive_rate(
     y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> float | pd.Series[float]:
@@ -224,10 +224,7 @@ def false_positive_rate(
     return _rate("false_positive_rate", y_true, y_pred, sensitive_features, sample_weight)
 
 
-@overload
-def precision(y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None) -> float: ...
-@overload
-def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.Series[float]: ...
+@_typed
 def precision(
     y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> float | pd.Series[float]:

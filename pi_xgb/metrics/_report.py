@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._rows.checks import check_bootstrap
 from .._rows.groups import Groups, check_several, encoded_columns, everyone, groups_of
 from .._rows.vectors import as_cut, as_scored
-from .._stats.bootstrap import check_bootstrap, interval, resamples
+from .._stats.bootstrap import interval, resamples
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, warn_undefined
 from ._scored import MEASURES, ScoredGroups

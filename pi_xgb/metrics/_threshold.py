@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.groups import describe
-from .._rows.vectors import Bools, Floats, as_labels, as_numbers, as_scores, as_vector, as_weights, check_lengths
+from .._rows.checks import check_lengths
+from .._rows.names import describe
+from .._rows.vectors import Bools, Floats, as_labels, as_numbers, as_scores, as_vector, as_weights
 
 Values = NDArray[np.float64]
 Rule = Callable[[Values, Values, Values, Values], Any]

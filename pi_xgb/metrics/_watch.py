@@ -12,7 +12,8 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
-from .._rows.groups import as_groups, plain
+from .._rows.groups import as_groups
+from .._rows.names import plain
 from .._rows.vectors import as_cut
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity

@@ -1,0 +1,1 @@
+"""Learning curves: what privileged features are worth from 100 rows to all."""

@@ -1,0 +1,245 @@
+"""The page of the learning curves: gains over NF with intervals, and what of them is smoothing."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
+from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
+from benchmarks.report.current import MARKS
+from benchmarks.text import number, signed, table
+
+NF, ALL_FEATURES, SELF = "NF", "KbPIB all features", "self-distillation"
+METHODS = ("KbPIB", "KbPIB cross-fitted", ALL_FEATURES, "JPIB", SELF, "shuffled q")
+MEASURES = {"auc": ("AUC", True), "logloss": ("log loss", False)}
+PARTS = ((ALL_FEATURES, None), (SELF, None), (ALL_FEATURES, SELF))
+"""The gain and its two parts, which add up to it: a method, and what is taken off it."""
+PLACE = ["dataset", "rows"]
+CELL = [*PLACE, "repeat"]
+SCORES = ("valid_auc", "valid_logloss", "test_auc", "test_logloss")
+COLUMNS = (*CELL, "method", "kl_weight", *SCORES, "trees", "seconds")
+HEADER = ",".join(COLUMNS)
+FORMATS = {
+    "KbPIB": (PALETTE[4], "v", "-"),
+    "KbPIB cross-fitted": (PALETTE[5], "^", "-"),
+    ALL_FEATURES: (PALETTE[0], "o", "-"),
+    "JPIB": (PALETTE[2], "s", "-"),
+    SELF: (PALETTE[1], "D", (0, (5, 1.5))),
+    "shuffled q": (REFERENCE, "X", (0, (1.2, 1.2))),
+}
+
+ABOUT = """\
+Made by `python -m benchmarks.curves`. A repeat draws a quarter of the set for testing and, of the rest, n rows: a fifth
+of these stops the training and chooses kl_weight ({weights}), four fifths train. So n is all the labelled rows that
+somebody has. Settings are those of current mode. Every method is compared with NF on the same rows, repeat by repeat.
+
+Sets: those where a booster on the privileged features alone reaches a test AUC of .6 and, with the privileged features
+known at the test as well, x and z together are better than x by .005 (`python -m benchmarks.curves --worth`).
+adult misses the second by a thousandth and is drawn as well. Elsewhere there is little that a teacher could tell. Large
+sets stop at 5000 rows unless the run was told to go on (`python -m benchmarks.curves --cap 0`), which takes hours.
+
+Differences have two half widths, a +- b / c. b is that of the corrected resampled t interval at 95 % (Nadeau and Bengio
+2003), where the variance of a mean over J repeats is (1/J + r) s^2 and r the test part over all other rows, here 1/3;
+it is right where n is all of these. c is that of repeats that share nothing (r = 0); where n is a small part of a large
+set they share next to nothing, and c is nearly right. The truth lies between. "win" and "loss" are where b leaves out
+0, "win?" and "loss?" where only c does. The thick bars of the pictures are c, the thin ones b."""
+
+OTHER_CHOICE = """\
+As before in AUC, but kl_weight chosen by the log loss of the validation rows: their AUC takes few values when they are
+few, and the best of four weights is then often the luckiest."""
+
+SPLIT = """\
+The gain of the cross-fitted teacher that sees all features has two parts. A cross-fitted teacher that sees nothing but
+x (self-distillation) holds no privileged information: what it gains is smoothing. What all features gain beyond that
+is information."""
+
+FIXED = """\
+The same without the noise of choosing kl_weight: all features less self-distillation at one and the same weight."""
+
+
+class Gains(NamedTuple):
+    """One value per repeat, by (dataset, rows, method)."""
+
+    by_cell: pd.DataFrame
+
+    def at(self, dataset: str, rows: int, method: str, less: str | None = None) -> np.ndarray:
+        here = self.by_cell.loc[(dataset, rows)]
+        values = here[method] if less is None else here[method] - here[less]
+        return np.asarray(values.dropna(), dtype=np.float64)
+
+
+def text_of(results: Path) -> str:
+    """What is in the CSV. SystemExit if it is none of the curves: its columns would not be understood."""
+    try:
+        text = results.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(
+            f"expected a CSV that python -m benchmarks.curves made, but {results} cannot be read: {error}"
+        ) from error
+    header = text.split("\n", 1)[0]
+    # A run that was stopped at once has left less than a header.
+    if not HEADER.startswith(text) and header != HEADER:
+        raise SystemExit(
+            f"{results} is not a CSV of python -m benchmarks.curves: expected the columns {HEADER}, "
+            f"got {header[:200]!r}; name another file with --out"
+        )
+    return text
+
+
+def whole_lines(text: str, **how: Any) -> pd.DataFrame:
+    """The lines of the CSV without an unfinished last one."""
+    whole = text[: text.rfind("\n") + 1] or HEADER
+    return pd.read_csv(io.StringIO(whole), **how)
+
+
+def complete_lines(results: Path) -> pd.DataFrame:
+    """The lines to make a page of. SystemExit if there is no repeat yet that has all methods."""
+    lines = whole_lines(text_of(results))
+    if not (lines.groupby(CELL)["method"].nunique() > len(METHODS)).any():
+        raise SystemExit(f"{results} has no complete repeat of any set yet: python -m benchmarks.curves adds them")
+    return lines
+
+
+def write_page(results: Path, page: Path, test_share: float) -> None:
+    """The page, and its pictures in the folder ``figures`` beside it."""
+    lines = complete_lines(results)
+    over_train = test_share / (1 - test_share)
+    auc = gains_of(lines, "auc", "auc")
+    folder = page.parent / "figures"
+    draw_gains(auc, over_train, folder / "curves_gain.png")
+    draw_split(auc, over_train, folder / "curves_split.png")
+    weights = ", ".join(f"{weight:g}" for weight in sorted(lines["kl_weight"].unique()))
+    out = ["# Learning curves", "", ABOUT.format(weights=weights), ""]
+    out += ["![Gain over NF against rows](figures/curves_gain.png)", "", "## Gain over NF in AUC", ""]
+    out += gain_table(lines, auc, "auc", over_train)
+    out += [OTHER_CHOICE, "", *gain_table(lines, gains_of(lines, "logloss", "auc"), "auc", over_train)]
+    out += ["## Smoothing and information", "", SPLIT, "", "![The split](figures/curves_split.png)", ""]
+    out += [*split_table(auc, over_train), FIXED, "", *fixed_table(lines, over_train)]
+    out += ["## Difference from NF in log loss", "", "kl_weight chosen by log loss; below 0 is better than NF.", ""]
+    out += gain_table(lines, gains_of(lines, "logloss", "logloss"), "logloss", over_train)
+    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+
+
+def chosen(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Per cell and method the line that is best on the validation rows, kl_weight 0 (NF) among them.
+
+    Of equally good weights it is the smallest.
+    """
+    plain = lines[lines["method"] == NF]
+    with_nf = [lines] + [plain.assign(method=method) for method in lines["method"].unique() if method != NF]
+    ordered = pd.concat(with_nf).sort_values(
+        [*CELL, "method", f"valid_{measure}", "kl_weight"], ascending=[True] * 4 + [not MEASURES[measure][1], True]
+    )
+    return ordered.drop_duplicates([*CELL, "method"])
+
+
+def gains_of(lines: pd.DataFrame, chosen_by: str, measure: str) -> Gains:
+    """The chosen students less NF, on the repeats where all of them are there."""
+    wide = chosen(lines, chosen_by).pivot(index=CELL, columns="method", values=f"test_{measure}")
+    return Gains(wide.sub(wide[NF], axis=0).dropna().reindex(lines["dataset"].unique(), level="dataset"))
+
+
+def places(gains: Gains) -> list[tuple[str, int]]:
+    names = list(dict.fromkeys(gains.by_cell.index.get_level_values("dataset")))
+    steps = gains.by_cell.index.droplevel("repeat").unique()
+    return sorted(((str(name), int(rows)) for name, rows in steps), key=lambda at: (names.index(at[0]), at[1]))
+
+
+def gain_table(lines: pd.DataFrame, gains: Gains, measure: str, over_train: float) -> list[str]:
+    plain = lines[lines["method"] == NF].groupby(PLACE)[f"test_{measure}"].mean()
+    rows = []
+    verdicts: dict[str, list[str]] = {method: [] for method in METHODS}
+    better = {"higher_is_better": MEASURES[measure][1]}
+    for dataset, step in places(gains):
+        row = [dataset, str(step), str(len(gains.at(dataset, step, NF))), number(plain[dataset, step])]
+        for method in METHODS:
+            values = gains.at(dataset, step, method)
+            verdicts[method].append(verdict(corrected_interval(values, over_train), **better))
+            row.append(cell(values, over_train, **better))
+        rows.append(row)
+    tally = ["wins / ties / losses", "", "", ""]
+    tally += [" / ".join(map(str, wins_ties_losses(found))) for found in verdicts.values()]
+    return table(["set", "rows", "repeats", f"NF, {MEASURES[measure][0]}", *METHODS], [*rows, tally])
+
+
+def split_table(gains: Gains, over_train: float) -> list[str]:
+    rows = [
+        [dataset, str(step), *(cell(gains.at(dataset, step, *part), over_train) for part in PARTS)]
+        for dataset, step in places(gains)
+    ]
+    return table(["set", "rows", "all features: gain", "smoothing", "information"], rows)
+
+
+def fixed_table(lines: pd.DataFrame, over_train: float) -> list[str]:
+    """Information at each kl_weight."""
+    wide = lines.pivot(index=[*CELL, "kl_weight"], columns="method", values="test_auc")
+    information = (wide[ALL_FEATURES] - wide[SELF]).dropna()
+    weights = sorted(information.index.get_level_values("kl_weight").unique())
+    by_place = information.groupby([*PLACE, "kl_weight"], sort=False)
+    found = {where: cell(values.to_numpy(), over_train) for where, values in by_place}
+    steps = sorted({where[:2] for where in found}, key=lambda at: (list(lines["dataset"].unique()).index(at[0]), at[1]))
+    rows = [[name, str(step), *(found[name, step, weight] for weight in weights)] for name, step in steps]
+    return table(["set", "rows", *(f"kl_weight {weight:g}" for weight in weights)], rows)
+
+
+def cell(values: np.ndarray, over_train: float, *, higher_is_better: bool = True) -> str:
+    """The mean with both half widths, and what they say of 0."""
+    corrected, apart = both_intervals(values, over_train)
+    marks = [MARKS.get(verdict(found, higher_is_better=higher_is_better), "") for found in (corrected, apart)]
+    mark = marks[0] or marks[1].replace(")", "?)")
+    return f"{signed(corrected.mean, 4)} +- {number(corrected.half, 4)} / {number(apart.half, 4)}{mark}"
+
+
+def both_intervals(values: np.ndarray, over_train: float) -> tuple[Interval, Interval]:
+    """For repeats that share rows as much as they can, and for repeats that share none."""
+    return corrected_interval(values, over_train), corrected_interval(values, 0.0)
+
+
+def draw_gains(gains: Gains, over_train: float, path: Path) -> None:
+    curves = {method: [(method, None), FORMATS[method]] for method in METHODS}
+    draw(gains, over_train, path, curves, "gain in AUC over NF")
+
+
+def draw_split(gains: Gains, over_train: float, path: Path) -> None:
+    curves = {
+        "all features: gain": [(ALL_FEATURES, None), (PALETTE[0], "o", "-")],
+        "smoothing (self-distillation)": [(SELF, None), (PALETTE[1], "D", (0, (5, 1.5)))],
+        "information (the rest)": [(ALL_FEATURES, SELF), (PALETTE[2], "s", (0, (6, 1.5, 1.2, 1.5)))],
+    }
+    draw(gains, over_train, path, curves, "AUC")
+
+
+def draw(gains: Gains, over_train: float, path: Path, curves: dict[str, list[Any]], ylabel: str) -> None:
+    """A panel per set: one line per curve with the interval at each step, set apart a little to be seen."""
+    names = list(dict.fromkeys(name for name, _ in places(gains)))
+    figure, axes = panels(len(names), 3, 4.4, 3.5)
+    for ax, name in zip(axes, names, strict=True):
+        steps = [rows for at, rows in places(gains) if at == name]
+        ax.axhline(0, color="black", linewidth=0.8)
+        for shift, ((method, less), (color, marker, line)) in zip(
+            np.linspace(0.94, 1.06, len(curves)), curves.values(), strict=True
+        ):
+            found = [both_intervals(gains.at(name, rows, method, less), over_train) for rows in steps]
+            at, means = np.asarray(steps) * shift, [corrected.mean for corrected, _ in found]
+            ax.plot(at, means, color=color, marker=marker, linestyle=line, ms=4, lw=1.4)
+            for width, halves in zip((0.6, 2.2), zip(*found, strict=True), strict=True):
+                ax.errorbar(at, means, [half.half for half in halves], fmt="none", ecolor=color, elinewidth=width)
+        log_steps(ax, steps)
+        ax.set_title(name, fontsize="medium")
+        finish(ax, "rows with a label", ylabel)
+    figure.legend(
+        axes[0].get_lines()[1 : len(curves) + 1], list(curves), loc="outside lower center", ncols=3, fontsize="small"
+    )
+    save(figure, path)
+
+
+def log_steps(ax: Any, steps: Sequence[int]) -> None:
+    ax.set_xscale("log")
+    ax.set_xticks(list(steps), [str(step) for step in steps], fontsize=8)
+    ax.minorticks_off()

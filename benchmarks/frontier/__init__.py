@@ -1,0 +1,1 @@
+"""Accuracy against fairness: constraints as teachers, and their peers."""

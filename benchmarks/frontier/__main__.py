@@ -1,0 +1,72 @@
+"""Accuracy against fairness: constraints as teachers over kl_weight, with their peers on the same folds.
+
+    python -m benchmarks.frontier                   five public sets, five folds: the table of FRONTIER.md
+    python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSV again
+    python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
+
+Results are appended to ``benchmarks/results/frontier.csv``, one line per (set, fold, method, level, measure); a run
+that was stopped goes on where it was. Nobody sees the sensitive column at prediction.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from benchmarks import FOLDER
+from benchmarks.command_line import command
+from benchmarks.frontier.cells import SETS, cells, made_split, public_split, run_cell
+from benchmarks.frontier.page import write_page
+
+RESULTS = FOLDER / "results" / "frontier.csv"
+PAGE = FOLDER / "FRONTIER.md"
+FOLDS = 5
+
+
+def run(sets: list[str], folds: int, results: Path, split_of: Any) -> None:
+    results.parent.mkdir(parents=True, exist_ok=True)
+    done = set()
+    if results.exists():
+        table = pd.read_csv(results)
+        done = set(zip(table.dataset, table.fold, table.method, table.level, strict=True))
+    todo = [(s, f, m, v) for s in sets for f in range(folds) for m, v in cells() if (s, f, m, v) not in done]
+    split, of = None, None
+    for name, number, method, level in tqdm(todo, disable=None):
+        if of != (name, number):
+            split, of = split_of(name, number), (name, number)
+        try:
+            found: dict[str, Any] = run_cell(split, method, level)
+        except ImportError as error:
+            found = {"error": str(error).splitlines()[0]}
+        lines = [
+            {"dataset": name, "method": method, "level": level, "fold": number, "measure": measure, "value": value}
+            for measure, value in found.items()
+        ]
+        pd.DataFrame(lines).to_csv(results, mode="a", header=not results.exists(), index=False)
+
+
+def main() -> None:
+    parser = command("frontier", __doc__)
+    parser.add_argument("--sets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds (default: %(default)s)")
+    parser.add_argument("--report", action="store_true", help="only make the page from the results")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
+    arguments = parser.parse_args()
+    if arguments.smoke:
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder) / "frontier.csv"
+            run(["made"], 2, results, made_split)
+            write_page(results, Path(folder) / "FRONTIER.md")
+            print((Path(folder) / "FRONTIER.md").read_text())
+        return
+    if not arguments.report:
+        run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)
+    write_page(RESULTS, PAGE)
+
+
+if __name__ == "__main__":
+    main()

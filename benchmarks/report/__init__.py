@@ -1,0 +1,1 @@
+"""RESULTS.md, from the results of the run."""

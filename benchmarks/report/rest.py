@@ -1,0 +1,85 @@
+"""What did not run and why, what was noted, and what it cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from benchmarks.data.folds import N_FOLDS
+from benchmarks.report.results import Results
+from benchmarks.text import joined, number, table
+
+KINDS = {"refused": "not for this set", "error": "failed"}
+NOTE_LENGTH = 160
+
+
+def troubles_section(results: Results) -> list[str]:
+    lines = ["## 4. What could not run, and why", ""]
+    lines += table(["sets", "method", "mode", "folds", "what", "why"], troubles(results))
+    lines += ["Not complete:", "", *table(["mode", "set", "method", "folds"], incomplete(results))]
+    return [*lines, "What must be known of those that ran (the first fold's note):", "", *table(NOTES, notes(results))]
+
+
+NOTES = ["sets", "method", "mode", "note"]
+
+
+def troubles(results: Results) -> list[list[str]]:
+    """One row per method and reason."""
+    rows = results.lines[results.lines["measure"].isin(KINDS)]
+    keys = ["dataset", "method", "mode", "measure", "note"]
+    return sharing(
+        [*map(str, where[:3]), str(group["fold"].nunique()), KINDS[where[3]], shortened(where[4])]
+        for where, group in rows.fillna({"note": ""}).groupby(keys, sort=False)
+    )
+
+
+def sharing(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Rows that differ in nothing but the set become one."""
+    sets: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for dataset, *rest in rows:
+        sets[tuple(rest)].append(dataset)
+    return [[joined(names), *rest] for rest, names in sets.items()]
+
+
+def incomplete(results: Results) -> list[list[str]]:
+    return [
+        [mode, dataset, method, f"{count} of {N_FOLDS}"]
+        for mode in sorted(set(results.lines["mode"]))
+        for (dataset, method), count in results.unfinished(mode).items()
+    ]
+
+
+def notes(results: Results) -> list[list[str]]:
+    rows = results.lines[results.lines["measure"] == "note"].sort_values("fold", kind="stable")
+    rows = rows.drop_duplicates(["dataset", "method", "mode"]).sort_index()
+    return sharing([row.dataset, row.method, row.mode, shortened(row.note)] for row in rows.itertuples())
+
+
+def cost_section(results: Results) -> list[str]:
+    """Median seconds of a cell; the line of the AUC carries them."""
+    lines = ["## 5. Cost", "", ABOUT, ""]
+    timed = results.lines[results.lines["measure"] == "auc"]
+    for mode, rows in timed.groupby("mode"):
+        median = rows.pivot_table(index="dataset", columns="method", values="seconds", aggfunc="median")
+        sets, methods = results.datasets(str(mode)), results.methods(str(mode))
+        there = [name for name in sets if name in median.index]
+        cells = [[name, *(seconds(median, name, method) for method in methods)] for name in there]
+        lines += [f"Mode {mode}:", "", *table(["set", *methods], cells)]
+    return lines
+
+
+ABOUT = """\
+Median seconds of a cell (one method on one fold: training, every choice on validation, prediction). What methods share
+in a fold, a teacher say, counts for the one that came first. Other work ran on the same machine: take them as sizes."""
+
+
+def seconds(median: pd.DataFrame, dataset: str, method: str) -> str:
+    value = median.at[dataset, method] if method in median.columns else float("nan")
+    return number(value, 2 if value < 10 else 0)
+
+
+def shortened(text: str) -> str:
+    words = str(text)
+    return words if len(words) <= NOTE_LENGTH else words[: NOTE_LENGTH - 1].rstrip() + "…"

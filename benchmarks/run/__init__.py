@@ -1,0 +1,1 @@
+"""Every method on every set, on the paper's ten folds."""

@@ -1,0 +1,210 @@
+"""SCALE.md and its picture, from the lines of the CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.pictures import panels, save
+from benchmarks.scale.cell import METHODS
+from benchmarks.scale.cluster import cluster_section
+from benchmarks.text import table
+
+Line = dict[str, Any]
+SHOWN = tuple((method, engine) for method, engines in METHODS.items() for engine in engines)
+SLOPES_FROM_ROWS = 100_000
+PROMISED_SLOPE = (0.95, 1.05)
+PROMISED_GIB = 10
+COLOURS = {"plain": "#7f7f7f", "plain twice": "#000000", "KbPIB": "#0072b2", "JPIB": "#d55e00"}
+
+INTRODUCTION = """# Time and memory at scale
+
+Made by `python -m benchmarks.scale`. {machine}, {versions}, {date}. Each cell is a process of its own.
+
+The data are made: {columns} classifier features and as many privileged ones, float32, drawn batch by batch into
+`QuantileDMatrix`, so that the floats of all rows never lie in memory at once. Trees of depth 6, hist, 256 bins,
+{threads} threads, {rounds} rounds where nothing else is said. *plain* (NF, no privileged features) is one
+`xgboost.train` on the classifier features; *plain twice* adds a second one on the privileged features: the same two
+boosters that KbPIB and JPIB train, without any teaching. Seconds are those of the training, a median of up to three;
+building the matrices comes on top. Peak memory is the highest resident size of the whole process: libraries, data and
+training.
+"""
+
+SLOPES = """Slope of the log-log fit of seconds against rows, from {rows:,} rows on (1 is linear; the promise is {low}
+to {high}). What lies below 1 is cheaper than linear: a fixed cost of each round, which plain XGBoost has as well,
+counts less the more rows there are.
+"""
+
+WORKERS = """Seconds at {rows:,} rows. Workers are processes with their share of the rows, joined by
+`xgboost.collective`. They share the cores of one machine: two workers with a thread each have what one worker with two
+threads has.
+"""
+
+EXTERNAL = """{rows:,} rows with {columns} columns on each side, {data_mib:,.0f} MiB of float32 on disk, and
+{limit:,.0f} MiB of private memory for the process in all (`RLIMIT_DATA`, libraries and thread stacks included): the
+data are {times:.1f} times the limit. Both matrices are an `ExtMemQuantileDMatrix`, whose cache on disk has a byte for a
+value. The highest resident size was {peak:,.0f} MiB, which counts pages of the cache files too. In memory under the
+same limit, the same trainings {in_memory_under_the_limit}. The margins of the models differ from those of a run in
+memory without a limit by {largest_difference_of_margins:.1g} at most.
+"""
+
+
+def name_of(method: str, engine: str) -> str:
+    return f"{method} {engine}".strip()
+
+
+def lines_of(lines: Sequence[Line], method: str, engine: str) -> list[Line]:
+    return [line for line in lines if (line["method"], line["engine"]) == (method, engine)]
+
+
+def sweep(lines: Sequence[Line], over: str) -> list[Line]:
+    """The lines that differ from the usual setting in one field at most, in its order."""
+    fixed = {"columns", "rounds", "workers", "threads"} - {over} - ({"threads"} if over == "workers" else set())
+    usual = {field: _usual(lines, field) for field in (*fixed, over)}
+    if over != "rows":
+        # Not the size that most lines have, but the one that this field was varied at.
+        varied = [line for line in lines if line[over] != usual[over]]
+        usual["rows"], fixed = _usual(varied or lines, "rows"), fixed | {"rows"}
+    kept = [line for line in lines if all(line[field] == usual[field] for field in fixed)]
+    return sorted(kept, key=lambda line: (line[over], line["threads"]))
+
+
+def _usual(lines: Sequence[Line], field: str) -> int:
+    values = [int(line[field]) for line in lines]
+    return max(sorted(set(values)), key=values.count)
+
+
+def log_log_slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """1 where y is proportional to x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def by_method(lines: Sequence[Line], over: Sequence[str], show: Any) -> list[str]:
+    """A row for each value of a field and a column for each method; ``show(line, plain twice)`` fills a cell."""
+    keys = sorted({tuple(line[field] for field in over) for line in lines})
+    body = []
+    for key in keys:
+        here = [line for line in lines if tuple(line[field] for field in over) == key]
+        twice = next(iter(lines_of(here, "plain twice", "")), None)
+        cells = [next(iter(lines_of(here, *shown)), None) for shown in SHOWN]
+        body.append([*(f"{value:,}" for value in key), *("-" if c is None else show(c, twice) for c in cells)])
+    return table([*over, *(name_of(*shown) for shown in SHOWN)], body)
+
+
+def seconds_and_ratio(line: Line, twice: Line | None) -> str:
+    text = f"{line['seconds']:.3g}"
+    if twice is None or line["engine"] == "":
+        return text
+    return f"{text} ({line['seconds'] / twice['seconds']:.2f})"
+
+
+def slopes(lines: Sequence[Line], from_rows: int) -> list[str]:
+    body = []
+    for shown in SHOWN:
+        used = [line for line in lines_of(lines, *shown) if line["rows"] >= from_rows]
+        if len({line["rows"] for line in used}) < 2:
+            continue
+        rows = [line["rows"] for line in used]
+        training = log_log_slope(rows, [line["seconds"] for line in used])
+        whole = log_log_slope(rows, [line["seconds"] + line["build_seconds"] for line in used])
+        body.append([name_of(*shown), f"{training:.3f}", f"{whole:.3f}"])
+    return [
+        SLOPES.format(rows=from_rows, low=PROMISED_SLOPE[0], high=PROMISED_SLOPE[1]),
+        *table(["training", "seconds of the training", "with building the matrices"], body),
+    ]
+
+
+def largest_joint(lines: Sequence[Line]) -> list[str]:
+    joint = [line for line in lines if line["method"] == "JPIB"]
+    if not joint:
+        return []
+    rows = max(line["rows"] for line in joint)
+    peak = max(line["peak_mib"] for line in joint if line["rows"] == rows) / 1024
+    return [
+        f"JPIB on {rows:,} rows with both sides' {_usual(joint, 'columns')} columns, {_usual(joint, 'rounds')} rounds: "
+        f"{peak:.2f} GiB at most, data included (the promise: under {PROMISED_GIB} GiB at 10 million rows).",
+        "",
+    ]
+
+
+def external_section(found: Line) -> list[str]:
+    limited, free = found["limited"], found["free"]
+    return [
+        "## In external memory",
+        "",
+        EXTERNAL.format(
+            **found,
+            limit=limited["limit_mib"],
+            times=found["data_mib"] / limited["limit_mib"],
+            peak=limited["peak_mib"],
+        ),
+        *table(
+            [f"step ({found['rounds']} rounds)", "external, under the limit, s", "in memory, no limit, s"],
+            [[step, f"{s:.1f}", f"{free['seconds'][step]:.1f}"] for step, s in limited["seconds"].items()],
+        ),
+    ]
+
+
+def page(lines: Sequence[Line], picture: str, external: Line | None, from_rows: int) -> str:
+    if not lines:
+        raise ValueError("nothing is measured yet: run python -m benchmarks.scale first")
+    by_rows = sweep(lines, "rows")
+    last = lines[-1]
+    usual = {field: _usual(by_rows, field) for field in ("columns", "threads", "rounds")}
+    text = [INTRODUCTION.format(**usual, **{name: last[name] for name in ("machine", "versions", "date")})]
+    text += ["## Rows", "", "Seconds of a training, and in brackets its ratio to plain twice:", ""]
+    text += by_method(by_rows, ["rows"], seconds_and_ratio)
+    text += ["Seconds to build the matrices (one for plain, two for the others):", ""]
+    text += by_method(by_rows, ["rows"], lambda line, _: f"{line['build_seconds']:.3g}")
+    text += [*slopes(by_rows, from_rows), f"![time and memory against rows, columns and rounds]({picture})", ""]
+    text += ["Peak memory, MiB:", "", *by_method(by_rows, ["rows"], lambda line, _: f"{line['peak_mib']:,.0f}")]
+    text += largest_joint(by_rows)
+    for over in ("columns", "rounds"):
+        swept = sweep(lines, over)
+        if len({line[over] for line in swept}) < 2:
+            continue
+        text += [f"## {over.capitalize()}", "", f"Seconds at {_usual(swept, 'rows'):,} rows:", ""]
+        text += by_method(swept, [over], seconds_and_ratio)
+    swept = sweep(lines, "workers")
+    text += ["## Workers", "", WORKERS.format(rows=_usual(swept, "rows"))]
+    text += by_method(swept, ["workers", "threads"], seconds_and_ratio)
+    text += external_section(external) if external else []
+    text += cluster_section(lines_of(by_rows, "JPIB", "native") or by_rows)
+    return "\n".join(text).rstrip() + "\n"
+
+
+def draw(lines: Sequence[Line], path: Path) -> None:
+    """Seconds and memory on log-log axes."""
+    shown = [("rows", "seconds"), ("rows", "peak_mib"), ("columns", "seconds"), ("rounds", "seconds")]
+    figure, axes = panels(len(shown), 2, 4.5, 3.5)
+    for axis, (over, measure) in zip(axes, shown, strict=True):
+        swept = sweep(lines, over)
+        for method, engine in SHOWN:
+            drawn = lines_of(swept, method, engine)
+            axis.plot(
+                [line[over] for line in drawn],
+                [line[measure] for line in drawn],
+                color=COLOURS[method],
+                linestyle="--" if engine == "callback" else "-",
+                marker="o",
+                markersize=3,
+                label=name_of(method, engine),
+            )
+        axis.set(xscale="log", yscale="log", xlabel=over, ylabel={"peak_mib": "peak MiB"}.get(measure, measure))
+        if over != "rows":
+            axis.set_title(f"{_usual(swept, 'rows'):,} rows", fontsize=9)
+        axis.grid(alpha=0.3)
+    axes[0].legend(fontsize=8)
+    save(figure, path, dpi=120)
+
+
+def write_page(
+    lines: Sequence[Line], path: Path, picture: Path, *, external: Line | None = None, from_rows: int = SLOPES_FROM_ROWS
+) -> None:
+    """Write the page, and the picture beside it."""
+    text = page(lines, Path(picture).relative_to(path.parent).as_posix(), external, from_rows)
+    draw(lines, picture)
+    path.write_text(text)

@@ -1,0 +1,69 @@
+"""The blend: where each row's mean should be, and how much that counts, from its label and what teachers say of it.
+
+With m = 1 where the label is known and 0 where it is not, and a_k the weight of teacher k, which may be one per row:
+
+    target = (m y + sum_k a_k q_k) / (m + sum_k a_k)        factor = weight (m + sum_k a_k)
+
+A row of factor 0 takes no part. The callback and the native engine, the intercept and the joint teacher all ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, array_module
+from .losses import Loss
+
+KLWeight = Any
+"""A number, or one number per row."""
+
+
+class Blend:
+    """Target and factor of each row of one task. Arrays are NumPy's or CuPy's, all of one kind."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        label: Array,
+        kl_weights: Sequence[KLWeight],
+        *,
+        weight: Array | None = None,
+        labelled: Array | None = None,
+    ) -> None:
+        self._loss, self._label = loss, label
+        # In double precision, so that weights that happen to be equal in all rows give what one number gives.
+        total: Any = 1.0 if labelled is None else labelled.astype(np.float64)
+        for kl_weight in kl_weights:
+            total = total + kl_weight
+        divisor = self.total = _single(total)
+        self.factor = divisor if weight is None else divisor * weight
+        self._kl_weights = [self._per_mean(_single(kl_weight)) for kl_weight in kl_weights]
+        self._labelled = None if labelled is None else self._per_mean(labelled.astype(np.float32))
+        self.is_uniform = np.ndim(divisor) == 0
+        """Whether labels and teachers count the same in every row."""
+        if not self.is_uniform:
+            divisor = self._per_mean(array_module(divisor).where(divisor > 0, divisor, np.float32(1)))
+        self._divisor = divisor
+
+    def target(self, answers: Sequence[Array], like: Array) -> Array:
+        """The blended target of the teachers' answers, in a fresh array of the shape of ``like``."""
+        target = self._loss.one_hot(self._label, like)
+        if self._labelled is not None:
+            target *= self._labelled
+        for q, kl_weight in zip(answers, self._kl_weights, strict=True):
+            pull = kl_weight * q
+            # Of a row in which it counts for nothing a teacher may say anything, NaN as well.
+            target += pull if np.ndim(kl_weight) == 0 else array_module(pull).where(kl_weight > 0, pull, np.float32(0))
+        target /= self._divisor
+        return target
+
+    def _per_mean(self, values: Any) -> Any:
+        """One value per row as it meets the means of several classes."""
+        return values[:, None] if self._loss.multiclass and np.ndim(values) == 1 else values
+
+
+def _single(values: Any) -> Any:
+    return values.astype(np.float32) if np.ndim(values) else np.float32(values)

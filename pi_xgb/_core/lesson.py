@@ -1,0 +1,97 @@
+"""A lesson: a task, who teaches it, and the gradient that follows from both."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from .._arrays import Array, module_for, read_only, to_host
+from .._xgb.collective import global_sum
+from .blend import Blend
+from .task import Task
+from .teachers import Start, Teaching
+
+
+class Lesson:
+    """The teachers of one task, asked for what they say, and the blend of it with the labels.
+
+    Teachers live in host memory; label, weights and target on the device of the training.
+    """
+
+    def __init__(self, task: Task, teachings: list[Teaching]) -> None:
+        self.task, self.teachings = task, teachings
+        self.loss = task.spec.loss
+        self.follows_student = any(teaching.teacher.follows_student for teaching in teachings)
+        self._xp = module_for(task.spec.device)
+        self.blend = Blend(
+            self.loss,
+            self._on_device(task.label),
+            [self._on_device(teaching.weight) for teaching in teachings],
+            weight=self._on_device(task.weight),
+            labelled=self._on_device(task.labelled),
+        )
+        self._target: Array | None = None
+
+    def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
+        """Tell the teachers that a training begins."""
+        for teaching in self.teachings:
+            teaching.teacher.start(Start(self.task, teaching.weight, student, matrix, base_score))
+
+    def target(self, mean: Array) -> Array:
+        """Where the mean of each row should be, now that it is ``mean``."""
+        if self._target is not None:
+            return self._target
+        told = read_only(to_host(mean))
+        answers = [self._xp.asarray(one.teacher.answer(self.task, told, one.weight)) for one in self.teachings]
+        target = self.blend.target(answers, mean)
+        if not self.follows_student:  # then it stays
+            self._target = target
+        return target
+
+    def gradient(self, margin: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian at these margins."""
+        mean = self.loss.mean(self._xp.asarray(margin))
+        return self.loss.gradient(mean, self.target(mean), self.blend.factor)
+
+    def base_score(self) -> Any:
+        """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
+
+        Teachers that follow the student are left out: they begin where the student does, so that what they add to
+        both sides cancels.
+        """
+        task = self.task
+        fixed = [teaching for teaching in self.teachings if not teaching.teacher.follows_student]
+        weights = [one.weight for one in fixed]
+        blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        target = blend.target([one.teacher.answer(task, task.like, one.weight) for one in fixed], task.like)
+        weight = task.weight if blend.is_uniform else blend.factor
+        if weight is None:
+            total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)
+        else:
+            total, rows = weight.astype(np.float64) @ target, float(weight.sum(dtype=np.float64))
+        sums = global_sum(np.append(np.atleast_1d(total), rows))
+        if sums[-1] <= 0:
+            raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
+        mean = sums[:-1] / sums[-1]
+        if task.spec.scale_pos_weight != 1:
+            mean = self.loss.newton_step(mean)
+        return self.loss.estimated_base_score(mean if self.loss.multiclass else mean[0])
+
+    def warn_of_idle_rows(self) -> None:
+        """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
+        if self.blend.is_uniform:
+            return
+        idle = to_host(self.blend.total) == 0
+        if idle.any():
+            warnings.warn(
+                f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no "
+                "part",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _on_device(self, values: Any) -> Any:
+        return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)

@@ -1,0 +1,84 @@
+"""What params say of a training: read once, here, and passed on in words that nobody has to look up again."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+from .._arrays import Array
+from .._xgb.params import number_of_classes, objective_name, scale_pos_weight, user_params
+from .losses import Loss, loss_named
+
+# What names or counts the student's columns means nothing for the teacher's.
+_ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """How a booster is to be trained, whatever its rows. ``n_classes`` is 0 where there is one value per row."""
+
+    params: dict[str, Any]
+    """The user's, in a copy of ours."""
+    objective: str
+    loss: Loss
+    n_classes: int
+    scale_pos_weight: float = 1.0
+    device: str = "cpu"
+
+    @classmethod
+    def read(cls, params: Any) -> Spec:
+        """From params, or an error that says what a teacher could guide."""
+        own = user_params(params)
+        objective, n_classes = objective_name(own), number_of_classes(own)
+        loss = loss_named(objective)
+        if loss.multiclass and n_classes < 2:
+            raise ValueError(f"{objective} needs params['num_class'] of at least 2, got {own.get('num_class')!r}")
+        scale = scale_pos_weight(own)
+        return cls(own, objective, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
+
+    def shape(self, n_rows: int) -> tuple[int, ...]:
+        """Of the means of so many rows."""
+        return (n_rows, self.n_classes) if self.n_classes else (n_rows,)
+
+    def of_teacher(self, teacher_params: Any) -> Spec:
+        """The teacher's spec: its own params on top of what it shares with the student by definition."""
+        if teacher_params is None:
+            return Spec.read({key: value for key, value in self.params.items() if key not in _ABOUT_COLUMNS})
+        shared = {key: self.params[key] for key in ("objective", "num_class") if key in self.params}
+        own = Spec.read({**shared, **user_params(teacher_params)})
+        if type(own.loss) is not type(self.loss) or own.n_classes != self.n_classes:
+            raise ValueError(
+                "teacher and student must share objective and num_class: the student has "
+                f"{self.objective!r} and {self.n_classes}, teacher_params have {own.objective!r} and {own.n_classes}. "
+                "Leave both out of teacher_params"
+            )
+        return own
+
+    def check_margins_stay(self) -> None:
+        """A booster whose margins only grow from round to round, as the two of JPIB must."""
+        if self.params.get("booster") == "dart":
+            raise ValueError(
+                "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use gbtree or "
+                "gblinear, or method='kbpib'"
+            )
+
+    def warn_of_other_meanings(self, label: Array, *, kl_weight_given: bool) -> None:
+        """Params that may mean something else than their author thinks."""
+        if "alpha" in self.params and not kl_weight_given:
+            warnings.warn(
+                "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "
+                f"is kl_weight here (now at its default). For the paper's alpha pass kl_weight={self.params['alpha']!r}"
+                "; for L1 write reg_alpha, which means the same to XGBoost and silences this",
+                UserWarning,
+                stacklevel=4,
+            )
+        unnamed = "objective" not in self.params and self.objective == "reg:squarederror"
+        if unnamed and bool(((label == 0) | (label == 1)).all()):
+            warnings.warn(
+                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
+                "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
+                "silence this set it to 'reg:squarederror'",
+                UserWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,83 @@
+"""All that the score depends on, and what of it is added up over the rows of a node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._rows.groups import Groups
+from .._xgb.trees import RowSums
+from .rows import Labels
+from .score import Nodes, ratio
+from .subject import Subject
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that the score depends on; ``mean`` only if the model's predictions are the values of the nodes."""
+
+    subject: Subject
+    groups: Groups
+    labels: Labels | None
+    weight: Array | None
+    mean: Array | None
+    metric: str
+
+    @property
+    def splits_by_label(self) -> bool:
+        """Whether rows are counted by label as well, which answers for shares of label 1 and for EO."""
+        return self.labels is not None and self.labels.is_hard and (self.metric == "eo" or self.mean is None)
+
+    @property
+    def n_codes(self) -> int:
+        """How many kinds of rows are counted apart."""
+        return self.groups.count * (2 if self.splits_by_label else 1)
+
+    @property
+    def largest_value(self) -> float:
+        """The scale of the values of the nodes."""
+        if self.mean is not None:
+            return float(np.abs(self.mean).max())
+        return 1.0 if self.labels is None or self.labels.is_hard else float(np.abs(self.labels.y).max())
+
+    def rows_of_output(self, output: int) -> RowSums:
+        """What to add up over rows for one output."""
+        code, value = self.groups.codes, None
+        if self.mean is not None:
+            value = self.mean[:, output]
+        if self.labels is not None:
+            label = self.labels.of_output(output)
+            if self.splits_by_label:
+                code = 2 * code + (label == 1)
+            elif self.mean is None:
+                value = label
+        if value is not None and self.weight is not None:
+            value = value * self.weight
+        return RowSums(code, self.weight, value)
+
+    def nodes(self, sums: Array, value: Array) -> Nodes:
+        """From sums over rows to the quantities of the formula."""
+        weight, compared = sums.sum(axis=1), sums
+        if self.splits_by_label:
+            by_label = sums.reshape(-1, self.groups.count, 2)
+            compared = by_label[:, :, 1] if self.metric == "eo" else by_label.sum(axis=2)
+            if self.mean is None:
+                value = by_label[:, :, 1].sum(axis=1)
+        return Nodes(weight, compared, ratio(value, weight))
+
+    def has_positives(self) -> Array:
+        """Which group has rows to compare for which output ``(groups, outputs)``; all have with "dp"."""
+        n_outputs = self.subject.model.n_outputs
+        answer = np.ones((self.groups.count, n_outputs), dtype=bool)
+        if self.metric == "eo" and self.labels is not None:
+            for output in range(n_outputs):
+                positive = (self.labels.of_output(output) == 1).astype(np.float64)
+                if self.weight is not None:
+                    positive *= self.weight
+                answer[:, output] = np.bincount(self.groups.codes, positive, minlength=self.groups.count) > 0
+        return answer

@@ -1,0 +1,27 @@
+"""Names of groups and columns, as they should read in a message or a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+
+def describe(names: Iterable[Hashable], most: int = 5) -> str:
+    """A few names for a message."""
+    listed = list(names)
+    shown = ", ".join(repr(plain(name)) for name in listed[:most])
+    return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
+
+
+def plain(name: Any) -> Any:
+    """A name without numpy's types."""
+    if isinstance(name, tuple):
+        return tuple(plain(part) for part in name)
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def in_words(name: Hashable) -> str:
+    """The name of a group as text; the parts of an intersection are joined."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

@@ -1,0 +1,54 @@
+"""What users say of each row's supervision: whether its label is known, and how much a teacher counts there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._arrays import Array
+
+
+def read_labelled(labelled: Any, n_rows: int) -> Array | None:
+    """One truth value per row; None where every row has a label."""
+    if labelled is None:
+        return None
+    column = _column(labelled, n_rows, "labelled")
+    if column.isna().any() or not column.isin([True, False]).all():
+        odd = column[column.isna() | ~column.isin([True, False])].iloc[0]
+        raise TypeError(
+            f"labelled must hold truth values, True where the label of a row is known, got {odd!r}: build it as "
+            "y.notna()"
+        )
+    known: Array = column.to_numpy(dtype=bool)
+    return None if known.all() else known
+
+
+def read_teacher_weight(teacher_weight: Any, n_rows: int, name: str = "teacher_weight") -> Array | None:
+    """One number of at least 0 per row; None where every row has 1."""
+    if teacher_weight is None:
+        return None
+    column = _column(teacher_weight, n_rows, name)
+    try:
+        weights: Array = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from error
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise ValueError(
+            f"{name} must be finite and at least 0 in every row, row {wrong[0]} has {weights[wrong[0]]:g}: 0 leaves "
+            "the teacher out of a row, 1 lets it count there as kl_weight says"
+        )
+    return None if (weights == 1).all() else weights
+
+
+def _column(values: Any, n_rows: int, name: str) -> pd.Series[Any]:
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one value per row, got shape {array.shape} for {n_rows} rows")
+    if len(array) != n_rows:
+        raise ValueError(f"{name} must have one value for each of the {n_rows} rows of dtrain, got {len(array)}")
+    return pd.Series(array)

@@ -1,0 +1,163 @@
+"""One reader of groups: whatever holds them, whoever asks, rows fall into the same groups under the same names."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import xgboost as xgb
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pi_xgb import metrics
+from pi_xgb._rows.groups import MISSING, as_groups, encoded_columns
+from pi_xgb.constraints import EqualizedOdds, GroupParity
+from pi_xgb.importance import fair_importance
+
+N_ROWS = 24
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N_ROWS, 2))
+Y = (X[:, 0] > 0).astype(int)
+BOOSTER = xgb.train({"objective": "binary:logistic", "max_depth": 2, "nthread": 1}, xgb.DMatrix(X, Y), 2)
+
+VALUES = {
+    "text": st.sampled_from(["a", "b", None]),
+    "whole": st.sampled_from([1, 2, None]),
+    "float": st.sampled_from([0.5, 2.0, float("nan")]),
+    "truth": st.booleans(),
+}
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda column: np.array(column, dtype=object),
+    "Series": lambda column: pd.Series(column, index=range(100, 100 + len(column))),
+    "Categorical": pd.Categorical,
+    "dict": lambda column: {"s": column},
+    "polars": lambda column: pl.Series("s", column, strict=False),
+}
+
+
+@st.composite
+def sensitive(draw):
+    """One column in any container, or two in a table, a dict, a nested list or a polars table."""
+    rows = [draw(st.lists(VALUES[draw(st.sampled_from(sorted(VALUES)))], min_size=N_ROWS, max_size=N_ROWS))]
+    if draw(st.booleans()):
+        return CONTAINERS[draw(st.sampled_from(sorted(CONTAINERS)))](rows[0])
+    rows.append(draw(st.lists(VALUES["text"], min_size=N_ROWS, max_size=N_ROWS)))
+    table = dict(zip("st", rows, strict=True))
+    forms = (pd.DataFrame, dict, lambda t: [list(row) for row in zip(*t.values(), strict=True)], pl.DataFrame)
+    return draw(st.sampled_from(forms))(table)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(sensitive())
+def test_metrics_constraints_and_importance_make_the_same_groups(features):
+    groups = as_groups(features, N_ROWS)
+    if groups.count < 2:
+        for ask in (
+            lambda: metrics.statistical_parity(Y, Y, sensitive_features=features),
+            lambda: GroupParity(features),
+            lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
+        ):
+            # The same fault has the same message, whoever finds it.
+            with pytest.raises(ValueError, match=r"sensitive_features has one group only, .*: at least two are needed"):
+                ask()
+        return
+    rates = metrics.selection_rate(None, Y, sensitive_features=features)
+    parity = GroupParity(features)
+    importance = fair_importance(BOOSTER, X, Y, sensitive_features=features)
+    # The names are the same, in the same order but for constraints, which number groups as the rows meet them.
+    assert rates.index.tolist() == importance.attrs["groups"] == groups.names.tolist()
+    assert set(parity.groups) == set(groups.names)
+    # So are the rows of each: shares of decisions, pooled predictions and scores are those of plain numbers.
+    assert rates.tolist() == [Y[groups.codes == code].mean() for code in range(groups.count)]
+    p = RNG.random(N_ROWS).astype(np.float32)
+    np.testing.assert_array_equal(parity.q(p, Y, None), GroupParity(groups.codes).q(p, Y, None))
+    by_code = fair_importance(BOOSTER, X, Y, sensitive_features=groups.codes)
+    np.testing.assert_array_equal(importance["fair_importance"], by_code["fair_importance"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(VALUES["text"], min_size=4, max_size=40), st.sampled_from(sorted(CONTAINERS)))
+def test_every_container_of_a_column_has_the_same_groups(column, container):
+    groups = as_groups(CONTAINERS[container](column), most=None)
+    named = [MISSING if value is None else value for value in column]
+    # Each row is in the group of its value; a missing value is a value like another, after the others.
+    assert groups.names.take(groups.codes).tolist() == named
+    present = sorted(set(named) - {MISSING})
+    assert groups.names.tolist() == present + [MISSING] * (None in column)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40))
+def test_by_appearance_is_another_numbering_of_the_same_groups(column):
+    groups = as_groups(column, most=None)
+    renumbered = groups.by_appearance()
+    # Every row keeps its name, and a new number is one more than those before it.
+    assert renumbered.names.take(renumbered.codes).tolist() == column
+    assert renumbered.names.tolist() == list(dict.fromkeys(column))
+
+
+def test_missing_values_may_be_refused_instead():
+    for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
+        with pytest.raises(ValueError, match=f"key has missing values in 1 rows, first in row {row}.*unknown"):
+            as_groups(values, name="key", missing="error")
+    table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", pd.NA, "y"]})
+    with pytest.raises(ValueError, match="first in row 1"):
+        as_groups(table, missing="error")
+    # Without a missing value the policy makes no difference.
+    assert as_groups(["a", "b"], missing="error").names.tolist() == ["a", "b"]
+
+
+def test_text_keeps_its_missing_values_in_every_list():
+    # NumPy would make of them the text "nan", which is a name like any other.
+    for features in (["a", np.nan, "b"], {"s": ["a", np.nan, "b"]}, [["a"], [np.nan], ["b"]]):
+        assert as_groups(features, most=None).names.tolist() == ["a", "b", MISSING]
+
+
+def test_missing_values_of_several_columns_are_a_level_of_each():
+    table = {"sex": ["f", None, "f", "m"], "band": [1, 1, None, None]}
+    groups = as_groups(table, most=None)
+    assert groups.names.tolist() == [("f", 1), ("f", MISSING), ("m", MISSING), (MISSING, 1)]
+    assert [column.names.tolist() for column in encoded_columns(table)] == [["f", "m", MISSING], [1.0, MISSING]]
+
+
+def test_equalized_odds_teaches_rows_without_a_group():
+    p = RNG.random(N_ROWS).astype(np.float32)
+    group = np.where(np.arange(N_ROWS) % 3 == 0, None, np.where(np.arange(N_ROWS) % 3 == 1, "a", "b"))
+    named = np.where(pd.isna(group), "unknown", group)
+    # To leave a value out is to give it a name that nobody else has.
+    np.testing.assert_array_equal(EqualizedOdds(group).q(p, Y, None), EqualizedOdds(named).q(p, Y, None))
+
+
+def test_tables_of_polars_keep_the_names_of_their_columns():
+    table = pl.DataFrame({"sex": ["f", "m", "f", "m"], "old": [0, 0, 1, 1]})
+    assert metrics.selection_rate(None, [1, 0, 1, 0], sensitive_features=table[:, :1]).index.name == "sex"
+    assert as_groups(table, most=None).names.names == ["sex", "old"]
+
+
+def test_groups_on_a_gpu_are_read(monkeypatch):
+    class OnDevice:
+        def __init__(self, array):
+            self.get = lambda: array
+
+    def module_of(array):
+        return cupy if isinstance(array, OnDevice) else np
+
+    cupy = types.SimpleNamespace(get_array_module=module_of)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    codes = np.array([1, 0, 1, 0])
+    for features in (OnDevice(codes), {"s": OnDevice(codes)}):
+        assert as_groups(features).codes.tolist() == [1, 0, 1, 0]
+    assert metrics.selection_rate(None, OnDevice(codes), sensitive_features=OnDevice(codes)).tolist() == [0, 1]
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"sensitive_features\['a'\] has 2, sensitive_features\['b'\] has 3"):
+        GroupParity({"a": [1, 2], "b": [1, 2, 3]})
+    with pytest.raises(TypeError, match=r"sensitive_features\['a'\] must hold one value per row, got 1"):
+        GroupParity({"a": 1})

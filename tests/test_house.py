@@ -1,0 +1,122 @@
+"""The house stands: imports point one way, doors are thin, and XGBoost's inside is named behind the fence alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pi_xgb
+
+PACKAGE = Path(pi_xgb.__file__).parent
+DOORS = {"constraints", "dask", "importance", "plotting", "selection", "sklearn", "spark"}
+
+GROUND = {"_arrays", "_files", "_version"}
+STATS = GROUND | {"_stats"}
+XGB = STATS | {"_xgb"}
+ROWS = XGB | {"_rows"}
+CORE = ROWS | {"_core"}
+# What each room may import besides itself; a door may import what stands behind it.
+ALLOWED = {
+    "_arrays": set(),
+    "_files": set(),
+    "_version": set(),
+    "datasets": set(),
+    "_stats": GROUND,
+    "_xgb": STATS,
+    "_rows": XGB,
+    "metrics": ROWS,
+    "_importance": ROWS,
+    "_core": ROWS,
+    "_constraints": CORE,
+    "_plots": ROWS | {"metrics", "_importance"},
+    "_selection": CORE | {"_plots"},
+    "_report": ROWS | {"metrics", "_importance", "_plots"},
+    "_dask": CORE | {"_constraints"},
+    "_spark": CORE | {"_constraints"},
+    "_sklearn": CORE | {"_constraints", "selection", "_selection"},
+    "_cli": CORE | {"datasets", "metrics", "_selection", "selection", "_report"},
+    "constraints": {"_constraints"},
+    "dask": {"_constraints", "_dask"},
+    "importance": {"_importance"},
+    "plotting": {"_plots"},
+    "selection": {"_selection"},
+    "sklearn": {"_constraints", "_sklearn"},
+    "spark": {"_spark"},
+    "__init__": CORE | DOORS | {"datasets", "metrics", "_report", "_sklearn"},
+    "__main__": {"_cli", "_version"},
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_of(file: Path) -> list[str]:
+    """The dotted name below the package, ``__init__`` for the package itself."""
+    parts = list(file.relative_to(PACKAGE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+
+
+def room_of(file: Path) -> str:
+    return module_of(file)[0]
+
+
+def imported(file: Path) -> set[str]:
+    """The rooms that a file imports, inside functions too."""
+    found = set()
+    package = list(file.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            found |= {base[0]} if base else {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pi_xgb"):
+            found.add([*node.module.split("."), *(alias.name for alias in node.names)][1])
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_point_one_way(file):
+    # A room imports what stands below it, and every room is on the plan.
+    assert imported(file) - {room_of(file)} <= ALLOWED[room_of(file)]
+
+
+def test_the_plan_has_no_circle():
+    # If what a room may import could come back to it, the test above would allow a circle.
+    left = {room: set(allowed) for room, allowed in ALLOWED.items()}
+    while left:
+        free = {room for room, allowed in left.items() if not allowed & left.keys()}
+        assert free, f"the plan allows a circle among {sorted(left)}"
+        left = {room: allowed for room, allowed in left.items() if room not in free}
+
+
+@pytest.mark.parametrize("name", sorted(DOORS))
+def test_doors_are_thin(name):
+    # Module text and re-exports: what is done stands in the room behind the door.
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text())
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.For))]
+    assert len((PACKAGE / f"{name}.py").read_text().splitlines()) <= 100
+
+
+# XGBoost's private names, and the words of its model's JSON.
+INSIDE = re.compile(r"xgboost(?:\.\w+)*\._(?!_)\w+|save_config|save_raw\(\"json\"\)|\"learner\"")
+FENCED = ("_xgb", "_dask", "_spark")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_the_inside_of_xgboost_is_named_behind_the_fence(file):
+    # One place to look into where a version of XGBoost is built differently.
+    assert room_of(file) in FENCED or not INSIDE.findall(file.read_text())
+
+
+def test_importing_the_package_loads_no_extra():
+    # Matplotlib, Dask, PySpark and scikit-learn are loaded by what needs them.
+    heavy = "{'matplotlib', 'dask', 'distributed', 'pyspark', 'sklearn', 'scipy.stats', 'scipy.optimize'}"
+    # XGBoost itself loads scikit-learn where it is installed.
+    code = (
+        "import sys, xgboost; before = set(sys.modules); import pi_xgb; "
+        f"print(sorted({heavy} & (set(sys.modules) - before)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
