@@ -150,6 +150,12 @@ class EqualizedOdds(GroupParity):
         labels = np.unique(gathered(labels) if self._over_workers else labels)
         return np.searchsorted(labels, label), len(labels)
 
+    def _matched(
+        self, match: Callable[[Table, Array], Array], value: Array, label: Array, weight: Array | None
+    ) -> Array:
+        # Among rows of which label a row without one would have to be compared, nobody knows: it stays as it is.
+        return np.where(np.isnan(label), value, super()._matched(match, value, label, weight))
+
     def _check_rows(self, p: Array, label: Array) -> None:
         super()._check_rows(p, label)
         label = np.asarray(label)
@@ -158,8 +164,9 @@ class EqualizedOdds(GroupParity):
                 f"EqualizedOdds needs one label per row, got labels of shape {label.shape} for "
                 f"{len(self._row_values)} rows"
             )
-        if not np.array_equal(label, np.floor(label)):
+        measured = label[np.isfinite(label) & (label != np.floor(label))]
+        if measured.size:
             raise ValueError(
                 "EqualizedOdds compares groups among rows of the same label, and needs whole-number labels, got "
-                f"labels such as {label[label != np.floor(label)][0]}: for regression use GroupParity"
+                f"labels such as {measured[0]}: for regression use GroupParity"
             )

@@ -7,15 +7,22 @@ from typing import Any
 import numpy as np
 import xgboost
 
+from .._arrays import Array
+from .._rows.supervision import read_labelled, read_teacher_weight
 from .checks import check_q
-from .losses import NUMBERS, Range
+from .losses import NUMBERS, PROBABILITIES, Range
 from .teachers import FixedTeacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row.
 _ONE_VALUE, _TWO_CLASSES = np.float32(-1), np.float32(-2)
+# The first field of a row without a label is this less q; NaN says that the teacher does not count there, and minus
+# infinity that neither does.
+_NO_LABEL = np.float32(-1)
 
 
-def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
+def attach_teacher(
+    dtrain: xgboost.DMatrix, q: Any, *, labelled: Any = None, teacher_weight: Any = None
+) -> xgboost.DMatrix:
     """Let q travel with the rows of a DMatrix, through slices and ``xgboost.cv``.
 
     XGBoost hands a custom objective the rows of a fold without saying which rows they are, so an array held by
@@ -29,6 +36,9 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
     q
         One probability per row; for classes ``(rows, K)`` with rows that sum to 1 and K of at most 3, since
         there are two free fields. For more classes use :func:`pi_xgb.cv`.
+    labelled, teacher_weight
+        As for :func:`pi_xgb.train`, as far as the two fields have room: ``teacher_weight`` of 0 and 1, and rows without
+        a label where q are probabilities.
 
     Returns
     -------
@@ -49,13 +59,15 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
         raise TypeError(
             f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
         )
-    array = check_q(q, NUMBERS)
-    if len(array) != dtrain.num_row():
+    n_rows = dtrain.num_row()
+    known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)
+    array = check_q(q, NUMBERS if known is None else PROBABILITIES, needed=counts)
+    if len(array) != n_rows:
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:
-        lower, upper = array, np.full_like(array, _ONE_VALUE)
+        lower, upper = array.copy(), np.full_like(array, _ONE_VALUE)
     elif array.shape[1] in (2, 3):
-        check_q(array)
+        check_q(array, needed=counts)
         lower = array[:, 0].copy()
         upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
     else:
@@ -63,13 +75,34 @@ def attach_teacher(dtrain: xgboost.DMatrix, q: Any) -> xgboost.DMatrix:
             f"a DMatrix has room for the q of at most 3 classes, got {array.shape[1]}: use pi_xgb.cv, which "
             "takes any number"
         )
+    if known is not None:
+        lower[~known] = _NO_LABEL - lower[~known]
+    if counts is not None:
+        lower[~counts] = np.nan if known is None else np.where(known[~counts], np.nan, -np.inf)
     dtrain.set_float_info("label_lower_bound", lower)
     dtrain.set_float_info("label_upper_bound", upper)
     return dtrain
 
 
-def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> FixedTeacher:
-    """The teacher that :func:`attach_teacher` left in the matrix; ``n_classes`` is 0 for one value per row."""
+def _read_counts(teacher_weight: Any, n_rows: int) -> Array | None:
+    """Where the teacher counts; None where it does everywhere."""
+    weights = read_teacher_weight(teacher_weight, n_rows)
+    if weights is None:
+        return None
+    if not np.isin(weights, (0, 1)).all():
+        odd = weights[~np.isin(weights, (0, 1))][0]
+        raise ValueError(
+            f"a DMatrix has room for a teacher_weight of 0 or 1 in each row, got {odd:g}: use pi_xgb.train or "
+            "pi_xgb.cv, which take any"
+        )
+    return np.asarray(weights == 1)
+
+
+def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> tuple[FixedTeacher, Array | None]:
+    """The teacher that :func:`attach_teacher` left in the matrix, and which rows have a label.
+
+    ``n_classes`` is 0 for one value per row.
+    """
     lower = dtrain.get_float_info("label_lower_bound")
     upper = dtrain.get_float_info("label_upper_bound")
     if lower.size != dtrain.num_row():
@@ -85,7 +118,15 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
             f"the teacher attached to this matrix has {named[attached]}, the objective needs "
             f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
-    if n_classes == 0:
-        return FixedTeacher(lower, within)
-    columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
-    return FixedTeacher(np.stack(columns, axis=1), within)
+    counts, labelled = np.isfinite(lower), lower != -np.inf
+    if within == PROBABILITIES:
+        labelled &= ~(lower <= _NO_LABEL)
+        lower = np.where(lower <= _NO_LABEL, _NO_LABEL - lower, lower)
+    lower = np.where(counts, lower, np.float32(0))
+    q = lower
+    if n_classes:
+        columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
+        q = np.stack(columns, axis=1)
+    teacher = FixedTeacher(q, within)
+    teacher.teacher_weight = None if counts.all() else counts.astype(np.float64)
+    return teacher, None if labelled.all() else labelled

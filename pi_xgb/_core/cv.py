@@ -77,6 +77,9 @@ def cv(
     kl_weight
         A number, or several: the table then has ``kl_weight`` as the first level of its index. Put 0 among
         them: it is plain XGBoost, the one to beat.
+    labelled, teacher_weight, crossfit_groups
+        As for :func:`pi_xgb.train`. Rows without a label are in every training part and in no test part; folds are
+        dealt among the labelled ones. At ``kl_weight`` 0 only labelled rows are trained on.
     n_jobs
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value.

@@ -10,6 +10,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
@@ -226,6 +227,8 @@ class JointObjective(KLObjective):
         there is no ``num_class``).
     further_teachers
         More teachers of the student, constraints for example, as a list of (teacher, weight).
+    labelled, teacher_weight
+        As for :func:`pi_xgb.train`. Both boosters grow on all rows: without a label they pull each other there.
 
     Notes
     -----
@@ -250,7 +253,9 @@ class JointObjective(KLObjective):
         kl_weight: float = DEFAULT_KL_WEIGHT,
         params: Any = None,
         *,
-        further_teachers: Sequence[tuple[Any, float]] = (),
+        further_teachers: Sequence[tuple[Any, Any]] = (),
+        labelled: Any = None,
+        teacher_weight: Any = None,
     ) -> None:
         kl_weight = check_kl_weight(kl_weight)
         chosen = user_params(params)
@@ -258,10 +263,12 @@ class JointObjective(KLObjective):
             chosen["objective"] = "binary:logistic"
         spec = Spec.read(chosen)
         self.teacher = JointTeacher(dprivileged, chosen)
+        per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(
-            [(self.teacher, kl_weight), *further_teachers],
+            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *further_teachers],
             objective=spec.objective,
             scale_pos_weight=spec.scale_pos_weight,
             device=spec.device,
+            labelled=labelled,
         )
         self.kl_weight = kl_weight

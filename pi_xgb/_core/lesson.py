@@ -82,7 +82,7 @@ class Lesson:
 
     def warn_of_idle_rows(self) -> None:
         """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
-        if self.blend.is_uniform:
+        if self.blend.is_uniform or not self.teachings:
             return
         idle = to_host(self.blend.total) == 0
         if idle.any():

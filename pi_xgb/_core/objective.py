@@ -10,6 +10,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.supervision import read_labelled, read_teacher_weight
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
@@ -42,6 +43,8 @@ class KLObjective:
         ``multi:softprob``. For regression say ``"reg:squarederror"``.
     scale_pos_weight
         XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+    labelled, teacher_weight
+        As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
     device
         ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Give it
         what ``params["device"]`` says.
@@ -73,16 +76,25 @@ class KLObjective:
         objective: str | None = None,
         scale_pos_weight: float = 1.0,
         device: str = "cpu",
+        labelled: Any = None,
+        teacher_weight: Any = None,
     ) -> None:
         self.objective = objective
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
         self._loss = None if objective is None else loss_named(objective)
+        self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
         if teacher is not None:
             within = PROBABILITIES if self._loss is None else self._loss.range
-            self._teachings = [one for one in as_teachings(teacher, kl_weight, within) if one.kl_weight > 0]
+            per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
+            self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.counts]
+        elif labelled is not None or teacher_weight is not None:
+            raise ValueError(
+                "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
+                "attach_teacher as well"
+            )
         self._round = NewTraining()
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
@@ -114,10 +126,11 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin)
+        teachings, labelled = self._taught_by(spec, dtrain)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
-        task = Task.of(spec, label, weight, n_rows=len(margin), name="the training matrix")
-        lesson = Lesson(task, self._taught_by(spec, dtrain))
+        task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
+        lesson = Lesson(task, teachings)
         self._round.start(lesson, dtrain)
         return lesson.gradient(margin)
 
@@ -132,15 +145,16 @@ class KLObjective:
             )
         return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-    def _taught_by(self, spec: Spec, dtrain: xgboost.DMatrix | None) -> list[Teaching]:
+    def _taught_by(self, spec: Spec, dtrain: xgboost.DMatrix | None) -> tuple[list[Teaching], Array | None]:
         if self._teachings is not None:
-            return self._teachings
+            return self._teachings, self._labelled
         if dtrain is None:
             raise ValueError(
                 "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
                 "one, so pass it as KLObjective(q, ...)"
             )
-        return [Teaching(attached_teacher(dtrain, spec.n_classes, spec.loss.range), self.kl_weight)]
+        teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
+        return [Teaching(teacher, self.kl_weight, teacher.teacher_weight)], labelled
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.

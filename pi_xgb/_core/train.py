@@ -80,7 +80,7 @@ def train(
         by cross-validation (:func:`pi_xgb.cv`), small values first.
     teacher
         Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
-        list of (teacher, weight), whose weights then take the place of ``kl_weight``.
+        list of (teacher, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     crossfit
         With ``method="kbpib"``: 0 lets the teacher judge the rows it was trained on, as in the paper; K of at
         least 2 gives every row the verdict of a teacher that did not see it, at the cost of K trainings.
@@ -94,6 +94,17 @@ def train(
     allow_overlap
         Whether ``privileged`` may have columns of ``dtrain``. A cross-fitted teacher that sees all features is
         often the best one.
+    labelled
+        One truth value per row of ``dtrain``: False where the label is not known (yet). The label that such a row has
+        in the matrices, any allowed value, is never looked at. The teacher learns from the labelled rows and teaches
+        all of them. This is where privileged features pay most: few labels, and many rows whose privileged values are
+        known. The assumption: which labels are missing depends on the features alone, not on the outcome itself.
+    teacher_weight
+        One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``. By default 1,
+        and 0 for rows of ``privileged`` without any value. A row with neither label nor teacher takes no part.
+    crossfit_groups
+        One value per row; with ``crossfit`` rows of the same value, such as the visits of one patient, stay together,
+        or the teacher would recognise the patient whom it judges.
     engine
         ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
         XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
@@ -121,7 +132,7 @@ def train(
 
     Examples
     --------
-    >>> import pi_xgb, xgboost as xgb
+    >>> import numpy as np, pi_xgb, xgboost as xgb
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> dtrain = xgb.DMatrix(data.x, data.y)
     >>> privileged = xgb.DMatrix(data.z, data.y)
@@ -129,6 +140,11 @@ def train(
     >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, kl_weight=1.0)
     >>> booster.predict(xgb.DMatrix(data.x)).shape
     (300,)
+
+    Labels are known for the first hundred rows only:
+
+    >>> labelled = np.arange(300) < 100
+    >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, crossfit=5, labelled=labelled)
     """
     evals = check_evals(evals or (), "evals")
     privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
