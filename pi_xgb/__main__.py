@@ -12,6 +12,7 @@ from typing import Any
 
 from ._cli import compare, evaluate, predict, train, tune
 from ._cli import demo as _demo
+from ._cli.options import check_read
 from ._version import __version__
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -33,10 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     300 training rows, ...
     0
     """
-    chosen = _parser().parse_args(arguments)
+    parser, commands = _parser()
+    chosen = parser.parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
+            check_read(chosen, commands[chosen.command].get_default)
             chosen.run(chosen, _say)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (ValueError, TypeError, FileNotFoundError, PermissionError) as error:
+    except (ValueError, TypeError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         _say(f"pi-xgb: {_message(error)}")
         return BAD_INPUT
     except (ImportError, OSError, MemoryError) as error:
@@ -55,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return OK
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and those of the commands."""
     parser = argparse.ArgumentParser(
         prog="pi-xgb", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -63,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in (_demo, train, predict, evaluate, tune, compare):
         command.add(commands)
-    return parser
+    return parser, commands.choices
 
 
 def _say(text: str) -> None:

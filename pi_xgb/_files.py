@@ -1,54 +1,75 @@
-"""Files that the command line writes: never over another one unasked, and all of it or nothing."""
+"""Files that are written: never over another one unasked, and all of it or nothing."""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
 
+ANYWAY = "pass overwrite=True"
+"""What a caller of a function does to replace a file."""
 
-def new_file(name: str, option: str, *, force: bool, endings: tuple[str, ...] = ()) -> Path:
-    """The file that ``option`` names, checked before any work: it can be written and would destroy nothing."""
+
+def new_file(
+    name: str | os.PathLike[str], what: str, *, overwrite: bool, anyway: str = ANYWAY, endings: tuple[str, ...] = ()
+) -> Path:
+    """The file that the argument ``what`` names, checked before any work: it can be written and destroys nothing."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
-        raise ValueError(f"{option} must end in {' or '.join(endings)}, got {name!r}")
+        raise ValueError(f"{what} must end in {' or '.join(endings)}, got {str(name)!r}")
     if path.is_dir():
-        raise ValueError(f"{option} must name a file, and {name!r} is a folder: add a file name to it")
+        raise IsADirectoryError(f"{what} must name a file, and {str(path)!r} is a folder: add a file name to it")
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise ValueError(f"{option} is {name!r}, and the folder {str(folder)!r} does not exist: create it first")
+        raise FileNotFoundError(
+            f"{what} is {str(path)!r}, and the folder {str(folder)!r} does not exist: create it first"
+        )
     if not os.access(folder, os.W_OK):
-        raise ValueError(f"{option} is {name!r}, and nothing can be written to the folder {str(folder)!r}")
-    if path.exists() and not force:
-        raise _exists(path, option)
+        raise PermissionError(f"{what} is {str(path)!r}, and nothing can be written to the folder {str(folder)!r}")
+    if path.exists() and not overwrite:
+        raise _exists(path, anyway)
     return path
 
 
-def write_file(path: Path, content: bytes, option: str, *, force: bool) -> None:
-    """Write under another name in the same folder, then rename: whoever looks sees the whole file or none."""
+def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANYWAY) -> None:
+    """Write under another name in the same folder, then rename: whoever looks sees the whole file or none.
+
+    A link is followed, and a device or a pipe is written to as it is.
+    """
+    if overwrite:
+        path = path.resolve()
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+            return
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with draft.open("xb") as file:
             file.write(content)
-        if force:
+            file.flush()
+            os.fsync(file.fileno())
+        # Some file systems take what they have no room for.
+        if draft.stat().st_size != len(content):
+            raise OSError(errno.ENOSPC, f"{draft.stat().st_size} of {len(content)} bytes arrived", str(path))
+        if overwrite:
             os.replace(draft, path)
         else:
-            _rename_to_new(draft, path, option)
+            _rename_to_new(draft, path, anyway)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _rename_to_new(draft: Path, path: Path, option: str) -> None:
+def _rename_to_new(draft: Path, path: Path, anyway: str) -> None:
     """Rename unless the name was taken while the work went on."""
     try:
         os.link(draft, path)
     except FileExistsError:
-        raise _exists(path, option) from None
+        raise _exists(path, anyway) from None
     except OSError:  # a file system without links
         if path.exists():
-            raise _exists(path, option) from None
+            raise _exists(path, anyway) from None
         os.rename(draft, path)
 
 
-def _exists(path: Path, option: str) -> ValueError:
-    return ValueError(f"{option} {str(path)!r} exists and is left as it is: choose another name, or add --force")
+def _exists(path: Path, anyway: str) -> FileExistsError:
+    return FileExistsError(f"{str(path)!r} exists and is left as it is: choose another name, or {anyway}")

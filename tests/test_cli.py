@@ -28,6 +28,7 @@ from helpers_cli import (
 import pi_xgb
 from pi_xgb.__main__ import main
 from pi_xgb._xgb.booster import write_classes
+from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -221,12 +222,18 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
 
     refused(capsys, "can be classes or amounts", *train("level"))
     refused(capsys, "the same value in every row", *train("same"))
-    refused(capsys, "missing in 4 of 200 rows", *train("gap"))
+    refused(capsys, "4 missing values in 200 rows", *train("gap"))
     refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "needs numbers", *train("ill", "--objective", "reg:squarederror"))
     refused(
         capsys, "say it once", *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob")
     )
+    # Numbers that are no labels of this model, which XGBoost would take.
+    works("train", "train.csv", "--label", "y", "--drop", "ill,level,same,gap,q,w,sex", *QUICK, "--out", "numbers.ubj")
+    others.assign(y=100 * others["y"]).to_csv("other.csv", index=False)
+    refused(capsys, "lie in [0, 1]", "evaluate", "other.csv", "--model", "numbers.ubj", "--label", "y")
+    others.assign(y=1 + others["y"]).to_csv("other.csv", index=False)
+    refused(capsys, "has the classes [2], which the training has not", *train("y", "--valid", "other.csv"))
     # A class that only the rows to watch have.
     others.assign(ill="unknown").to_csv("other.csv", index=False)
     works(*train("ill"))
@@ -234,8 +241,6 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
 
 
 def test_the_estimators_and_the_command_line_read_each_others_models(files):
-    from pi_xgb.sklearn import PrivilegedXGBClassifier
-
     rows, _ = files
     plain = ["x0", "x1", "x2"]
     model = PrivilegedXGBClassifier(n_estimators=5, n_jobs=1).fit(rows[plain], rows["ill"], privileged=rows[["z0"]])
@@ -249,6 +254,27 @@ def test_the_estimators_and_the_command_line_read_each_others_models(files):
     loaded = PrivilegedXGBClassifier()
     loaded.load_model("model.ubj")
     assert loaded.classes_.tolist() == ["ill", "well"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        ("no JSON", "cannot be read"),
+        ("{}", "cannot be read"),
+        ("[1]", "cannot be read"),
+        ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
+        ('{"dtype": "<U1", "values": ["a"]}', "tells 2 classes apart"),
+        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "names ['a', 'a']"),
+        ('{"dtype": "<U1", "values": "ab"}', "tells 2 classes apart"),
+    ],
+)
+def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
+    booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
+    booster.set_attr(pi_xgb_classes=damaged)
+    booster.save_model("model.ubj")
+    refused(capsys, message, "predict", "test.csv", "--model", "model.ubj")
+    with pytest.raises(ValueError, match="its attribute pi_xgb_classes"):
+        PrivilegedXGBClassifier().load_model("model.ubj")
 
 
 def test_truth_values_stay_truth_values_in_a_file(files):

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_cli import FEATURES, GUIDED, OTHERS, files, one_thread, predicted, refused, trained, works
+import xgboost as xgb
+from helpers_cli import FEATURES, GUIDED, OTHERS, QUICK, files, one_thread, predicted, refused, trained, works
 
 import pi_xgb
+from pi_xgb._xgb.booster import categories_of_model
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -152,3 +154,54 @@ def test_the_page_is_written_once(trained, capsys):
     refused(
         capsys, "say which columns", "evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--html", "b.html"
     )
+
+
+NAMES = {
+    "german": ["Köln", "Bonn", "Ärzte"],
+    "chinese": ["日本", "中国"],
+    "cut off where letters are": ["Bo", "Köln", "Kölx"],
+    "one letter each": ["一", "丁", "七", "万", "三"],
+    "emoji": ["😀", "a", "😁😀"],
+    "quotes": ['a"b\\', "c,é", "é"],
+}
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_categories_may_have_any_letters(files, capsys, names):
+    # The same rows with other names for the same categories, in the same order, are the same to a model.
+    rows, plain = files[0], sorted(names)
+    which = np.random.default_rng(0).integers(0, len(plain), len(rows))
+    y = (which % 2 == 0) ^ (np.random.default_rng(1).random(len(rows)) < 0.1)
+    told = {}
+    for kind, written in (("ascii", [f"c{i}" for i in range(len(plain))]), ("any", plain)):
+        table = rows[["x0"]].assign(town=np.array(written, dtype=object)[which], lab=rows["z0"], y=y.astype(int))
+        table.assign(other=table["town"]).to_csv("towns.csv", index=False)
+        works("train", "towns.csv", "--label", "y", *QUICK, "--privileged", "lab,other", "--valid", "0.2",
+              "--out", f"{kind}.ubj")  # fmt: skip
+        said = capsys.readouterr().err
+        works("evaluate", "towns.csv", "--model", f"{kind}.ubj", "--label", "y", "--format", "csv")
+        out, err = capsys.readouterr()
+        assert "did not have" not in err
+        works("predict", "towns.csv", "--model", f"{kind}.ubj")
+        told[kind] = out, capsys.readouterr().out, said.replace(kind, "")
+    assert told["any"] == told["ascii"]
+    # What the training did not have is still missing, and said.
+    table.assign(town="Z" + table["town"]).to_csv("towns.csv", index=False)
+    works("predict", "towns.csv", "--model", "any.ubj")
+    assert f"the column 'town' of towns.csv has values in {len(rows)} rows that" in capsys.readouterr().err
+
+
+def test_categories_of_models_from_elsewhere():
+    # pandas' text reaches XGBoost in pieces, which are refused where they can be told from names.
+    x = pd.DataFrame({"town": pd.Categorical(["日本", "中国"] * 20)})
+    booster = xgb.train({"nthread": 1}, xgb.DMatrix(x, np.arange(40) % 2, enable_categorical=True), 1)
+    with pytest.raises(ValueError, match="categories of 'town' with letters beyond ASCII"):
+        categories_of_model(booster)
+    # Those of Arrow come whole, an empty name among them.
+    arrow = pytest.importorskip("pyarrow")
+    for names in ([*NAMES["german"], ""], NAMES["emoji"]):
+        codes = np.arange(40) % len(names)
+        column = arrow.DictionaryArray.from_arrays(arrow.array(codes, arrow.int32()), arrow.array(names))
+        data = xgb.DMatrix(arrow.table({"town": column}), codes % 2, enable_categorical=True)
+        booster = xgb.train({"nthread": 1}, data, 1)
+        assert categories_of_model(booster)["town"].tolist() == names

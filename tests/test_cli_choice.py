@@ -18,7 +18,7 @@ from pi_xgb.selection import select
 __all__ = ["files", "one_thread", "trained"]
 
 
-SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "cross-fitted", "--kl-weight", "0,5"]
+SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "privileged", "--crossfit", "5", "--kl-weight", "0,5"]
 
 
 def matrices(rows):
@@ -39,7 +39,7 @@ def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
     rows, _ = files
     works("tune", "train.csv", *GUIDED, *OTHERS, *SHORT, "--format", "csv", "--out", "model.ubj")
     out, err = capsys.readouterr()
-    expected = selected(rows, teacher="cross-fitted", kl_weight=[0, 5], nfold=3)
+    expected = selected(rows, teacher="privileged", crossfit=5, kl_weight=[0, 5], nfold=3)
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert str(expected) in err
@@ -48,10 +48,36 @@ def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
     assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
 
 
+def candidates(capsys, *options):
+    capsys.readouterr()
+    works("tune", "train.csv", *GUIDED, *OTHERS, "--folds", "2", "--method", "kbpib", "--kl-weight", "5", *options,
+          "--format", "csv")  # fmt: skip
+    out, err = capsys.readouterr()
+    return pd.read_csv(io.StringIO(out)), err
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
+    both, err = candidates(capsys)
+    assert "old words" not in err
+    assert len(both) == 4  # plain, in-sample, cross-fitted, all
+    alone, _ = candidates(capsys, "--teacher", "privileged", "--crossfit", "0,2")
+    assert len(alone) == 3
+    seen, _ = candidates(capsys, "--teacher", "all", "--crossfit", "2")
+    assert len(seen) == 2
+    # The words of before say the same, and that they are old.
+    old, err = candidates(capsys, "--teacher", "in-sample", "--teacher", "cross-fitted", "--crossfit", "0,2")
+    assert "note: " in err
+    assert "old words" in err
+    pd.testing.assert_frame_equal(old, alone)
+    tune = ["tune", "train.csv", *GUIDED, *OTHERS]
+    misused(capsys, "must be 0 or at least 2 folds", *tune, "--crossfit", "1")
+
+
 def test_auto_is_the_choice_of_select(files, capsys):
     rows, _ = files
     works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
-    expected = selected(rows, teacher="cross-fitted", crossfit=2)
+    expected = selected(rows, teacher="privileged", crossfit=2)
     assert str(expected) in capsys.readouterr().err
     x, z = matrices(rows)
     assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
@@ -156,6 +182,8 @@ def test_options_that_mean_nothing(files, capsys):
     alone = ["train", "train.csv", "--label", "y", *OTHERS, "--out", "model.ubj"]
     refused(capsys, "--method, --crossfit would be ignored", *alone, "--method", "jpib", "--crossfit", "3")
     refused(capsys, "--kl-weight would be ignored", *alone, "--kl-weight", "auto")
+    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
+    refused(capsys, "--title, --no-pictures would be ignored", *evaluate, "--title", "A page", "--no-pictures")
     refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
     refused(capsys, "has no use for --crossfit", *train("--method", "jpib", "--crossfit", "3"))
     refused(capsys, "between 0 and 1, got '1.5'", *train("--valid", "1.5"))

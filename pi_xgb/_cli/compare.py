@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_training, at_least, names, params_of
+from .options import add_training, at_least, names, new_command, params_of
 from .output import print_table
 from .rows import Say, columns_of, read_training
 from .source import Source
@@ -20,12 +20,7 @@ and on standard error one sentence: is there a gain, and how much of it is more 
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "compare",
-        help="is the privileged data worth anything?",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "compare", "is the privileged data worth anything?", EXAMPLE)
     add_training(command)
     add_choosing(command, repeats=2)
     command.add_argument(

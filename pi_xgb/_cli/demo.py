@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ import xgboost
 
 from .._core.train import train
 from ..datasets import PrivilegedData, make_privileged
-from .options import at_least
+from .options import at_least, new_command
 
 TRAIN_ROWS, TEST_ROWS, ROUNDS, KL_WEIGHT = 300, 4000, 100, 5.0
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1}
@@ -36,12 +35,7 @@ Everything is made here from random numbers; nothing is downloaded, and no file 
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "demo",
-        help="train the methods on seeded data and explain the numbers",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
     command.add_argument(
         "--seeds", type=at_least(2), default=10, help="repetitions, two at least (default: %(default)s)"
     )

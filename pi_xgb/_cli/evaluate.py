@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._files import new_file
-from .labels import encoded
+from .labels import is_text, later_labels
 from .model import Model, check_features, load_model
-from .options import add_rows, at_least, names, probability
-from .output import FORMATS, print_table
+from .options import add_rows, at_least, names, new_command, probability
+from .output import FORMATS, add_out, new_output, print_table
 from .rows import Say, weights_of
 from .source import Source
 
@@ -34,12 +33,7 @@ OF_NUMBERS = ["rmse", "mae"]
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "evaluate",
-        help="how good a model is, and what it does to groups",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "evaluate", "how good a model is, and what it does to groups", EXAMPLE)
     add_rows(command, data="rows with labels")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     command.add_argument("--label", required=True, metavar="COLUMN", help="what is predicted")
@@ -59,22 +53,17 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
-    command.add_argument(
-        "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)"
-    )
+    add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
     command.add_argument(
         "--no-pictures", action="store_true", help="a page without pictures, which needs no matplotlib"
     )
-    command.add_argument("--force", action="store_true", help="replace the file of --html if there is one")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:
     """Print the tables, and write the page."""
-    if arguments.html and not arguments.groups:
-        raise ValueError("--html is a page about groups: say which columns they are in, with --groups")
-    path = new_file(arguments.html, "--html", force=arguments.force) if arguments.html else None
+    path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     if arguments.groups and model.objective != "binary:logistic":
         raise ValueError(f"--groups needs a model of two classes (binary:logistic), this one is of {model.objective}")
@@ -86,9 +75,9 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     check_features(source, model)
     others = [arguments.label, *arguments.groups, *([arguments.weight] if arguments.weight else [])]
     source.check_has(others, "the evaluation needs")
-    as_text = [*model.categories, *([arguments.label] if model.text_labels else [])]
+    as_text = [*model.categories, *([arguments.label] if is_text(model.classes) else [])]
     frame = source.read([*model.features, *others], as_text=as_text)
-    y = encoded(frame[arguments.label], model.classes, source.name)
+    y = later_labels(frame[arguments.label], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
     rows = model.matrix(frame, source.name, say, label=y, weight=weight)
     if not arguments.groups:

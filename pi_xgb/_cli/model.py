@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,17 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._files import new_file, write_file
-from .._xgb.booster import categories_of_model, read_classes, write_classes
-from .features import known_features
+from .._xgb.booster import (
+    categories_of_model,
+    configuration_of,
+    read_classes,
+    rounds_in_use,
+    write_categories,
+    write_classes,
+)
+from .._xgb.matrix import matrix_of
+from .features import Categories, known_features
+from .output import new_output, write_output
 from .rows import Say
 from .source import Source
 
@@ -33,18 +40,12 @@ class Model:
     @property
     def rounds(self) -> tuple[int, int]:
         """The rounds that predict: up to the best one where the training stopped early."""
-        best = self.booster.attr("best_iteration")
-        return (0, 0) if best is None else (0, int(best) + 1)
-
-    @property
-    def text_labels(self) -> bool:
-        """Whether labels are to be read letter by letter."""
-        return self.classes is not None and self.classes.dtype.kind == "U"
+        return rounds_in_use(self.booster)
 
     def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
         """Rows as the model takes them."""
         x = known_features(frame[self.features], self.categories, file, say)
-        return xgboost.DMatrix(x, enable_categorical=True, **fields)
+        return matrix_of(x, **fields)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
         """The answers of the booster."""
@@ -78,23 +79,25 @@ def load_model(name: str) -> Model:
         raise ValueError(f"{name!r} is no model of XGBoost that this version ({xgboost.__version__}) reads") from error
     if not booster.feature_names:
         raise ValueError(f"the model {name!r} does not know the names of its features: it was trained without names")
-    learner = json.loads(booster.save_config())["learner"]
-    objective, n_classes = learner["objective"]["name"], int(learner["learner_model_param"]["num_class"])
+    found = configuration_of(booster)
     classes = read_classes(booster)
-    if classes is None and n_classes > 1:
-        classes = np.arange(n_classes)
-    return Model(booster, objective, list(booster.feature_names), categories_of_model(booster), classes)
+    if classes is None and found.n_classes > 1:
+        classes = np.arange(found.n_classes)
+    return Model(booster, found.objective, list(booster.feature_names), categories_of_model(booster), classes)
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:
     """The file that ``--out`` names for a model."""
-    return new_file(arguments.out, "--out", force=arguments.force, endings=(".ubj", ".json"))
+    return new_output(arguments, endings=(".ubj", ".json"))
 
 
-def write_model(path: Path, booster: xgboost.Booster, classes: Any, *, force: bool) -> None:
-    """Write a plain file of XGBoost, in the format of its ending, with the names of the classes."""
+def write_model(
+    path: Path, booster: xgboost.Booster, classes: Any, categories: Categories, arguments: argparse.Namespace
+) -> None:
+    """Write a plain file of XGBoost, in the format of its ending, with the names of classes and categories."""
     write_classes(booster, classes)
-    write_file(path, bytes(booster.save_raw(path.suffix.lower()[1:])), "--out", force=force)
+    write_categories(booster, categories)
+    write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 
 def check_features(source: Source, model: Model) -> None:

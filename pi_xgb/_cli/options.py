@@ -5,7 +5,54 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import sys
+from collections.abc import Callable
 from typing import Any
+
+_Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
+_IGNORED = "{} would be ignored: "
+
+UNREAD: tuple[_Rule, ...] = (
+    (("early_stopping",), lambda a: a.valid, "{} needs rows to watch: add --valid with a file, or a share such as 0.2"),
+    (
+        ("early_stopping",),
+        lambda a: a.kl_weight != "auto",
+        "--kl-weight auto chooses the number of rounds as well: leave {} out",
+    ),
+    (
+        ("method", "kl_weight", "crossfit", "teacher"),
+        lambda a: a.privileged,
+        _IGNORED + "say which columns are privileged, with --privileged",
+    ),
+    (
+        ("crossfit",),
+        lambda a: a.method not in ("jpib", ["jpib"]),
+        "--method jpib has no use for {}: its teacher grows with the student",
+    ),
+    (("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
+    (("n_boot",), lambda a: a.groups, _IGNORED + "say which columns groups are in, with --groups"),
+    (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
+)
+"""Options that nothing would read unless the others say so, and what is wrong with those that were given."""
+
+
+def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
+    """No option was given that nothing would read."""
+    given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
+    if given.get("kl_weight") == 0:  # plain XGBoost, with or without privileged columns
+        del given["kl_weight"]
+    for options, is_read, message in UNREAD:
+        named = [f"--{name.replace('_', '-')}" for name in options if name in given]
+        if named and not is_read(arguments):
+            raise ValueError(message.format(", ".join(named)))
+
+
+def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
+    """A command, whose help ends with an example."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=what, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    return command
 
 
 def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
@@ -93,26 +140,24 @@ def at_least(smallest: int) -> Any:
     return read
 
 
-def weight(text: str) -> float:
-    """A kl_weight."""
+def _number(text: str, largest: float, what: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, got {text!r}")
+    if not 0 <= number <= largest:
+        raise argparse.ArgumentTypeError(f"must be a number {what}, got {text!r}")
     return number
+
+
+def weight(text: str) -> float:
+    """A kl_weight."""
+    return _number(text, sys.float_info.max, "of at least 0")
 
 
 def probability(text: str) -> float:
     """A probability."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
-    return number
+    return _number(text, 1.0, "between 0 and 1")
 
 
 def weight_or_auto(text: str) -> float | str:

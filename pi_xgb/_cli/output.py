@@ -1,12 +1,36 @@
-"""Tables on standard output."""
+"""Tables on standard output, and the files that options name."""
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from .._files import new_file, write_file
+
 FORMATS = ("text", "csv")
+
+
+_ANYWAY = "add --force"
+
+
+def add_out(command: argparse.ArgumentParser, option: str = "--out", **how: Any) -> None:
+    """An option that names a file to write, and the one that allows to replace it."""
+    command.add_argument(option, **how)
+    command.add_argument("--force", action="store_true", help=f"replace the file of {option} if there is one")
+
+
+def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tuple[str, ...] = ()) -> Path:
+    """The file that an option names; it can be written and would destroy nothing."""
+    name = vars(arguments)[option.removeprefix("--")]
+    return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
+
+
+def write_output(path: Path, content: bytes, arguments: argparse.Namespace) -> None:
+    """All of it, or nothing."""
+    write_file(path, content, overwrite=arguments.force, anyway=_ANYWAY)
 
 
 def print_table(table: pd.DataFrame, how: str) -> None:

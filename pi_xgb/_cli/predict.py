@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from .._files import new_file, write_file
 from .model import check_features, load_model
-from .options import add_rows, names
+from .options import add_rows, names, new_command
+from .output import add_out, new_output, write_output
 from .rows import Say
 from .source import Source, written
 
@@ -24,25 +24,19 @@ of numbers with a number. A category that the training did not have counts as mi
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "predict",
-        help="what a model says about the rows of a file",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "predict", "what a model says about the rows of a file", EXAMPLE)
     add_rows(command, data="the rows")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     command.add_argument(
         "--keep", type=names, action="extend", default=[], metavar="A,B", help="columns to copy unchanged"
     )
-    command.add_argument("--out", default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:
     """Predict, then write the answers."""
-    path = None if arguments.out == "-" else new_file(arguments.out, "--out", force=arguments.force)
+    path = None if arguments.out == "-" else new_output(arguments)
     model = load_model(arguments.model)
     source = Source(arguments.data)
     check_features(source, model)
@@ -55,7 +49,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     if path is None:
         table.to_csv(sys.stdout, index=False)
     else:
-        write_file(path, written(table, path), "--out", force=arguments.force)
+        write_output(path, written(table, path), arguments)
         say(f"{path}: {len(table)} rows")
 
 

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._core.target import Target
+from .._xgb.matrix import matrix_of
 from .features import categories_of, known_features, learned_features
-from .labels import Target, encoded, read_target
+from .labels import is_text, later_labels, training_labels
 from .source import Source, some
 
 Say = Callable[[str], None]
@@ -51,13 +53,14 @@ class Rows:
 
     def student(self) -> xgboost.DMatrix:
         """What the student learns from."""
-        return _matrix(self.x, self.y, self.weight)
+        return matrix_of(self.x, self.y, weight=self.weight)
 
     def teacher(self, *, sees_all: bool) -> xgboost.DMatrix | None:
         """What the teacher learns from; None where nothing is privileged."""
         if self.z is None:
             return None
-        return _matrix(pd.concat([self.x, self.z], axis=1) if sees_all else self.z, self.y, self.weight)
+        seen = pd.concat([self.x, self.z], axis=1) if sees_all else self.z
+        return matrix_of(seen, self.y, weight=self.weight)
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
@@ -87,7 +90,7 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
     """The rows to learn from."""
     frame = source.read(columns.read)
-    target = read_target(frame[columns.label], objective, source.name)
+    target = training_labels(frame[columns.label], objective, source.name)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
@@ -103,11 +106,10 @@ def read_validation(source: Source, columns: Columns, like: Rows, target: Target
     source.check_has([columns.label, *([columns.weight] if columns.weight else [])], "the training needs")
     has_z = bool(columns.privileged) and set(columns.privileged) <= set(source.columns)
     known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
-    is_text = target.classes is not None and target.classes.dtype.kind == "U"
-    frame = source.read(columns.read, as_text=[*known, *([columns.label] if is_text else [])])
+    frame = source.read(columns.read, as_text=[*known, *([columns.label] if is_text(target.classes) else [])])
     x = known_features(frame[columns.features], known, source.name, say)
     z = known_features(frame[columns.privileged], known, source.name, say) if has_z else None
-    y = encoded(frame[columns.label], target.classes, source.name)
+    y = later_labels(frame[columns.label], target.classes, target.objective, source.name)
     return Rows(x, z, y, weights_of(frame, columns.weight, source.name))
 
 
@@ -121,10 +123,6 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     if is_aside.all() or not is_aside.any():
         raise ValueError(f"--valid {share:g} of {len(by_label)} rows leaves no row on one side: give another share")
     return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside))
-
-
-def _matrix(frame: pd.DataFrame, y: Any, weight: Any) -> xgboost.DMatrix:
-    return xgboost.DMatrix(frame, y, weight=weight, enable_categorical=True)
 
 
 def weights_of(frame: pd.DataFrame, name: str | None, file: str) -> np.ndarray[Any, Any] | None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import xgboost
+from xgboost.callback import TrainingCallback
 
 from .._core.methods import METHODS
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
+from .._selection.progress import progress_bar
+from .._xgb.booster import best_round
+from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, params_of, weight_or_auto
-from .progress import Bar, on_terminal
+from .options import add_training, at_least, new_command, params_of, weight_or_auto
+from .output import add_out
 from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
 from .source import Source
-from .tune import choose
+from .tune import TEACHERS, choose
 
 EXAMPLE = """example, with lab and score known for the training rows only:
   pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
@@ -28,15 +34,9 @@ or truth values NA, NaN, null, None and the like are too, and in a column of tex
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "train",
-        help="train a model, with or without privileged columns",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
-    command.add_argument("--out", required=True, metavar="MODEL", help="the model to write, .ubj or .json")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
         "--method", choices=METHODS, default="kbpib", help="how the teacher teaches (default: %(default)s)"
     )
@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
     )
     command.add_argument(
         "--teacher",
-        choices=("privileged", "all"),
+        choices=TEACHERS,
         default="privileged",
         help="what the teacher sees: the privileged columns alone, or all (default: %(default)s)",
     )
@@ -71,7 +71,6 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace, say: Say) -> None:
     """Train, then write the model."""
     path = new_model_file(arguments)
-    _check(arguments)
     params = params_of(arguments)
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
@@ -83,30 +82,8 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     elif arguments.valid:
         rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
     booster, told = _train(arguments, {**params, **target.params}, rows, valid, say)
-    write_model(path, booster, target.classes, force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: {_summary(booster)}{told}")
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Options that mean nothing without others."""
-    if arguments.early_stopping and not arguments.valid:
-        raise ValueError("--early-stopping needs rows to watch: add --valid with a file, or a share such as 0.2")
-    if arguments.kl_weight == "auto" and arguments.early_stopping:
-        raise ValueError("--kl-weight auto chooses the number of rounds as well: leave --early-stopping out")
-    if not arguments.privileged:
-        unread = {
-            "--method": arguments.method != "kbpib",
-            "--kl-weight": arguments.kl_weight not in (DEFAULT_KL_WEIGHT, 0),
-            "--crossfit": bool(arguments.crossfit),
-            "--teacher": arguments.teacher != "privileged",
-        }
-        named = [option for option, is_set in unread.items() if is_set]
-        if named:
-            raise ValueError(
-                f"{', '.join(named)} would be ignored: say which columns are privileged, with --privileged"
-            )
-    if arguments.method == "jpib" and arguments.crossfit:
-        raise ValueError("--method jpib has no use for --crossfit: its teacher grows with the student")
 
 
 def _share(text: str | None) -> float:
@@ -133,8 +110,9 @@ def _train(
         guiding = _guiding(arguments, valid)
         guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
-    watching = {**_watching(arguments.rounds, valid, history), "early_stopping_rounds": arguments.early_stopping}
-    booster = train(params, rows.student(), arguments.rounds, **guiding, **watching)
+    with _watching(arguments.rounds, valid, history) as watching:
+        stopping = arguments.early_stopping
+        booster = train(params, rows.student(), arguments.rounds, early_stopping_rounds=stopping, **guiding, **watching)
     return booster, _told(booster, history)
 
 
@@ -142,32 +120,39 @@ def _chosen(
     arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
 ) -> tuple[xgboost.Booster, str]:
     """The booster with a kl_weight, and rounds, chosen by cross-validation."""
-    teacher = "all" if arguments.teacher == "all" else "cross-fitted" if arguments.crossfit else "in-sample"
-    folds = {"crossfit": arguments.crossfit} if arguments.crossfit else {}
-    selection = choose(
-        params, rows, arguments.rounds, method=arguments.method, teacher=teacher, seed=arguments.seed, **folds
-    )
+    crossfit = arguments.crossfit or (5 if arguments.teacher == "all" else 0)
+    taught = {"method": arguments.method, "teacher": arguments.teacher, "crossfit": crossfit}
+    selection = choose(params, rows, arguments.rounds, seed=arguments.seed, **taught)
     say(f"--kl-weight auto: {selection}")
     history: dict[str, Any] = {}
     rounds = selection.choice["num_boost_round"]
-    watching = _watching(rounds, valid, history)
-    booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
+    with _watching(rounds, valid, history) as watching:
+        booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
     return booster, _told(booster, history)
 
 
-def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of ``xgboost.train`` that look on."""
-    return {
-        "evals": [] if valid is None else [(valid.student(), "valid")],
-        "evals_result": history,
-        "verbose_eval": False,
-        "callbacks": [Bar(rounds)] if on_terminal() else None,
-    }
+class _Steps(TrainingCallback):
+    """Counts the rounds, and changes nothing."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self._step = step
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        self._step()
+        return False
+
+
+@contextlib.contextmanager
+def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The keywords of ``xgboost.train`` that look on, with a bar for who watches a terminal."""
+    evals = [] if valid is None else [(valid.student(), "valid")]
+    with progress_bar(rounds, "rounds", None) as step:
+        yield {"evals": evals, "evals_result": history, "verbose_eval": False, "callbacks": [_Steps(step)]}
 
 
 def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
-    best = booster.attr("best_iteration")
-    at = -1 if best is None else int(best)
+    best = best_round(booster)
+    at = -1 if best is None else best
     scores = [f"{name} {values[at]:.5g}" for name, values in history.get("valid", {}).items()]
     return f"; on --valid: {', '.join(scores)}" if scores else ""
 
@@ -196,8 +181,8 @@ def _guiding(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any
 
 def _summary(booster: xgboost.Booster) -> str:
     rounds = booster.num_boosted_rounds()
-    best = booster.attr("best_iteration")
-    trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {int(best) + 1}"
+    best = best_round(booster)
+    trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
     method, weights = booster.attr("pi_xgb_method"), booster.attr("pi_xgb_kl_weight")
     taught = f"{method} with kl_weight {float(weights):g}" if method and weights else "no teacher"
     return f"{trained}; {taught}"

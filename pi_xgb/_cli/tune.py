@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .._core.methods import METHODS
+from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, names, params_of, weight
-from .output import FORMATS, print_table
+from .options import add_training, at_least, names, new_command, params_of, weight
+from .output import FORMATS, add_out, print_table
 from .rows import Rows, Say, columns_of, read_training
 from .source import Source
 
@@ -21,22 +22,17 @@ EXAMPLE = """example:
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
 chosen unless another is convincingly better on the same folds."""
 
-# The names that selection gives to the teachers of KbPIB.
-TEACHERS = ("in-sample", "cross-fitted", "all")
+TEACHERS = ("privileged", "all")
+# Both at once, what a teacher sees and how it judges: so it was until there was --crossfit.
+_OLD_TEACHERS = ("in-sample", "cross-fitted")
 
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = commands.add_parser(
-        "tune",
-        help="choose how to teach, by cross-validation",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
     add_training(command)
     add_choosing(command, repeats=1)
-    command.add_argument("--out", metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
-    command.add_argument("--force", action="store_true", help="replace the file of --out if there is one")
+    add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
 
 
@@ -45,13 +41,31 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int) -> None:
     command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
     command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: both)")
     command.add_argument(
-        "--teacher", choices=TEACHERS, action="append", help="of kbpib; again for others (default: all)"
+        "--teacher",
+        choices=(*TEACHERS, *_OLD_TEACHERS),
+        metavar=f"{{{','.join(TEACHERS)}}}",
+        action="append",
+        help="what the teacher of kbpib sees; again for the other (default: both)",
+    )
+    command.add_argument(
+        "--crossfit",
+        type=folds,
+        metavar="N,N",
+        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 0,5)",
     )
     command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
     command.add_argument("--repeats", type=at_least(1), default=repeats, help="with other folds (default: %(default)s)")
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
+
+
+def folds(text: str) -> list[int]:
+    """Numbers of folds with commas between them, each 0 or at least 2."""
+    found = [at_least(0)(part) for part in names(text)]
+    if 1 in found:
+        raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
+    return found
 
 
 def weights(text: str) -> list[float]:
@@ -74,13 +88,13 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         say("to train it on all rows: the same command with --out MODEL")
         return
     booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), verbose_eval=False)
-    write_model(path, booster, target.classes, force=arguments.force)
+    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: written")
 
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
-    given = {"kl_weight": arguments.kl_weight, "method": arguments.method, "teacher": arguments.teacher}
+    given = {name: getattr(arguments, name) for name in ("kl_weight", "method", "teacher", "crossfit")}
     return {
         **{name: value for name, value in given.items() if value},
         "metric": arguments.metric,

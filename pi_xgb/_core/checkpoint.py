@@ -10,6 +10,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from .._files import write_file
 from .._rows.checks import check_folder
 from .joint import JointTeacher
 
@@ -70,9 +71,8 @@ class JointCheckPoint(TrainingCallback):
         return False
 
     def _save(self, booster: xgboost.Booster, name: str) -> None:
-        unfinished = self._directory / f"unfinished-{name}"
-        booster.save_model(unfinished)
-        unfinished.replace(self._directory / name)
+        # Not save_model, which says nothing of a disk that is full.
+        write_file(self._directory / name, bytes(booster.save_raw("ubj")), overwrite=True)
 
     @staticmethod
     def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:

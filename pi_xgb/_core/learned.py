@@ -16,6 +16,7 @@ from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
+from .._xgb.booster import rounds_in_use
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
@@ -234,9 +235,7 @@ class _Learner:
     def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
         """What a teacher says of these rows; None: of all."""
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
-        stopped_early = booster.attr("best_iteration") is not None
-        rounds = (0, booster.best_iteration + 1) if stopped_early else (0, 0)
-        return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds))
+        return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
 
 
 def _deal(

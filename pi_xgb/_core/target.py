@@ -1,83 +1,204 @@
-"""From a column of y to the labels and the objective that XGBoost needs."""
+"""The one reader of y: labels as XGBoost takes them, the objective that they ask for, the names of their classes."""
 
 from __future__ import annotations
 
 import decimal
 import numbers
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._xgb.params import user_params
+from .._rows.checks import check_choice
 from .losses import LOSSES
 
 
-def labels_and_params(y: Any, params: Any) -> tuple[Array, dict[str, Any], Any]:
-    """Numbers for y, params with an objective, and the user's names of the classes, None where there are none.
+@dataclass(frozen=True)
+class Target:
+    """What y says. All arrays have one entry per row, but ``classes``, which names 0, 1, ...
 
-    Without an objective two values, or truth values, strings and categories, are classes; other numbers are numbers.
+    ``values`` are in single precision. ``classes`` is None for numbers. ``labelled`` is None where every row has a
+    label; else False where it has none, and the value there is 0.
     """
-    column = _column(y)
-    own = user_params(params)
-    is_numeric = column.dtype.kind in "iuf"
-    is_class = not is_numeric or isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
-    n_values = column.nunique()
-    if n_values < 2:
-        raise ValueError(f"every y is {_plain(column.iloc[0])!r}: there is nothing to tell apart")
-    if "objective" not in own and n_values == 2:
-        own["objective"] = "binary:logistic"
-    elif "objective" not in own and is_class:
-        own["objective"] = "multi:softprob"
-    own.setdefault("objective", "reg:squarederror")
-    loss = LOSSES.get(own["objective"])
-    if loss is None or not loss.probabilities:
-        if not is_numeric:
-            raise TypeError(f"y must be numbers for {own['objective']}, got dtype {column.dtype}")
-        return _finite(column), own, None
-    if not loss.multiclass and n_values > 2 and is_numeric:
-        return _finite(column), own, None  # probabilities as labels
-    if not loss.multiclass and n_values != 2:
-        raise ValueError(f"y has {n_values} classes, binary:logistic takes 2: use objective 'multi:softprob'")
-    codes, classes = pd.factorize(column, sort=True)
-    if loss.multiclass:
-        own.setdefault("num_class", len(classes))
-    return codes.astype(np.float32), own, classes
+
+    values: Array
+    objective: str
+    classes: Array | None = None
+    labelled: Array | None = None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What the labels say about the params of the booster."""
+        if self.classes is None or not self.objective.startswith("multi:"):
+            return {"objective": self.objective}
+        return {"objective": self.objective, "num_class": len(self.classes)}
 
 
-def _column(y: Any) -> Any:
-    """One label per row, in numbers where they are numbers of any kind."""
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+def read_target(
+    y: Any,
+    objective: str | None = None,
+    *,
+    classes: bool = False,
+    whole_numbers: str = "numbers",
+    missing: str = "error",
+    name: str = "y",
+    say: str = "objective ",
+) -> Target:
+    """The labels of training rows, in a container of any kind.
+
+    Without an ``objective`` the labels decide: two values mean ``binary:logistic``; several of text, truth values or
+    categories ``multi:softprob``; numbers ``reg:squarederror``. For ``binary:logistic`` numbers in [0, 1] are taken as
+    they are, any other two values are classes in their order.
+
+    Parameters
+    ----------
+    classes
+        Whether y holds classes whatever the objective.
+    whole_numbers
+        What several whole numbers are where nobody says it: "numbers", or "ask", an error, since they may be classes.
+    missing
+        "error", or "unlabelled": rows without a label (NaN, None, NaT, NA) are marked in :attr:`Target.labelled`.
+    name, say
+        How messages call y, and what they put before an objective that they advise.
+    """
+    check_choice(missing, ("error", "unlabelled"), "missing")
+    column, labelled = _column(y, name)
+    if not labelled.all() and (missing == "error" or not labelled.any()):
+        raise ValueError(
+            f"{name} has {int((~labelled).sum())} missing values in {len(labelled)} rows: leave out the rows without "
+            "a label"
+        )
+    kept = _unboxed(column[labelled])
+    codes, distinct = pd.factorize(kept, sort=True)
+    distinct = np.asarray(distinct, kept.dtype)
+    if len(distinct) < 2:
+        raise ValueError(
+            f"{name} has the same value in every row, {distinct.tolist()[0]!r}: one class or one amount leaves "
+            "nothing to tell apart"
+        )
+    if objective is None:
+        is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
+        objective = _guess(distinct, is_category=is_category, ask=whole_numbers == "ask", name=name, say=say)
+    if classes or _means_classes(distinct, objective, name, say):
+        return Target(_spread(codes.astype(np.float32), labelled), objective, distinct, _mask(labelled))
+    return Target(_spread(_numbers(kept, name, objective), labelled), objective, None, _mask(labelled))
+
+
+def encode_labels(
+    y: Any, classes: Array | None, objective: str | None = None, *, name: str = "y", like: str = "y"
+) -> Array:
+    """The labels of other rows, numbered as those of the training, which messages call ``like``."""
+    column, labelled = _column(y, name)
+    if not labelled.all():
+        raise ValueError(f"{name} has {int((~labelled).sum())} missing values: leave out the rows without a label")
+    column = _unboxed(column)
+    if classes is None:
+        truth = column.dtype.kind == "b"
+        label = _numbers(column.astype(int) if truth else column, name, objective or "the model")
+        if objective in LOSSES:
+            LOSSES[objective].check_labels(label, 0, name)
+        return label
+    codes = np.asarray(pd.Index(classes).get_indexer(pd.Index(column)))
+    unknown = pd.unique(column[codes < 0]).tolist()
+    if unknown:
+        raise ValueError(
+            f"{name} has the classes {unknown[:5]}, which {like} has not: it has {classes.tolist()}. Evaluate on rows "
+            "of known classes, or train on some rows of the others"
+        )
+    return codes.astype(np.float32)
+
+
+def on_host(y: Any) -> Any:
+    """A column, wherever it lies, as a NumPy array."""
+    if hasattr(y, "collect") and not hasattr(y, "shape"):  # polars.LazyFrame
+        y = y.collect()
+    if hasattr(y, "__cuda_array_interface__"):
+        y = y.to_numpy() if hasattr(y, "to_numpy") else y.get()
+    return np.asarray(y)
+
+
+def _column(y: Any, name: str) -> tuple[Array, Array]:
+    """One value per row, and whether there is one."""
+    values = on_host(y)
     if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
         columns = values.shape[1] if values.ndim == 2 else f"shape {values.shape}"
-        raise ValueError(f"y must be one column, got {columns}: compare them one at a time")
-    column = pd.Series(values.ravel())
-    if column.empty:
-        raise ValueError("y is empty: give one label per row")
-    missing = int(column.isna().sum())
-    if missing:
-        raise ValueError(f"y has {missing} missing values: leave out the rows without a label")
-    if column.dtype == object and column.map(_is_number).all():
-        return column.astype(np.float64)
+        raise ValueError(f"{name} must be one column, got {columns}: take them one at a time")
+    if not values.size:
+        raise ValueError(f"{name} is empty: give one label per row")
+    column = values.ravel()
+    return column, ~pd.isna(column)
+
+
+def _unboxed(column: Array) -> Array:
+    """Numbers and truth values out of their objects."""
+    if column.dtype.kind != "O":
+        return column
+    if all(isinstance(value, (bool, np.bool_)) for value in column):
+        return column.astype(bool)
+    if all(isinstance(value, (numbers.Real, decimal.Decimal)) and not isinstance(value, bool) for value in column):
+        unboxed = np.array(column.tolist())
+        return unboxed if unboxed.dtype.kind in "iuf" else column.astype(np.float64)
     return column
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (numbers.Real, decimal.Decimal)) and not isinstance(value, bool)
+def _is_number(values: Array) -> bool:
+    return values.dtype.kind in "iuf"
 
 
-def _finite(column: Any) -> Array:
+def _guess(distinct: Array, *, is_category: bool, ask: bool, name: str, say: str) -> str:
+    if len(distinct) == 2:
+        return "binary:logistic"
+    if is_category or not _is_number(distinct):
+        return "multi:softprob"
+    if ask and (distinct == np.round(distinct)).all():
+        raise ValueError(
+            f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: say "
+            f"{say}multi:softprob or {say}reg:squarederror"
+        )
+    return "reg:squarederror"
+
+
+def _means_classes(distinct: Array, objective: str, name: str, say: str) -> bool:
+    """Whether these labels are classes to this objective, rather than numbers."""
+    loss = LOSSES.get(objective)
+    if loss is None or not loss.probabilities:
+        return False
+    if loss.multiclass:
+        return True
+    if _is_number(distinct) and distinct.min() >= 0 and distinct.max() <= 1 and distinct.tolist() != [0, 1]:
+        return False
+    if len(distinct) > 2:
+        raise ValueError(
+            f"{objective} tells two classes apart, and {name} has {len(distinct)} classes: say {say}multi:softprob"
+        )
+    return True
+
+
+def _numbers(column: Array, name: str, objective: str) -> Array:
+    if not _is_number(column):
+        raise TypeError(
+            f"{objective} needs numbers: {name} must be numbers, and has dtype {column.dtype} with values such as "
+            f"{column.tolist()[0]!r}"
+        )
     with np.errstate(over="ignore"):
-        label: Array = column.to_numpy(dtype=np.float32)
+        label: Array = column.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(label))
     if wrong.size:
         raise ValueError(
-            f"row {wrong[0]} of y is {column.iloc[wrong[0]]:g}, which is not finite for XGBoost's single precision: "
+            f"row {wrong[0]} of {name} is {column[wrong[0]]:g}, which is not finite for XGBoost's single precision: "
             "leave such rows out, or scale y"
         )
     return label
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _spread(values: Array, labelled: Array) -> Array:
+    """The values in the rows that have a label, 0 elsewhere."""
+    spread = np.zeros(len(labelled), np.float32)
+    spread[labelled] = values
+    return spread
+
+
+def _mask(labelled: Array) -> Array | None:
+    return None if labelled.all() else labelled

@@ -92,40 +92,54 @@ async def train_async(
     parts = await parts_of_matrix(client, dtrain, "dtrain")
     shares = share_out(parts)
 
-    async def visiting(pairs: Named, keyword: str, *, everywhere: bool = False) -> list[dict[str, list[Any]]]:
-        housed = []
-        for matrix, label in pairs:
-            name = f"{keyword} {label!r}"
-            others = await parts_of_matrix(client, matrix, name)
-            housed.append(shares.visiting(others, name, everywhere=everywhere))
-        return housed
-
-    sides: list[Side | None] = [Side(dtrain, parts, evals, await visiting(evals, "evals")), None]
+    sides: list[Side | None] = [await _side(client, shares, dtrain, parts, evals, "evals"), None]
     if privileged is not None:
-        privileged_parts = await parts_of_matrix(client, privileged, "privileged")
-        check_lined_up(parts, privileged_parts, "dtrain", "privileged")
-        housed = await visiting(privileged_evals, "privileged_evals", everywhere=True)
-        sides[1] = Side(privileged, privileged_parts, privileged_evals, housed)
+        of_teacher = await parts_of_matrix(client, privileged, "privileged")
+        check_lined_up(parts, of_teacher, "dtrain", "privileged")
+        sides[1] = await _side(
+            client, shares, privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
+        )
     teachers = await teachers_on_workers(client, teacher, parts)
+    loads = {
+        worker: (
+            *(None if side is None else side.of(shares, worker) for side in sides),
+            None if teachers is None else [(one.share(shares, parts, worker), weight) for one, weight in teachers],
+        )
+        for worker in shares.workers
+    }
+    return await _train_together(client, order, loads)
 
-    workers = shares.workers
+
+async def _side(
+    client: Any, shares: Shares, matrix: Any, parts: list[Part], evals: Named, keyword: str, *, everywhere: bool = False
+) -> Side:
+    """The rows of a matrix and of those to evaluate; ``everywhere``: no worker may be without any of the latter."""
+    visiting = []
+    for other, label in evals:
+        name = f"{keyword} {label!r}"
+        visiting.append(shares.visiting(await parts_of_matrix(client, other, name), name, everywhere=everywhere))
+    return Side(matrix, parts, list(evals), visiting)
+
+
+async def _train_together(client: Any, order: Order, loads: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """Every worker trains on its load, in one communicator."""
+    workers = list(loads)
     # Two trainings at once on one worker would wait for each other's other half.
     async with distributed.MultiLock(workers, client):
-        communicator = await _get_rabit_args(client, len(workers), dconfig=_get_dask_config(), coll_cfg=coll_cfg)
+        communicator = await _get_rabit_args(client, len(workers), dconfig=_get_dask_config(), coll_cfg=order.coll_cfg)
         futures = [
             client.submit(
                 _work,
                 worker,
                 order,
                 communicator,
-                *[None if side is None else side.of(shares, worker) for side in sides],
-                None if teachers is None else [(one.share(shares, parts, worker), w) for one, w in teachers],
+                *load,
                 workers=[worker],
                 # Where its worker is gone the task must fail somewhere else, instead of waiting for ever.
                 allow_other_workers=True,
                 pure=False,
             )
-            for worker in workers
+            for worker, load in loads.items()
         ]
         return await _outcome(futures)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import inspect
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -33,6 +33,17 @@ def _check_parameters(further: Any) -> None:
     """None that would be dropped in silence, with the fairness or the secrecy that somebody counts on."""
     for name in _ELSEWHERE.keys() & (further or {}).keys():
         raise TypeError(f"{name} is no parameter of the Dask estimators: write {_ELSEWHERE[name]}")
+
+
+@dataclasses.dataclass(frozen=True)
+class _TeacherRows:
+    """What the teacher of one ``fit`` learns from: collections in the partitions of the student's."""
+
+    teacher: Any
+    privileged: Any
+    labels: Any
+    evals: list[tuple[Any, Any]]
+    """The privileged columns (or None) and the labels of each evaluation set."""
 
 
 class _DaskPrivileged(_Base):  # type: ignore[misc]
@@ -101,42 +112,20 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         check_kl_weight(self.kl_weight)
         _check_blocks(privileged, y, "privileged", "y")
         eval_privileged = _checked_eval_privileged(eval_privileged, eval_set)
-        guided = privileged is not None or teacher is not None
-        if not guided and self.kl_weight != 0:
+        own_fit = self._xgboost._fit_async
+        if privileged is not None or teacher is not None:
+            evals = [(table, labels) for table, (_, labels) in zip(eval_privileged, eval_set or (), strict=True)]
+            rows = _TeacherRows(teacher, privileged, y, evals)
+            own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
+        elif self.kl_weight != 0:
             warnings.warn(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
                 "kl_weight=0 if this is what you want",
                 UserWarning,
                 stacklevel=2,
             )
-
-        async def train(**given: Any) -> Any:
-            client = given.pop("client")
-            learner = await self._matrix(client, privileged, y)
-            stops = self.early_stopping_rounds and learner is not None and self.method == "kbpib" and self.kl_weight > 0
-            pairs = zip(eval_privileged, eval_set or (), given["evals"] or (), strict=True)
-            learner_evals = [
-                (await self._matrix(client, table, labels), name)
-                for table, (_, labels), (_, name) in pairs
-                if table is not None and stops
-            ]
-            return await train_async(
-                client,
-                privileged=learner,
-                teacher=teacher,
-                privileged_evals=learner_evals or None,
-                method=self.method,
-                kl_weight=self.kl_weight,
-                crossfit=self.crossfit,
-                teacher_params=self.teacher_params,
-                allow_overlap=self.allow_overlap,
-                engine=self.engine,
-                **{name: value for name, value in given.items() if name in _READ},
-            )
-
-        own_fit = self._xgboost._fit_async
         return self._client_sync(  # type: ignore[no-any-return]
-            functools.partial(borrowed(own_fit, _train_async=train) if guided else own_fit, self),
+            functools.partial(own_fit, self),
             X=X,
             y=y,
             sample_weight=sample_weight,
@@ -147,6 +136,24 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             verbose=verbose,
             xgb_model=xgb_model,
             feature_weights=feature_weights,
+        )
+
+    async def _train_guided(self, rows: _TeacherRows, *, client: Any, evals: Any, **given: Any) -> Any:
+        """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
+        privileged = await self._matrix(client, rows.privileged, rows.labels)
+        privileged_evals = []
+        if self.early_stopping_rounds and privileged is not None and self.method == "kbpib" and self.kl_weight > 0:
+            for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
+                if table is not None:
+                    privileged_evals.append((await self._matrix(client, table, labels), name))
+        return await train_async(
+            client,
+            privileged=privileged,
+            teacher=rows.teacher,
+            evals=evals,
+            privileged_evals=privileged_evals or None,
+            **{name: getattr(self, name) for name in _GUIDING},
+            **{name: value for name, value in given.items() if name in _READ},
         )
 
     async def _matrix(self, client: Any, table: Any, labels: Any) -> Any:
@@ -162,12 +169,12 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
+_GUIDING = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap", "engine")
 # What train_async reads of the keywords of xgboost.dask's own training.
 _READ = (
     "params",
     "dtrain",
     "num_boost_round",
-    "evals",
     "early_stopping_rounds",
     "xgb_model",
     "verbose_eval",
@@ -175,7 +182,7 @@ _READ = (
     "custom_metric",
     "coll_cfg",
 )
-_OWN_PARAMETERS = frozenset(inspect.signature(_DaskPrivileged.__init__).parameters) - {"self", "kwargs"}
+_OWN_PARAMETERS = {*_GUIDING, "coll_cfg"}
 
 
 class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: ignore[misc]

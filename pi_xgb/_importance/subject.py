@@ -13,6 +13,7 @@ import xgboost
 from .._rows.checks import check_lengths, check_whole
 from .._rows.names import describe
 from .._rows.vectors import as_weights
+from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, TreeModel, read_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
@@ -172,8 +173,7 @@ def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] |
     """The rounds to look at, with 0 <= begin <= end <= the rounds of the model."""
     n_rounds = model.n_rounds
     if asked is None:
-        best = booster.attr("best_iteration")
-        return 0, n_rounds if best is None else min(int(best) + 1, n_rounds)
+        asked = rounds_in_use(booster)
     begin, end = asked
     end = end or n_rounds
     if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import plotting
+from .._plots.by_group import plot_calibration, plot_roc, plot_scores
+from .._plots.by_table import plot_frontier, plot_importance, plot_kl_weight_path
 from .._plots.style import MOST, with_room
 from .html import Html
 from .models import JudgedModel, JudgedRows
@@ -54,14 +55,14 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
 
     return [
         picture(
-            lambda ax: plotting.plot_roc(rows.labels, model.scores, ax=ax, **groups),
+            lambda ax: plot_roc(rows.labels, model.scores, ax=ax, **groups),
             "ROC curve of each group, with the area between them.",
             f"ROC curves of {model.name} by group. Area under the curve: {each('auc')}.",
             f"{prefix}-roc",
             size,
         ),
         picture(
-            lambda ax: plotting.plot_calibration(rows.labels, model.scores, ax=ax, **groups),
+            lambda ax: plot_calibration(rows.labels, model.scores, ax=ax, **groups),
             "Calibration: the share of positives by predicted probability; on the dotted line predictions come true as "
             "often as they say.",
             f"Calibration curves of {model.name} by group. Overall share of positives: {each('base_rate')}.",
@@ -69,7 +70,7 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
             size,
         ),
         picture(
-            lambda ax: plotting.plot_scores(model.scores, threshold=model.threshold, ax=ax, **groups),
+            lambda ax: plot_scores(model.scores, threshold=model.threshold, ax=ax, **groups),
             "Predicted probabilities of each group, and the share above the threshold.",
             f"Distribution of the probabilities of {model.name} by group. Share above the threshold "
             f"{model.threshold:g}: {each('selection_rate')}.",
@@ -89,7 +90,7 @@ def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, pr
         )
     height = 1.2 + 0.3 * min(len(table), max_features)
     return picture(
-        lambda ax: plotting.plot_importance(table, max_features=max_features, ax=ax),
+        lambda ax: plot_importance(table, max_features=max_features, ax=ax),
         "Fair importance (to the left: splits on the feature add bias) beside XGBoost's gain.",
         f"Bars of fair importance and gain by feature for {model.name}. {told}",
         f"{prefix}-importance",
@@ -108,7 +109,7 @@ def of_comparison(numbers: Numbers) -> Picture | None:
         for row in placed.itertuples()
     )
     return picture(
-        lambda ax: plotting.plot_frontier(placed, ax=ax),
+        lambda ax: plot_frontier(placed, ax=ax),
         "Accuracy against the difference in selection rate, with intervals: up and to the left is better.",
         f"Models by accuracy and difference in selection rate: {places}.",
         "comparison",
@@ -119,7 +120,7 @@ def of_comparison(numbers: Numbers) -> Picture | None:
 def of_kl_weights(table: pd.DataFrame, options: dict[str, Any]) -> Picture:
     """The path over kl_weight."""
     return picture(
-        lambda ax: plotting.plot_kl_weight_path(table, ax=ax, **options),
+        lambda ax: plot_kl_weight_path(table, ax=ax, **options),
         "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost.",
         "Cross-validated score over kl_weight, with the spread over the folds.",
         "kl-weight",

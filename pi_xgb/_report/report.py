@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from .._files import new_file, write_file
 from .._plots.series import as_table, weight_path
 from .._plots.style import pyplot
 from .._rows.checks import check_bootstrap, check_choice
@@ -133,7 +133,7 @@ def report(
     ...     path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
-    target = _target(path, overwrite=overwrite)
+    target = new_file(path, "path", overwrite=overwrite)
     _check_options(title, importance_metric, max_features, cv_table, pictures=pictures)
     check_bootstrap(n_boot, confidence)
     how = Resampling(int(n_boot), confidence, _seed(random_state))
@@ -156,23 +156,8 @@ def report(
         max_features=max_features,
         **(_pictures(judged, rows, numbers, cv_table, max_features) if pictures else {}),
     )
-    _write(target, page(content), overwrite=overwrite)
+    write_file(target, page(content).encode(), overwrite=overwrite)
     return target
-
-
-def _target(path: Any, *, overwrite: bool) -> Path:
-    target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"path must name a file, {str(target)!r} is a folder: add a name such as report.html")
-    if not target.absolute().parent.is_dir():
-        raise FileNotFoundError(f"the folder of {str(target)!r} does not exist: create it first")
-    if target.exists() and not overwrite:
-        raise _exists(target)
-    return target
-
-
-def _exists(target: Path) -> FileExistsError:
-    return FileExistsError(f"{str(target)!r} exists and is left as it is: choose another name, or pass overwrite=True")
 
 
 def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool) -> None:
@@ -237,29 +222,3 @@ def _pictures(
                 for i, model in enumerate(models)
             },
         }
-
-
-def _write(target: Path, text: str, *, overwrite: bool) -> None:
-    """All of the file or nothing: it is written under another name in the same folder, and renamed."""
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if overwrite:
-            os.replace(draft, target)
-        else:
-            _rename_to_new(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _rename_to_new(draft: Path, target: Path) -> None:
-    """Rename unless the name has been taken in the meantime."""
-    try:
-        os.link(draft, target)
-    except FileExistsError as error:
-        raise _exists(target) from error
-    except OSError:  # a file system without links
-        if target.exists():
-            raise _exists(target) from None
-        os.rename(draft, target)

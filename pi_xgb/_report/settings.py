@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import platform
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import xgboost
 
 from .._version import __version__
+from .._xgb.booster import Configuration, configuration_of
 from .models import JudgedModel, JudgedRows
 from .numbers import Resampling
-
-ALIASES = ("learning_rate", "min_split_loss", "reg_alpha", "reg_lambda")
-"""Second names in XGBoost's configuration."""
-
-GENERIC = ("device", "seed")
-"""What makes a difference to a model, of the parameters that all boosters have."""
-
-SHAPE = ("generic_param", "gbtree_model_param", "model_param", "learner_model_param", "updater", "metrics")
-"""Sections of the configuration that hold no parameter of a user's, or are looked at by name."""
 
 LONGEST = 200
 
@@ -47,33 +36,21 @@ def params_of(model: JudgedModel) -> dict[str, str]:
     """What differs from XGBoost's defaults, and the kind of model; one from a file has forgotten most of it."""
     if model.booster is None:
         return {}
-    learner = json.loads(model.booster.save_config())["learner"]
-    default = dict(_leaves(_untouched(learner))) | {"device": "cpu", "seed": "0"}
-    given = dict(_leaves(learner)) | {name: learner["generic_param"].get(name) for name in GENERIC}
-    told = {name: value for name, value in given.items() if value != default.get(name) and name not in ALIASES}
-    told["booster"] = learner["learner_train_param"]["booster"]
-    told["objective"] = learner["objective"]["name"]
-    told["base_score"] = learner["learner_model_param"]["base_score"]
+    found = configuration_of(model.booster)
+    default = _untouched(found) | {"device": "cpu", "seed": "0"}
+    told = {name: value for name, value in found.settings.items() if value != default.get(name)}
+    told |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}
     return {name: _plain(value) for name, value in sorted(told.items())}
 
 
-def _untouched(learner: dict[str, Any]) -> Any:
-    """The configuration of a booster of the same kind for which nothing was set."""
-    kind, objective = learner["learner_train_param"]["booster"], learner["objective"]["name"]
+def _untouched(found: Configuration) -> dict[str, str]:
+    """The settings of a booster of the same kind for which nothing was set."""
     # Other objectives want more of their rows than there is here; they are told as they are.
-    simple = {"objective": objective} if objective.startswith(("binary:", "reg:")) else {}
+    simple = {"objective": found.objective} if found.objective.startswith(("binary:", "reg:")) else {}
     data = xgboost.DMatrix(np.zeros((2, 1)), [0.0, 1.0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of kinds that will go, the user was told when he chose one
-        return json.loads(xgboost.train({"booster": kind} | simple, data, 0).save_config())["learner"]
-
-
-def _leaves(section: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in section.items():
-        if isinstance(value, dict) and name not in SHAPE:
-            yield from _leaves(value)
-        elif isinstance(value, str) and name not in ("name", "updater", "updater_seq"):
-            yield name, value
+        return configuration_of(xgboost.train({"booster": found.kind} | simple, data, 0)).settings
 
 
 def _plain(value: str) -> str:

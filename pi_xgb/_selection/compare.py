@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-import xgboost
 
 from .._core.methods import METHODS
-from .._core.target import labels_and_params
+from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
+from .._xgb.matrix import matrix_of
+from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, TEACHERS, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
@@ -123,12 +124,14 @@ standard_errors
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(method, teacher, crossfit, kl_weight)
     views = _divided(X, y, privileged, privileged_features, groups)
-    label, own, names = labels_and_params(y, params)
+    own = user_params(params)
+    target = read_target(y, own.get("objective"))
+    label, names = target.values, target.classes
     check_one_label_each(label, X)
     weight = checked_weight(sample_weight, X)
-    dtrain = xgboost.DMatrix(views.student, label, weight=weight, enable_categorical=True)
-    dprivileged = xgboost.DMatrix(views.privileged, label, enable_categorical=True)
-    recipe = Recipe(settled(own), int(num_boost_round), teacher_params)
+    dtrain = matrix_of(views.student, label, weight=weight)
+    dprivileged = matrix_of(views.privileged, label)
+    recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
     loss = recipe.check(dtrain, dprivileged, "compare")
     score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
     together = checked_groups(groups, len(label))

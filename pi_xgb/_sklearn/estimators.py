@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import xgboost
-from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._core.target import encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.alongside import check_same_order, check_some_weight
 from .._rows.views import Views, divide, student_part
-from .._xgb.booster import read_classes, write_classes
+from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
@@ -31,6 +31,9 @@ def keyword_names(init: Callable[..., None]) -> frozenset[str]:
 
 class PrivilegedXGBModel(xgboost.XGBModel):
     """What classifier and regressor share: XGBoost's estimator, its ``fit`` ending in ``pi_xgb.train``."""
+
+    _classes: Any = None
+    """The classes as they were in y."""
 
     def __init__(
         self,
@@ -98,9 +101,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if trainer.teaches:
             _check_one_target(y)
         if sample_weight is not None:
-            check_some_weight(_on_host(sample_weight))
-        encoder, y, eval_set = self._encode(y, views.eval_set)
-        trainer = trainer if encoder is None else dataclasses.replace(trainer, classes=encoder.classes_)
+            check_some_weight(on_host(sample_weight))
+        classes, y, eval_set = self._encode(y, views.eval_set)
+        trainer = trainer if classes is None else dataclasses.replace(trainer, classes=classes)
         given = {
             "sample_weight": sample_weight,
             "base_margin": base_margin,
@@ -111,9 +114,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             "feature_weights": feature_weights,
         }
         keywords = {name: value for name, value in given.items() if value is not None}
-        self._label_encoder = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
+        self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
         borrowed(super().fit, train=trainer)(self, views.student, y, verbose=verbose, **keywords)
-        self._label_encoder = encoder
+        self._classes = classes
         return self
 
     def predict(
@@ -171,8 +174,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             )
         return trainer
 
-    def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
-        """The labels as XGBoost takes them, and what turns them back."""
+    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Any]:
+        """The names of the classes, None where they have none, and the labels as XGBoost takes them."""
         return None, y, eval_set
 
     def _decoded(self, predicted: Any) -> Any:
@@ -264,50 +267,38 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     @property
     def classes_(self) -> Any:
         """The classes, sorted, as they were in y."""
-        encoder = getattr(self, "_label_encoder", None)
-        return super().classes_ if encoder is None else encoder.classes_
+        return super().classes_ if self._classes is None else self._classes
 
     def save_model(self, fname: Any) -> None:
         """Write the booster, as XGBoost's estimator does, and the names of the classes."""
-        encoder = getattr(self, "_label_encoder", None)
-        booster = self.get_booster()
-        write_classes(booster, None if encoder is None else encoder.classes_)
-        super().save_model(fname)
-        write_classes(booster, None)
+        with with_classes(self.get_booster(), self._classes):
+            super().save_model(fname)
 
     def load_model(self, fname: Any) -> None:
         """Read a booster, as XGBoost's estimator does, and the names of the classes, if there are any."""
         super().load_model(fname)
         booster = self.get_booster()
-        classes = read_classes(booster)
-        self._label_encoder = None if classes is None else LabelEncoder().fit(classes)
+        self._classes = read_classes(booster)
         write_classes(booster, None)
 
     def _decoded(self, predicted: Any) -> Any:
-        encoder = getattr(self, "_label_encoder", None)
-        return predicted if encoder is None or predicted.ndim > 1 else encoder.classes_[predicted]
+        return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
 
-    def _encode(self, y: Any, eval_set: Any) -> tuple[LabelEncoder | None, Any, Any]:
-        labels = _on_host(y)
+    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Any]:
+        labels = on_host(y)
         if labels.ndim == 2 and labels.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
             return None, y, eval_set
-        if pd.isna(labels).any():
-            raise ValueError(f"y has {int(pd.isna(labels).sum())} missing values: leave out the rows without a class")
+        target = read_target(column_or_1d(labels, warn=True), classes=True)
         check_classification_targets(labels)
-        encoder = LabelEncoder()
-        codes = encoder.fit_transform(labels)
-        if len(encoder.classes_) < 2:
-            raise ValueError(
-                f"y has 1 class, {encoder.classes_.tolist()[0]!r}: a classifier needs at least two to tell apart"
-            )
+        classes, codes = target.classes, target.values
         if eval_set is None:
-            return encoder, codes, None
+            return classes, codes, None
         # The training labels again must stay one object, by which XGBoost recognises the training rows.
         sets = [
-            (X_i, codes if y_i is y else _encoded(encoder, _on_host(y_i), f"eval_set[{i}]"))
+            (X_i, codes if y_i is y else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
             for i, (X_i, y_i) in enumerate(eval_set)
         ]
-        return encoder, codes, sets
+        return classes, codes, sets
 
 
 class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
@@ -342,22 +333,3 @@ def _check_one_target(y: Any) -> None:
             f"a teacher guides one target, y has {shape[1]} columns: fit one estimator for each "
             "(sklearn.multioutput does it), or train without a teacher"
         )
-
-
-def _on_host(y: Any) -> Any:
-    """A column as a NumPy array."""
-    if hasattr(y, "collect") and not hasattr(y, "shape"):  # polars.LazyFrame
-        y = y.collect()
-    if hasattr(y, "__cuda_array_interface__"):
-        y = y.to_numpy() if hasattr(y, "to_numpy") else y.get()
-    return np.asarray(y)
-
-
-def _encoded(encoder: LabelEncoder, labels: Any, name: str) -> Any:
-    unknown = ~pd.Series(labels.ravel()).isin(encoder.classes_).to_numpy()
-    if unknown.any():
-        raise ValueError(
-            f"{name} has the classes {pd.unique(labels.ravel()[unknown]).tolist()}, which y has not: y has "
-            f"{encoder.classes_.tolist()}. Evaluate on rows of known classes, or train on some rows of the others"
-        )
-    return encoder.transform(labels.ravel())

@@ -9,12 +9,31 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
 
 from .._arrays import Array
+from .booster import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
+
+
+def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
+    """A table of any kind as a DMatrix. Of a DataFrame the categories that XGBoost would mix up go by their numbers."""
+    numbered = []
+    if isinstance(table, pd.DataFrame):
+        table = table.copy(deep=False)
+        for position, dtype in enumerate(table.dtypes):
+            if isinstance(dtype, pd.CategoricalDtype) and not xgboost_spells(dtype.categories):
+                numbered.append(position)
+                codes = table.iloc[:, position].cat.codes
+                table.isetitem(position, codes.where(codes >= 0))
+    matrix = xgboost.DMatrix(table, label, weight=weight, enable_categorical=True)
+    if numbered:
+        types = enumerate(matrix.feature_types or [])
+        matrix.feature_types = ["c" if position in numbered else kind for position, kind in types]
+    return matrix
 
 
 def slice_rows(matrix: xgboost.DMatrix, rows: Any) -> xgboost.DMatrix:

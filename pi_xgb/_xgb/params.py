@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xgboost
+
+from .booster import configuration_of
 
 
 def check_scale_pos_weight(scale: Any) -> float:
@@ -101,8 +102,7 @@ def carried_params(xgb_model: Any) -> dict[str, Any]:
     """The tree parameters inside a Booster that is continued; a file holds none."""
     if not isinstance(xgb_model, xgboost.Booster):
         return {}
-    learner = json.loads(xgb_model.save_config())["learner"]
-    return dict(learner["gradient_booster"].get("tree_train_param", {}))
+    return configuration_of(xgb_model).tree_params
 
 
 def give_back_params(booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any]) -> None:

@@ -1,0 +1,104 @@
+"""y in any container: the labels, the objective that they ask for, the names of their classes, the gaps."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pi_xgb._core.target import encode_labels, read_target
+
+DAY = datetime.date(2020, 1, 1)
+GAPS = {
+    "numbers": [0.5, np.nan, 2.5, 0.5],
+    "None among numbers": [0.5, None, 2.5, 0.5],
+    "decimals": [decimal.Decimal("0.5"), None, decimal.Decimal("2.5"), decimal.Decimal("0.5")],
+    "Float64": pd.array([0.5, pd.NA, 2.5, 0.5], dtype="Float64"),
+    "Int64": pd.array([0, pd.NA, 1, 0], dtype="Int64"),
+    "boolean": pd.array([False, pd.NA, True, False], dtype="boolean"),
+    "truth values": np.array([False, None, True, False], dtype=object),
+    "text": ["a", None, "b", "a"],
+    "text with NaN": np.array(["a", np.nan, "b", "a"], dtype=object),
+    "pandas' text": pd.Series(["a", None, "b", "a"], dtype="string"),
+    "NA among objects": pd.Series(["a", pd.NA, "b", "a"], dtype=object),
+    "categories": pd.Series(["a", None, "b", "a"], dtype="category"),
+    "categories of numbers": pd.Series([3, None, 5, 3], dtype="category"),
+    "dates": pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01", "2020-01-01"])),
+    "NaT among objects": pd.Series([DAY, pd.NaT, datetime.date(2021, 1, 1), DAY], dtype=object),
+}
+
+
+@pytest.mark.parametrize("y", GAPS.values(), ids=GAPS)
+def test_rows_without_a_label_are_an_error_or_marked(y):
+    with pytest.raises(ValueError, match="y has 1 missing values in 4 rows"):
+        read_target(y)
+    target = read_target(y, missing="unlabelled")
+    assert target.labelled.tolist() == [True, False, True, True]
+    # What is known is what it would be without the gap, and 0 stands in it.
+    kept = pd.Series(y).drop(index=1)
+    whole = read_target(kept)
+    assert whole.labelled is None
+    assert target.values[target.labelled].tolist() == whole.values.tolist()
+    assert target.values[1] == 0
+    assert target.values.dtype == np.float32
+    assert target.params == whole.params
+    assert whole.objective == "binary:logistic"
+    assert target.classes.tolist() == whole.classes.tolist()
+    # Other rows with such a gap are refused.
+    with pytest.raises(ValueError, match=r"other has 1 missing values"):
+        encode_labels(y, whole.classes, name="other")
+    assert encode_labels(kept, whole.classes).tolist() == whole.values.tolist() == [0, 1, 0]
+
+
+def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned():
+    assert read_target([1.0, 2.0, 3.5], missing="unlabelled").labelled is None
+    with pytest.raises(ValueError, match="y has 3 missing values in 3 rows"):
+        read_target([None, np.nan, None], missing="unlabelled")
+    with pytest.raises(ValueError, match="missing must be one of"):
+        read_target([0, 1], missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("y", "asked", "objective", "classes"),
+    [
+        ([0, 1, 1], None, "binary:logistic", [0, 1]),
+        ([5, 3, 3], None, "binary:logistic", [3, 5]),
+        ([True, False], None, "binary:logistic", [False, True]),
+        (["b", "a", "c"], None, "multi:softprob", ["a", "b", "c"]),
+        (pd.Categorical([3, 4, 5]), None, "multi:softprob", [3, 4, 5]),
+        ([1, 2, 3], None, "reg:squarederror", None),
+        ([1.5, 2.0, 3.0], None, "reg:squarederror", None),
+        ([1, 2, 3], "multi:softmax", "multi:softmax", [1, 2, 3]),
+        ([0.0, 0.3, 1.0], "binary:logistic", "binary:logistic", None),  # probabilities as labels
+        ([0.2, 0.8, 0.8], None, "binary:logistic", None),
+        ([1.0, 2.0, 2.0], "reg:absoluteerror", "reg:absoluteerror", None),
+    ],
+)
+def test_what_labels_ask_for(y, asked, objective, classes):
+    target = read_target(y, asked)
+    assert target.objective == objective
+    assert (None if target.classes is None else target.classes.tolist()) == classes
+    expected = np.asarray(y, np.float32) if classes is None else [classes.index(value) for value in y]
+    assert target.values.tolist() == list(expected)
+    assert target.params.get("num_class") == (len(classes) if objective.startswith("multi:") else None)
+
+
+def test_whole_numbers_may_have_to_be_explained():
+    with pytest.raises(ValueError, match=r"3 different whole numbers.*say --objective multi:softprob or --objective"):
+        read_target([1, 2, 3], whole_numbers="ask", say="--objective ")
+    assert read_target([1, 2, 3.5], whole_numbers="ask").objective == "reg:squarederror"
+
+
+def test_labels_of_other_rows_are_in_the_range_of_the_training():
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\] for binary:logistic, they range from 0.0 to 100.0"):
+        encode_labels([0, 100], None, "binary:logistic", name="the label")
+    with pytest.raises(ValueError, match=r"eval has the classes \['c'\], which y has not: it has \['a', 'b'\]"):
+        encode_labels(["a", "c"], np.array(["a", "b"]), name="eval")
+    with pytest.raises(TypeError, match="reg:squarederror needs numbers: y must be numbers"):
+        encode_labels(["a", "c"], None, "reg:squarederror")
+    with pytest.raises(ValueError, match="row 1 of y is inf"):
+        encode_labels([1.0, np.inf], None, "reg:squarederror")
+    assert encode_labels([True, False], None, "binary:logistic").tolist() == [1, 0]
