@@ -74,7 +74,7 @@ class Guidance:
         named += [name for name in ("labelled", "teacher_weight") if self._is_set(name)]
         if named:
             raise ValueError(
-                f"without a teacher there is no use for {', '.join(named)}: pass privileged= or teacher=. To train on "
+                f"without privileged= or teacher= there is no use for {', '.join(named)}: nobody teaches. To train on "
                 "labelled rows alone build dtrain from them"
             )
 
