@@ -229,10 +229,11 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
     if not is_list_of_pairs(teacher):
         return [_teaching(teacher, kl_weight, teacher_weight, within)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
-        named = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        named = "teacher_weight" if teacher_weight is not None else "kl_weight"
+        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"a list of (teacher, weight) carries its own weights, but {named} was given as well: leave it out and put "
-            "each weight in the list, one number or one per row"
+            f"a list of (teacher, weight) carries its own weights, but {given} was given as well: leave {named} out "
+            "and put each weight in the list, one number or one per row"
         )
     teachings = []
     for one, weight in teacher:
