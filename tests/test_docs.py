@@ -54,7 +54,8 @@ def test_files_that_are_named_are_there(page):
 def rooms():
     """The rooms of the map, and what it says that each may import."""
     rows = re.findall(r"^\| (`.*?) \|.*\| (.*)\|$", PLAN, flags=re.MULTILINE)
-    return {room: set(re.findall(r"`(\w+)`", below)) for names, below in rows for room in re.findall(r"`(\w+)/?`", names)}
+    below = {names: set(re.findall(r"`(\w+)`", told)) for names, told in rows}
+    return {room: told for names, told in below.items() for room in re.findall(r"`(\w+)/?`", names)}
 
 
 def test_the_map_shows_every_room():
