@@ -51,6 +51,14 @@ def test_files_that_are_named_are_there(page):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
+def test_names_stand_where_a_page_says(page):
+    # As in `GAPS` in `metrics/_disparity_report.py`.
+    said = re.findall(r"`(\w+)`\s+(?:in|of)\s+`([\w/]+\.py)`", page.read_text())
+    files = {path: ROOT / path if (ROOT / path).exists() else ROOT / "pi_xgb" / path for _, path in said}
+    assert [(name, path) for name, path in said if not re.search(rf"\b{name}\b", files[path].read_text())] == []
+
+
 def rooms():
     """The rooms of the map, and what it says that each may import."""
     rows = re.findall(r"^\| (`.*?) \|.*\| (.*)\|$", PLAN, flags=re.MULTILINE)
