@@ -55,7 +55,8 @@ at prediction there is x alone. A teacher that has learned x and z on the labell
 of all of them. What is that worth, against plain XGBoost on the labelled rows, and how much of it is due to z?
 
 **The assumption**: which labels are missing depends on x and z alone. Nothing in the data can show that it is broken;
-the [last section](#what-a-breach-of-the-assumption-costs) shows what it then costs.
+the [last section](#what-a-breach-of-the-assumption-costs) shows what it then costs. When it pays and when not, in a few
+lines: [FINDINGS.md](FINDINGS.md#few-labels-and-many-rows).
 
 A repeat draws a quarter of the set for testing (at most {most_test} rows of it) and at most {most_training} of the
 other rows for training, and of these, class by class, as many as get a label; the labels of the others are not seen by
@@ -71,8 +72,8 @@ thin bars b."""
 SAID = {
     KBPIB: "with the unlabelled rows: a teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
     JPIB: "with the unlabelled rows: co-training with a view on z alone, kl_weight {joint:g}",
-    SELECT: "the setting that `pi_xgb.select` finds by itself on the rows at hand; slow, and run for the sets and "
-    "budgets that show it",
+    SELECT: "the setting that `pi_xgb.select` finds by itself on the labelled and unlabelled rows, as it comes; run "
+    "where z should say much, up to 200 labels",
     KBPIB_LABELLED: "the same teacher, its student on the labelled rows",
     ON_X: "control: KbPIB with the unlabelled rows and a teacher that sees x alone",
     "z shuffled": "control: KbPIB with the unlabelled rows and z of other rows",
