@@ -59,9 +59,9 @@ the [last section](#what-a-breach-of-the-assumption-costs) shows what it then co
 lines: [FINDINGS.md](FINDINGS.md#few-labels-and-many-rows).
 
 A repeat draws a quarter of the set for testing (at most {most_test} rows of it) and at most {most_training} of the
-other rows for training, and of these, class by class, as many as get a label; the labels of the others are not seen by
-any method but the ceiling. All methods see the same rows; seeds are fixed. Boosters have depth {depth}, eta {eta:g},
-{rounds} rounds and one thread, untuned unless it is said; cross-fitting has {crossfit} folds.
+other rows for training, and of these, class by class, as many as get a label; no method but the ceiling sees the labels
+of the others. All methods see the same rows; seeds are fixed. Boosters have depth {depth}, eta {eta:g}, {rounds} rounds
+and one thread, untuned unless it is said; cross-fitting has {crossfit} folds.
 
 Differences have two half widths, a +- b / c. b is that of the corrected resampled t interval at 95 % (Nadeau and Bengio
 2003) with r = 1/3, test part over the rest, which is right where repeats share their training rows, as for the most
@@ -109,8 +109,9 @@ many rows, in the order of the prediction. Intervals are at 95 % over the seeds,
   {watched:.0%} of the bad outcomes show, in the others {unwatched:.0%}."""
 
 LESSON = """\
-Ranking hardly shows a breach: where being known depends on the outcome alone, the order of the chances stays. The level
-is what breaks: the mean prediction follows the share of bad outcomes among the labels, with a teacher as without, and
+Ranking hardly shows a breach: where being known depends on the outcome alone, the order of the chances stays, and the
+broken files have more labels. Where some are watched more closely than others, it suffers too. The level is what
+breaks: the mean prediction follows the share of bad outcomes among the labels, with a teacher as without, and
 unlabelled rows do not mend it. So use the labels of settled rows only, those old enough for every outcome to be known;
 leave the others unlabelled, whether their outcome shows or not; and give the teacher what says which rows are
 settled."""
