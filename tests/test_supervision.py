@@ -500,7 +500,7 @@ def test_a_word_says_what_the_teacher_sees(method):
     ("guided", "words"),
     [
         ({"teacher": "everything"}, "'privileged', 'all'; got 'everything'"),
-        ({"teacher": "all", "privileged": None}, "pass privileged="),
+        ({"teacher": "all", "privileged": None}, "must be numbers"),
         ({"teacher": "all", "privileged_evals": True}, "side by side"),
     ],
 )
