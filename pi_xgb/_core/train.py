@@ -12,7 +12,7 @@ from xgboost.callback import TrainingCallback
 from .._arrays import Array
 from .._rows.checks import check_choice
 from .._version import __version__
-from .._xgb.collective import all_or_none
+from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
 from .._xgb.matrix import exclusive
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
@@ -202,6 +202,9 @@ def train(
             )
             native = uses_native(engine, spec, obstacle)
             teachings = guidance.teachings_at_hand(task)
+        # Checks must not talk to other workers; what all of them have to decide alike comes after.
+        native = on_every_worker(native)
+        teachings = [teaching for teaching in teachings if teaching.counts]
         check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
         task.check_labelled_rows()
         spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
@@ -213,7 +216,7 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
-        if not teachings and task.labelled is None:
+        if not (teachings or on_any_worker(task.labelled is not None)):
             return boost(params)
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
