@@ -59,6 +59,11 @@ def on_one_machine(label=None, params=PARAMS, **keywords):
     return booster.predict(xgb.DMatrix(x))
 
 
+def on_one_machine_matrix():
+    _, z, y, *_ = rows()
+    return xgb.DMatrix(z, np.where(KNOWN, y, 0))
+
+
 def close(booster, expected):
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(rows()[0])), expected, atol=1e-5)
 
@@ -72,6 +77,14 @@ def test_the_model_is_that_of_one_machine(client, method, engine, form):
     result = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, **told, **keywords)
     # Each row is told apart where it lies, in whatever form it was said.
     close(result["booster"], on_one_machine(teacher_weight=COUNTS, **keywords))
+
+
+def test_a_teacher_that_sees_all(client):
+    dtrain, privileged = matrices(client)
+    guided = {"kl_weight": 2.0, "labelled": KNOWN}
+    by_word = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, teacher="all", **guided)["booster"]
+    # Each worker puts its own rows side by side.
+    close(by_word, on_one_machine(privileged=on_one_machine_matrix(), teacher="all", kl_weight=2.0))
 
 
 def test_teachers_at_hand_count_row_by_row(client):

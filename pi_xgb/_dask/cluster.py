@@ -89,6 +89,8 @@ async def train_async(
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
     client = this_client(client)
+    if isinstance(teacher, str):  # what a teacher that is learned there sees
+        keywords["teacher"], teacher = teacher, None
     order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config())
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(privileged_evals or (), "privileged_evals")
