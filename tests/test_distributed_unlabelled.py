@@ -116,8 +116,10 @@ def failing(fault, start, end):
         "few labels": {"labelled": known & ~last, "crossfit": 3},
         "few groups": {"labelled": known, "crossfit": 3, "crossfit_groups": row // N_ROWS if last else row},
         "torn groups": {"labelled": known, "crossfit": 3, "crossfit_groups": row % 7},
+        "inexact engine": {"labelled": LABELLED["all"][start:end], "engine": "native"},
     }[fault]
-    pi_xgb.train(PARAMS, xgb.DMatrix(x, y), 2, privileged=xgb.DMatrix(z, y), **keywords)
+    params = {**PARAMS, "tree_method": "approx"} if fault == "inexact engine" else PARAMS
+    pi_xgb.train(params, xgb.DMatrix(x, y), 2, privileged=xgb.DMatrix(z, y), **keywords)
 
 
 def told_of(fault, start, end):
@@ -135,6 +137,7 @@ FAULTS = {
     "negative weight": ("at least 0 in every row", "other worker"),
     "few labels": ("the 0 labelled rows, got 3. Each worker deals its own rows", "other worker"),
     "few groups": ("1 distinct values for 3 folds", "other worker"),
+    "inexact engine": ("teachers that differ from row to row", "teachers that differ from row to row"),
     "torn groups": ("7 groups with rows on several workers", "7 groups with rows on several workers"),
 }
 
@@ -200,6 +203,8 @@ def test_a_fault_is_an_error_on_every_worker(answers, n_workers, fault):
     # Nobody is left waiting, and the worker at fault names the reason.
     assert on_last in last
     assert all(on_others in other for other in others)
+    # What all workers find is told as such.
+    assert all(("other worker" in other) == (on_others == "other worker") for other in others)
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])
