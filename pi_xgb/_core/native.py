@@ -45,7 +45,7 @@ def obstacle_to_native(
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
-    if params.get("booster") == "dart" and follows_student:
+    if spec.drops_trees and follows_student:
         return "booster='dart' drops other trees for the teacher's question than for the student's round"
     if str(params.get("sampling_method", "uniform")) == "gradient_based":
         return "sampling_method='gradient_based' weighs gradients against lambda"

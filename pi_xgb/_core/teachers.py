@@ -269,7 +269,10 @@ def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     if isinstance(teacher, str):
-        raise TypeError(f"a word for what a teacher sees, {teacher!r}, is understood next to privileged= alone")
+        raise TypeError(
+            f"a teacher is numbers, one q per row, or a Teacher, got {teacher!r}: words for what a teacher sees are "
+            "understood next to privileged="
+        )
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
         raise TypeError(
             f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"
