@@ -195,7 +195,7 @@ class Guidance:
             )
 
     def teachings_at_hand(self, task: Task) -> list[Teaching]:
-        """The teachers that the user brought, and what they weigh; none that counts for nothing."""
+        """The teachers that the user brought, and what they weigh."""
         if self.teacher is None:
             return []
         spec = task.spec
@@ -205,7 +205,7 @@ class Guidance:
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
                 Teacher.answer(teaching.teacher, task, task.like, teaching.weight)
-        return [teaching for teaching in teachings if teaching.counts]
+        return teachings
 
     def teachings_from_privileged(
         self,
