@@ -116,10 +116,10 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
     ax.set_ylim(low, low + (high - low) / (1 - share))
 
 
-def finish(ax: Axes, xlabel: str, ylabel: str) -> None:
+def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     """What all pictures share."""
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(True, alpha=0.3, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -14,8 +14,8 @@ from .._importance.fair_importance import fair_importance
 from .._rows.groups import everyone
 from .._stats.bootstrap import interval, resamples
 from ..metrics import disparity_report, group_report
-from ..metrics._disparities import gap
-from ..metrics._disparity_report import DISPARITIES, GAPS
+from ..metrics._disparities import GAPS, gap
+from ..metrics._disparity_report import DISPARITIES
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import JudgedModel, JudgedRows
 
@@ -77,7 +77,7 @@ def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
         lost = np.divide(multiplicity @ losses, total, out=np.full((len(total), 2), np.nan), where=total > 0)
         found = {"auc": whole["auc"], "accuracy": whole["accuracy"], "log_loss": lost[:, 0], "brier": lost[:, 1]}
         cells = grouped.cells(multiplicity)
-        gaps = {name: gap(cells, rates, "sum", "between_groups", "nan") for name, rates in GAPS.items()}
+        gaps = {name: gap(cells, name, "between_groups", "nan") for name in GAPS}
         return np.stack([(found | gaps)[name] for name in COMPARED], axis=1)
 
     once = np.ones((1, labels.size))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 from functools import partial
 from typing import Any
 
@@ -66,11 +66,6 @@ def watch(
         ``obj``, such as :class:`pi_xgb.KLObjective`; with a built-in objective, and in :func:`pi_xgb.train`, it
         hands over probabilities.
 
-    Returns
-    -------
-    Watch
-        To be passed as ``custom_metric``.
-
     Notes
     -----
     Each round costs what the metric costs on each set; "abroca" sorts the rows. XGBoost keeps six decimals. It
@@ -104,21 +99,10 @@ def watch(
 def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.DMatrix:
     """Let the groups travel with the rows of a DMatrix, through slices and ``xgboost.cv``, for :func:`watch`.
 
-    The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives
-    use. The booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so attach the groups
-    after the teacher.
-
-    Parameters
-    ----------
-    dmatrix
-        The matrix to write to; nothing but that field is touched.
-    sensitive_features
-        One value per row, or a DataFrame for intersections.
-
-    Returns
-    -------
-    xgboost.DMatrix
-        ``dmatrix`` itself.
+    The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives use;
+    nothing else is touched, and the booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so
+    attach the groups after the teacher. ``sensitive_features`` has one value per row, or is a DataFrame for
+    intersections. Returns ``dmatrix`` itself.
 
     Examples
     --------
@@ -203,7 +187,7 @@ class Watch:
     def _prediction(self, metric: Metric, predt: NDArray[Any]) -> NDArray[Any]:
         if _unwrapped(metric) is abroca:
             return predt
-        score = _sigmoid(predt) if self._from_margin else predt
+        score = 0.5 + 0.5 * np.tanh(predt / 2) if self._from_margin else predt
         if self._threshold is None:
             return score
         low, high = float(score.min()), float(score.max())
@@ -251,15 +235,12 @@ def _unwrapped(metric: Any) -> Any:
     return metric
 
 
-def _pairs(sensitive_features: Any) -> list[tuple[xgboost.DMatrix, Any]]:
-    if sensitive_features is None:
+def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
+    if given is None:
         return []
-    if isinstance(sensitive_features, Mapping):
-        pairs = list(sensitive_features.items())
-    elif isinstance(sensitive_features, (list, tuple)):
-        pairs = list(sensitive_features)
-    else:
-        pairs = [sensitive_features]
+    if isinstance(given, Mapping):
+        given = given.items()
+    pairs = [given] if not isinstance(given, (list, tuple, ItemsView)) else list(given)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
@@ -293,7 +274,3 @@ def _attached(dmatrix: xgboost.DMatrix) -> NDArray[np.int64]:
             "is not wanted; or call attach_groups(dmatrix, features)"
         )
     return (_FIRST_CODE - field).astype(np.int64)
-
-
-def _sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(0.5 + 0.5 * np.tanh(margin / 2))
