@@ -7,21 +7,16 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_choice
 from .._rows.groups import as_groups, check_several
 from .._rows.names import in_words, plain
-from .._xgb.trees import forests_with_leaves, sum_rows
+from .._xgb.trees import Array, forests_with_leaves, sum_rows
 from .problem import Problem
 from .rows import Labels, check_hard, check_probabilities, read_labels, read_weights
 from .score import scores
 from .subject import Subject, subject_of
-
-__all__ = ["fair_importance"]
-
-Array = npt.NDArray[Any]
 
 ROUNDING = 1e-13
 """Per tree and unit of node value: importances that add up to less are rounding."""
@@ -118,10 +113,8 @@ def fair_importance(
     -----
     What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with
     ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several
-    classes have faults, which are not reproduced.
-
-    The trees of a DART booster count with their weights in the model. A tree whose leaves hold vectors
-    (``multi_strategy="multi_output_tree"``) counts once for each output.
+    classes have faults, which are not reproduced. The trees of a DART booster count with their weights in the model, a
+    tree whose leaves hold vectors (``multi_strategy="multi_output_tree"``) once for each output.
 
     A surrogate is a small XGBoost model fitted to another model's predictions, and scores and gains are its own. Look
     at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they say little about the model; allow it more
@@ -130,10 +123,9 @@ def fair_importance(
     ``"prob"`` what the model predicts.
 
     The score describes these trees and these rows. It is no causal statement and comes without an interval, and among
-    correlated features it depends on which of them the trees happened to split on.
-
-    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded,
-    since many trees are taken in several passes.
+    correlated features it depends on which of them the trees happened to split on. It costs one
+    ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded, since many
+    trees are taken in several passes.
 
     Examples
     --------
@@ -160,9 +152,8 @@ def fair_importance(
     _check_labels_given(y, metric, node_value)
     groups = as_groups(sensitive_features)
     check_several(groups)
-    subject = subject_of(
-        booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, surrogate_rounds
-    )
+    n_rows = groups.codes.size
+    subject = subject_of(booster, X, n_rows, iteration_range, sample_weight, surrogate_params, surrogate_rounds)
     problem = Problem(
         subject,
         groups,
@@ -248,13 +239,13 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
             fair[f"fair_importance[group={in_words(name)}]"] = score
-    plain = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
+    gains = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
     if normalize:
         rounding = ROUNDING * subject.n_trees * problem.largest_value
         fair = {name: _normalized(column, rounding) for name, column in fair.items()}
-        plain = {name: _normalized(column, 0.0) for name, column in plain.items()}
-    first = {"fair_importance": fair.pop("fair_importance")}
-    return pd.DataFrame(first | plain | fair, index=pd.Index(subject.features, name="feature"))
+        gains = {name: _normalized(column, 0.0) for name, column in gains.items()}
+    first = {"fair_importance": fair["fair_importance"]}
+    return pd.DataFrame(first | gains | fair, index=pd.Index(subject.features, name="feature"))
 
 
 def _normalized(column: Array, rounding: float) -> Array:

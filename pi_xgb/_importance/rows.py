@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_lengths
@@ -14,8 +13,7 @@ from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
 from .._rows.vectors import as_weights
-
-Array = npt.NDArray[Any]
+from .._xgb.trees import Array
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,11 @@ def read_labels(y: Any, n_rows: int, n_outputs: int, *, are_codes: bool, classes
             f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
         )
     if are_codes:
-        _check_codes(values, n_outputs)
+        if values.min() < 0 or values.max() >= n_outputs or (values % 1).any():
+            raise ValueError(
+                f"y must hold the whole numbers 0 to {n_outputs - 1}, the classes of the model, it ranges "
+                f"from {values.min()} to {values.max()}: encode the classes as for training"
+            )
         return Labels(values.reshape(-1), are_codes=True, is_hard=True)
     is_hard = bool(np.isin(values, (0.0, 1.0)).all())
     return Labels(values.reshape(n_rows, n_outputs), are_codes=False, is_hard=is_hard)
@@ -69,14 +71,6 @@ def _codes(y: Any, classes: Array) -> Array:
         unknown = pd.unique(labels[codes < 0])
         raise ValueError(f"y must hold the model's classes {describe(classes)}, got also {describe(unknown)}")
     return np.asarray(codes)
-
-
-def _check_codes(values: Array, n_classes: int) -> None:
-    if values.min() < 0 or values.max() >= n_classes or (values % 1).any():
-        raise ValueError(
-            f"y must hold the whole numbers 0 to {n_classes - 1}, the classes of the model, it ranges "
-            f"from {values.min()} to {values.max()}: encode the classes as for training"
-        )
 
 
 def check_probabilities(labels: Labels, objective: str) -> None:

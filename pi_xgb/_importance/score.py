@@ -6,14 +6,10 @@ Shapes: ``N`` nodes, ``G`` groups, ``K`` outputs (classes or targets), ``F`` fea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._xgb.trees import Forest
-
-Array = npt.NDArray[Any]
+from .._xgb.trees import Array, Forest
 
 
 @dataclass(frozen=True)

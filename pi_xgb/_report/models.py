@@ -116,7 +116,7 @@ def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> 
 
 def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
     booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
-    subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows, None, None, 1)
+    subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows)
     if subject.model.n_outputs > 1:
         raise ValueError(f"it has {subject.model.n_outputs} outputs, and a report is about one probability per row")
     scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
