@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._arrays import Array
 from .._rows.columns import number_column
+from .._rows.groups import Groups
 from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate
@@ -54,10 +56,10 @@ class Meritocracy(Constraint):
             _check_levels(self._levels)
         super().__init__(rank, soft=soft)
 
-    def _agree(self) -> Array:
+    def _agree(self) -> Groups:
         levels = np.unique(gathered(self._levels))
         _check_levels(levels)
-        return np.searchsorted(levels, self._levels)[self._row_values]
+        return Groups(np.searchsorted(levels, self._levels)[self._row_values], pd.Index(levels))
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         # The table orders rows by merit and, where merit is equal, by value. That is the order in which

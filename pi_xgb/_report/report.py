@@ -77,8 +77,7 @@ def report(
     title, importance_metric
         The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
     cv_table
-        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the
-        model.
+        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the model.
     pictures, max_features
         Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and how many features to show.
     n_boot, confidence, random_state

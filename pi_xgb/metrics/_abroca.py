@@ -36,9 +36,8 @@ def abroca(
     curves cross and the areas under them agree. It lies between 0 and 1, and 0 means the same curve; note that equal
     curves may still lie at different thresholds, which :func:`equalized_odds` would see.
 
-    Both curves are piecewise linear (a tie between a positive and a negative is a sloping piece), so the
-    integral is computed exactly: no grid, crossings solved. It costs one sort of the scores and a merge per pair
-    of groups.
+    Both curves are piecewise linear (a tie between a positive and a negative is a sloping piece), so the integral is
+    computed exactly: no grid, crossings solved. It costs one sort of the scores and a merge per pair of groups.
 
     Parameters
     ----------

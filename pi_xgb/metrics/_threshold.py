@@ -53,9 +53,8 @@ def choose_threshold(
         function ``rule(tn, fp, fn, tp)`` of four arrays, one entry per threshold, that returns one value each.
         NaN counts as worse than everything.
     grid
-        The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one
-        at each end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as
-        it is.
+        The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one at each
+        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as it is.
     folds
         One fold label per row: the rule is evaluated in each fold and averaged, and one threshold is returned
         for all. ``rule="f1", grid="paper"`` with the validation rows of all folds is the procedure of the

@@ -53,11 +53,10 @@ def watch(
         calling convention of this module (Fairlearn's differences, or a ``functools.partial`` with options), a
         list of these, or a dict from the name to show to the metric.
     sensitive_features
-        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix
-        objects that go to training. ``features`` is what the metrics take; None gives NaN for that set. The
-        matrices are held weakly: the metric keeps no data alive. Without it, the groups that
-        :func:`attach_groups` left in each matrix are used, which is the way for ``xgboost.cv`` and for metrics
-        that are pickled.
+        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix objects
+        that go to training. ``features`` is what the metrics take; None gives NaN for that set. The matrices are held
+        weakly: the metric keeps no data alive. Without it, the groups that :func:`attach_groups` left in each matrix
+        are used, which is the way for ``xgboost.cv`` and for metrics that are pickled.
     threshold
         Rows with a probability above it are selected. None hands the scores themselves to the metric, as
         "abroca" always gets them.
