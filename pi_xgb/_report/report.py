@@ -62,11 +62,10 @@ def report(
         A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
         scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
         tree). Binary labels only. A model that was stopped early is judged up to its best round.
-    X
-        Rows that the models were not trained on: a DataFrame, an array or a DMatrix. Of a DataFrame each model
-        gets the columns that it was trained on, so models with different features can stand side by side.
-    y
-        The label of each row, 0 or 1. May be left out if X is a DMatrix with labels.
+    X, y
+        Rows that the models were not trained on (a DataFrame, an array or a DMatrix), and the label of each, 0 or 1,
+        which a DMatrix may have itself. Of a DataFrame each model gets the columns that it was trained on, so models
+        with different features can stand side by side.
     sensitive_features
         The group of each row, or a DataFrame of several columns for their intersections. It need not be in X.
     threshold
@@ -85,20 +84,18 @@ def report(
 
     Notes
     -----
-    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features,
-    and all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the
-    page warns of groups below ten rows.
+    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features, and
+    all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the page warns
+    of groups below ten rows. If a rate does not exist in some group the page says so, and so does a
+    :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
-    All arguments are checked before anything is computed. If a rate does not exist in some group the page says so, and
-    so does a :class:`pi_xgb.metrics.UndefinedRateWarning`.
-
-    The numbers are those of :mod:`pi_xgb.metrics`. The time goes to the resampling, most of it for ABROCA, and
-    grows with the number of rows, models and resamples: use a smaller ``n_boot`` for a first look at many rows.
+    All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
+    goes to the resampling, most of it for ABROCA, and grows with the number of rows, models and resamples: use a
+    smaller ``n_boot`` for a first look at many rows.
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> import pi_xgb, xgboost as xgb
+    >>> import tempfile, pi_xgb, xgboost as xgb
     >>> from pi_xgb._report.report import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
@@ -107,10 +104,9 @@ def report(
     >>> models = {
     ...     "plain": pi_xgb.train(params, dtrain, 10),
     ...     "guided": pi_xgb.train(params, dtrain, 10, privileged=privileged, kl_weight=1.0)}
+    >>> test = data.x[150:], data.y[150:]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = report(
-    ...         os.path.join(folder, "report.html"), models, data.x[150:], data.y[150:],
-    ...         sensitive_features=data.group[150:], n_boot=20)
+    ...     path = report(f"{folder}/report.html", models, *test, sensitive_features=data.group[150:], n_boot=20)
     ...     path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """

@@ -63,14 +63,11 @@ def group_report(
     -------
     pandas.DataFrame
         Per group the counts ``rows``, ``positives``, ``negatives``, ``selected``; then ``base_rate``,
-        ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and
-        ``auc``, each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is
-        NaN, with an :class:`UndefinedRateWarning` that names the group.
-
-    Notes
-    -----
-    Intervals are percentiles over resamples of all rows. They say nothing where a rate is exactly 0 or 1 (no
-    resample differs: read the counts beside it), and resamples in which a rate does not exist are left out.
+        ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and ``auc``,
+        each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is NaN, with an
+        :class:`UndefinedRateWarning` that names the group. Intervals are percentiles over resamples of all rows. They
+        say nothing where a rate is exactly 0 or 1 (no resample differs: read the counts beside it), and resamples in
+        which a rate does not exist are left out.
 
     Examples
     --------
