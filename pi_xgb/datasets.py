@@ -54,14 +54,10 @@ def make_privileged(
     strength
         How much u says about y: at 0 nothing, at 2 a perfect knowledge of u has an AUC of about 0.87, at 10
         labels are almost certain, and a teacher then has nothing to add to them.
-    x_noise
-        Standard deviation of the blur on each classifier feature; u has standard deviation 1.
-    label_noise
-        Share of labels that are turned over.
-    group_share, group_gap
-        Share of group 1, and how much lower its u is, in standard deviations.
-    seed
-        The same seed gives the same data.
+    x_noise, label_noise
+        Standard deviation of the blur on each classifier feature (that of u is 1), and share of labels turned over.
+    group_share, group_gap, seed
+        Share of group 1, and how much lower its u is, in standard deviations. The same seed gives the same data.
 
     Examples
     --------

@@ -18,8 +18,7 @@ from .rows import read_labels, read_weights
 from .score import scores
 from .subject import subject_of
 
-ROUNDING = 1e-13
-"""Per tree and unit of node value: importances that add up to less are rounding."""
+ROUNDING = 1e-13  # per tree and unit of node value: importances that add up to less are rounding
 
 
 def fair_importance(

@@ -120,11 +120,10 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
 def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
     """The data has the booster's features, in its order."""
     expected, got = booster.feature_names, data.feature_names
+    advice = f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
     if data.num_col() != booster.num_features():
-        raise ValueError(
-            f"X must have the {booster.num_features()} features of the booster, it has {data.num_col()}"
-            f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
-        )
+        n_features = booster.num_features()
+        raise ValueError(f"X must have the {n_features} features of the booster, it has {data.num_col()}{advice}")
     if expected is None or got == expected:
         return
     if got is None:
@@ -137,10 +136,7 @@ def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
             f"X has the booster's features in another order, {describe(got)} instead of {describe(expected)}: "
             "pass X[booster.feature_names]"
         )
-    raise ValueError(
-        f"the features of X are not those of the booster{_difference(expected, got)}: "
-        "give the columns that the booster was trained on"
-    )
+    raise ValueError(f"the features of X are not those of the booster{advice}")
 
 
 def _difference(expected: Sequence[str], got: Sequence[str]) -> str:

@@ -23,8 +23,10 @@ def plot_roc(
 ) -> Axes:
     """The ROC curve of each group, with the area between them (ABROCA) shaded and its value.
 
-    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small
-    difference everywhere from a large one at the thresholds that matter.
+    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small difference
+    everywhere from a large one at the thresholds that matter. With more than two groups the two that lie furthest apart
+    are shaded, which are those that :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without
+    positives or without negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
 
     Parameters
     ----------
@@ -35,12 +37,6 @@ def plot_roc(
         weight.
     ax
         Where to draw; None opens a figure.
-
-    Notes
-    -----
-    With more than two groups the two that lie furthest apart are shaded, which are those that
-    :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without positives or without
-    negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
 
     Examples
     --------
@@ -98,12 +94,9 @@ def plot_calibration(
     sensitive_features, sample_weight, ax
         As for :func:`plot_roc`; one group will do.
     n_bins
-        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10.
-
-    Notes
-    -----
-    The bars are Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more
-    than three groups they would hide the curves and are left out.
+        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10. The bars are
+        Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more than three
+        groups they would hide the curves and are left out.
 
     Examples
     --------

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 AXIS_LABELS = {
-    "accuracy": "accuracy",
     "auc": "AUC",
     "statistical_parity": "difference in selection rate\n(statistical parity, 0 = equal)",
     "equalized_odds": "difference in error rates\n(equalized odds, 0 = equal)",
@@ -46,10 +45,8 @@ def plot_frontier(
         (folds, seeds): their mean is drawn, with Student's interval of the mean. For a single row the interval
         is taken from columns with ``_low`` and ``_high`` after the name, if there are such. Folds share training
         rows, so an interval over them is somewhat too narrow.
-    fairness, performance
-        The columns to draw from left to right and upwards.
-    method
-        The column with the name of each method, at most six.
+    fairness, performance, method
+        The columns to draw from left to right and upwards, and the one with the name of each method, at most six.
     along
         The column that a line follows, as a rule the strength of a constraint. A method without it (a column
         that is absent, or NaN) is a single point.
@@ -106,10 +103,8 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
         What :func:`pi_xgb.importance.fair_importance` returns.
     plain
         The column to compare with: "gain" is XGBoost's average over splits, "total_gain" the sum.
-    max_features
-        At most so many are drawn, in the order of the longer of their two bars.
-    ax
-        Where to draw; None opens a figure.
+    max_features, ax
+        At most so many are drawn, in the order of the longer of their two bars, and where; None opens a figure.
 
     Examples
     --------
@@ -153,28 +148,23 @@ def plot_kl_weight_path(
 ) -> Axes:
     """The cross-validated score over ``kl_weight``, each at its best round, with intervals.
 
-    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a
-    curve that stays within the bars around it says that it does not.
+    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a curve that
+    stays within the bars around it says that it does not. The values stand at equal distances, so that 0 has a place.
+    The folds are the same for all of them, and a difference between two values is therefore surer than the bars
+    suggest. The score of the best value is somewhat too good, having been chosen from several.
 
     Parameters
     ----------
     table
         What :func:`pi_xgb.cv` returns for several values of ``kl_weight``.
-    metric
-        Which metric, such as "auc"; may be left out if the table has one only.
-    maximize
-        Whether more is better. None goes by the name, as XGBoost does.
+    metric, maximize
+        Which metric, such as "auc", where the table has several; and whether more is better (None goes by the name, as
+        XGBoost does).
     nfold, confidence
         The number of folds. Without it the bars are one standard deviation over the folds, as in the table; with
         it they are Student's interval of the mean, of this confidence.
     ax
         Where to draw; None opens a figure.
-
-    Notes
-    -----
-    The values of ``kl_weight`` stand side by side at equal distances, so that 0 has a place. The folds are the
-    same for all of them, and a difference between two values is therefore surer than the bars suggest. The score
-    of the best value is somewhat too good, having been chosen from several.
 
     Examples
     --------

@@ -15,11 +15,8 @@ from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_score
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
 from ..metrics._rates import Values
 
-MOST_POINTS = 1000
-"""A curve of more points is drawn through this many: finer than a picture can show."""
-
-MIN_ROWS = 10
-"""No bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise."""
+MOST_POINTS = 1000  # a curve of more points is drawn through this many: finer than a picture can show
+MIN_ROWS = 10  # no bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from .models import JudgedModel, JudgedRows
 
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
-FLOOR = 1e-16
-"""Least probability in the log loss, as in XGBoost's own."""
+FLOOR = 1e-16  # least probability in the log loss, as in XGBoost's own
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from .svg import as_svg, page_colors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SQUARE = (4.2, 3.4)
-"""Inches; some 400 pixels on the page, where three stand in a row."""
+SQUARE = (4.2, 3.4)  # inches; some 400 pixels on the page, where three stand in a row
 
 
 @dataclass(frozen=True)

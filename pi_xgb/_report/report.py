@@ -23,8 +23,7 @@ from .numbers import Numbers, Resampling, compute
 from .page import Page, page
 from .pictures import of_comparison, of_groups, of_importance, of_kl_weights
 
-FEW_ROWS = 10
-"""Of a smaller group the page says that its numbers mean little, and may tell on people."""
+FEW_ROWS = 10  # of a smaller group the page says that its numbers mean little, and may tell on people
 
 
 def report(

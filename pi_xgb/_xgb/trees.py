@@ -18,11 +18,8 @@ import xgboost
 
 Array = npt.NDArray[Any]
 
-ALL_OUTPUTS = -1
-"""The output of a tree whose leaves hold a vector: it belongs to every output."""
-
-MAX_LEAF_IDS = 2**26
-"""At most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes."""
+ALL_OUTPUTS = -1  # the output of a tree whose leaves hold a vector: it belongs to every output
+MAX_LEAF_IDS = 2**26  # at most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes
 
 
 @dataclass(frozen=True)
@@ -119,11 +116,6 @@ class Forest:
     def n_nodes(self) -> int:
         """Nodes of all trees."""
         return int(self.first[-1])
-
-    @property
-    def tree_of_node(self) -> Array:
-        """For each node, which tree it is in."""
-        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
 
     def add_up(self, at_leaves: Array) -> Array:
         """Sums at every node from sums at the leaves (any shape that starts with N), in place."""

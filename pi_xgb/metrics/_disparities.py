@@ -40,11 +40,9 @@ def statistical_parity(
     ----------
     y_true, y_pred
         Labels and decisions, 0 or 1. Labels do not enter, so None will do; those that are given are checked.
-    sensitive_features
-        One value per row, or a DataFrame of several columns: then the groups are their intersections. Missing
-        values are a group of their own, called "missing".
-    sample_weight
-        Weight of each row.
+    sensitive_features, sample_weight
+        The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
+        values are a group called "missing"); and its weight.
     method
         "between_groups" compares any two groups and takes the largest difference; "to_rest" compares each group
         with all other rows and takes the largest (:func:`each_against_rest` gives them all).
@@ -143,10 +141,8 @@ def each_against_rest(
     ----------
     metric
         Any function with the calling convention of this module, Fairlearn's differences among them.
-    y_true, y_pred, sensitive_features, sample_weight
+    y_true, y_pred, sensitive_features, sample_weight, **options
         What ``metric`` takes; scores in the place of ``y_pred`` for :func:`abroca`.
-    **options
-        Further keywords for ``metric``.
 
     Examples
     --------

@@ -29,8 +29,7 @@ WATCHABLE: dict[str, Metric] = {
 """The metrics that :func:`watch` knows by name."""
 
 _FIELD = "label_upper_bound"
-_FIRST_CODE = -16.0
-"""Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above."""
+_FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above
 
 
 def watch(
