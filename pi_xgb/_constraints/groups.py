@@ -63,11 +63,7 @@ class GroupParity(Constraint):
     _row_values_name = "sensitive_features"
 
     def __init__(
-        self,
-        sensitive_features: Any,
-        *,
-        soft: bool = True,
-        match: Literal["distribution", "mean"] = "distribution",
+        self, sensitive_features: Any, *, soft: bool = True, match: Literal["distribution", "mean"] = "distribution"
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         groups = as_groups(sensitive_features, most=None).by_appearance()

@@ -23,7 +23,9 @@ class Meritocracy(Constraint):
 
     Use it when more merit must not mean a lower prediction, although merit is not among the classifier features
     (if it is one, XGBoost's ``monotone_constraints`` says so exactly and for new rows as well). q is the isotonic
-    regression of the predictions on merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j].
+    regression of the predictions on merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j]. A round
+    sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that could rise, so
+    more than one column is an error.
 
     Parameters
     ----------
@@ -33,11 +35,6 @@ class Meritocracy(Constraint):
     soft
         False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
         decisions 1 in its pool for a row that is decided otherwise than most of it.
-
-    Notes
-    -----
-    A round sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that
-    could rise, so more than one column is an error.
 
     Examples
     --------

@@ -22,7 +22,8 @@ class MetricFairness(Constraint):
     """Similar rows get the same prediction.
 
     Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
-    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included.
+    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included. Give
+    exactly one of ``key``, ``radius`` and ``k``.
 
     Parameters
     ----------
@@ -43,10 +44,9 @@ class MetricFairness(Constraint):
 
     Notes
     -----
-    Give exactly one of ``key``, ``radius`` and ``k``. Neighbours are found once, before the first round, and again
-    for each fold of a cross-validation; with many columns the search compares nearly all pairs of rows. Memory
-    is O(n k), and a radius that makes more than 50 million pairs is refused. A round then costs O(n) for ``key`` and
-    O(number of pairs) otherwise.
+    Neighbours are found once, before the first round, and again for each fold of a cross-validation; with many columns
+    the search compares nearly all pairs of rows. Memory is O(n k), and a radius that makes more than 50 million pairs
+    is refused. A round then costs O(n) for ``key`` and O(number of pairs) otherwise.
 
     Examples
     --------

@@ -112,7 +112,9 @@ def report(
     target = new_file(path, "path", overwrite=overwrite)
     _check_options(title, importance_metric, max_features, cv_table, pictures=pictures)
     check_bootstrap(n_boot, confidence)
-    how = Resampling(int(n_boot), confidence, _seed(random_state))
+    if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
+        random_state = int(random_state.integers(2**63))
+    how = Resampling(int(n_boot), confidence, random_state)
     named = as_models(models)
     thresholds = as_thresholds(threshold, list(named))
     rows = read_rows(X, y, sensitive_features, sample_weight)
@@ -148,13 +150,6 @@ def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_tab
         if not pictures:
             raise ValueError("cv_table is shown as a picture: leave it out, or pass pictures=True")
         weight_path(as_table(cv_table, "cv_table"), None, None, None, 0.95)
-
-
-def _seed(random_state: Any) -> Any:
-    """Something that gives the same resamples to every table and every model."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    return random_state
 
 
 def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers, list[str]]:

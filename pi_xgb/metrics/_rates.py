@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
@@ -80,6 +80,14 @@ def as_decided(
     return Decisions(labels, selected, as_weights(sample_weight, labels.size), groups)
 
 
+def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """A function of the user's, or one that is known by its name."""
+    found: Any = known.get(value) if isinstance(value, str) else value
+    if not callable(found):
+        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}, got {value!r}")
+    return found  # type: ignore[no-any-return]
+
+
 def warn_undefined(what: str, values: NDArray[Any], among: str, names: pd.Index | None, stacklevel: int) -> None:
     """Say which groups have no value, and why."""
     undefined = np.isnan(values)
@@ -126,15 +134,10 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
     y_true, y_pred
         Labels and decisions, 0 or 1. Labels are not needed, None will do; those that are given are checked.
     sensitive_features
-        None for one rate over all rows, which is the form that Fairlearn's ``MetricFrame`` calls; else one value
-        per row, or a DataFrame of several columns for the rates of their intersections.
+        None for one rate over all rows, a number, which is the form that Fairlearn's ``MetricFrame`` calls; else one
+        value per row, or a DataFrame of several columns, for a Series with the rate of each group or intersection.
     sample_weight
         Weight of each row.
-
-    Returns
-    -------
-    float or pandas.Series
-        One rate, or one per group.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._rows.checks import check_lengths
 from .._rows.names import describe
 from .._rows.vectors import Bools, Floats, as_labels, as_numbers, as_scores, as_vector, as_weights
-from ._rates import Values
+from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
 
@@ -78,7 +78,7 @@ def choose_threshold(
     >>> metrics.choose_threshold([0, 0, 1, 1], [0.1, 0.7, 0.6, 0.8], rule=nine_in_ten)
     0.35
     """
-    judge = _as_rule(rule)
+    judge: Rule = as_function("rule", rule, RULES)
     labels, scores = as_labels(y_true), as_scores(y_score)
     check_lengths(y_true=labels.size, y_score=scores.size)
     weights = as_weights(sample_weight, labels.size)
@@ -91,14 +91,6 @@ def choose_threshold(
     if not (values > -np.inf).any():
         raise ValueError("the rule is NaN at every threshold: give a rule that exists at one of them at least")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
-
-
-def _as_rule(rule: Any) -> Rule:
-    if callable(rule):
-        return rule  # type: ignore[no-any-return]
-    if rule not in RULES:
-        raise ValueError(f"rule must be a function or one of {', '.join(map(repr, RULES))}, got {rule!r}")
-    return RULES[rule]
 
 
 def _candidates(grid: Any, scores: Floats) -> Values:

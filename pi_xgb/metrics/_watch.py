@@ -17,6 +17,7 @@ from .._rows.names import plain
 from .._rows.vectors import as_cut
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
+from ._rates import as_function
 
 Metric = Callable[..., float]
 
@@ -33,11 +34,7 @@ _FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities 
 
 
 def watch(
-    metric: Any,
-    sensitive_features: Any = None,
-    *,
-    threshold: float | None = 0.5,
-    from_margin: bool = False,
+    metric: Any, sensitive_features: Any = None, *, threshold: float | None = 0.5, from_margin: bool = False
 ) -> Watch:
     """A ``custom_metric`` that computes group metrics in every round, to look at or to stop early on.
 
@@ -200,10 +197,10 @@ class Watch:
 
 def _named(metric: Any) -> dict[str, Metric]:
     if isinstance(metric, Mapping):
-        named = [(name, _known(one)) for name, one in metric.items()]
+        named = [(name, as_function("metric", one, WATCHABLE)) for name, one in metric.items()]
     else:
         listed = metric if isinstance(metric, (list, tuple)) else [metric]
-        named = [(_name_of(one), _known(one)) for one in listed]
+        named = [(_name_of(one), as_function("metric", one, WATCHABLE)) for one in listed]
     if not named:
         raise ValueError("watch needs at least one metric")
     names = [name for name, _ in named]
@@ -213,14 +210,6 @@ def _named(metric: Any) -> dict[str, Metric]:
         if names.count(name) > 1:
             raise ValueError(f"two metrics are called {name!r}: give a dict from names to metrics")
     return dict(named)
-
-
-def _known(metric: Any) -> Metric:
-    if isinstance(metric, str) and metric in WATCHABLE:
-        return WATCHABLE[metric]
-    if callable(metric):
-        return metric  # type: ignore[no-any-return]
-    raise ValueError(f"metric must be a function or one of {', '.join(map(repr, WATCHABLE))}, got {metric!r}")
 
 
 def _name_of(metric: Any) -> str:
