@@ -107,7 +107,7 @@ def _train(
     if arguments.kl_weight == "auto":
         return _chosen(arguments, params, rows, valid, say)
     if arguments.privileged:
-        guiding = _guiding(arguments, valid)
+        guiding = {**_guiding(arguments, valid), **rows.supervision}
         guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
     with _watching(arguments.rounds, valid, history) as watching:

@@ -116,4 +116,4 @@ def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> 
     from ..selection import select
 
     privileged: Any = rows.teacher(sees_all=False)
-    return select(params, rows.student(), rounds, privileged=privileged, **keywords)
+    return select(params, rows.student(), rounds, privileged=privileged, **rows.supervision, **keywords)
