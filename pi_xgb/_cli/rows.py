@@ -117,24 +117,34 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
     """The rows to learn from."""
     # Letter by letter: 7 and 007 are two patients.
     frame = source.read(columns.read, as_text=[columns.of_rows.get("crossfit_groups", "")])
-    target = training_labels(frame[columns.label], objective, columns.unlabelled, source.name)
-    for word in [name for name in MISSING if is_text(target.classes) and name in target.classes]:
-        say(
-            f"note: the label {columns.label!r} of {source.name} has the class {word!r}, a text among texts; where it "
-            "means that there is no label, leave the field empty"
-        )
-    without = 0 if target.labelled is None else int((~target.labelled).sum())
-    if columns.unlabelled == "drop" and target.labelled is not None:
-        say(f"note: {without} of {len(frame)} rows of {source.name} have no label and are left out")
-        frame, target = frame[target.labelled], labelled_alone(target)
+    frame, target = _labels_of(frame, columns, objective, source.name, say)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
         _warn_of_identifiers(part, source.name, say)
+    rows = f"{len(frame)} rows"
+    if target.labelled is not None:
+        rows += f" ({int((~target.labelled).sum())} without a label)"
     counted = f"{len(columns.features)} features, {len(columns.privileged)} privileged columns"
-    rows = f"{len(frame)} rows" if target.labelled is None else f"{len(frame)} rows ({without} without a label)"
     say(f"{source.name}: {rows}, {counted}, {target.objective} for {columns.label}")
     return Rows(x, z, target.values, labelled=target.labelled, **_of_rows(frame, columns, source.name)), target
+
+
+def _labels_of(
+    frame: pd.DataFrame, columns: Columns, objective: str | None, file: str, say: Say
+) -> tuple[pd.DataFrame, Target]:
+    """What is to be predicted, and the rows to learn it from."""
+    target = training_labels(frame[columns.label], objective, columns.unlabelled, file)
+    classes = [] if target.classes is None else target.classes.tolist()
+    for word in [word for word in MISSING if word in classes]:
+        say(
+            f"note: the label {columns.label!r} of {file} has the class {word!r}, a text among texts; where it "
+            "means that there is no label, leave the field empty"
+        )
+    if target.labelled is None or columns.unlabelled != "drop":
+        return frame, target
+    say(f"note: {int((~target.labelled).sum())} of {len(frame)} rows of {file} have no label and are left out")
+    return frame[target.labelled], labelled_alone(target)
 
 
 def read_validation(source: Source, columns: Columns, like: Rows, target: Target, say: Say) -> Rows:
