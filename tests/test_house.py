@@ -15,7 +15,7 @@ import pi_xgb
 PACKAGE = Path(pi_xgb.__file__).parent
 DOORS = {"constraints", "dask", "importance", "plotting", "selection", "sklearn", "spark"}
 
-GROUND = {"_arrays", "_files", "_version"}
+GROUND = {"_arrays", "_files", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
 XGB = STATS | {"_xgb"}
 ROWS = XGB | {"_rows"}
@@ -25,6 +25,7 @@ ALLOWED = {
     "_arrays": set(),
     "_files": set(),
     "_version": set(),
+    "_warnings": set(),
     "datasets": set(),
     "_stats": GROUND,
     "_xgb": STATS,

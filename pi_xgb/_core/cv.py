@@ -107,10 +107,8 @@ def cv(
     (FrozenList(['kl_weight', 'round']), 10)
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
-    several = isinstance(kl_weight, Iterable)
-    grid = _grid(kl_weight)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
-        raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
+    several, grid = isinstance(kl_weight, Iterable), _grid(kl_weight)
+    _check_jobs(n_jobs)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
     guidance = Guidance(
         privileged,
@@ -127,11 +125,8 @@ def cv(
     )
     guidance.check_keywords()
     check_obj(obj, guidance)
-    if several and (not guidance.given or guidance.has_own_weights):
-        raise ValueError(
-            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
-            "weights of its own"
-        )
+    if several:
+        _check_one_to_weigh(guidance)
 
     def run(chosen: Any, where: Any, listeners: Any, **further: Any) -> Any:
         return xgboost.cv(
@@ -168,9 +163,7 @@ def cv(
         learned = None
         if guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
-            learned = [
-                _learned(guidance.take(rows), spec, slice_rows(dtrain, rows), num_boost_round) for rows, _ in row_folds
-            ]
+            learned = [_learned(guidance.take(rows), spec, dtrain, rows, num_boost_round) for rows, _ in row_folds]
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
@@ -193,6 +186,19 @@ def cv(
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 
+def _check_jobs(n_jobs: Any) -> None:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
+        raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
+
+
+def _check_one_to_weigh(guidance: Guidance) -> None:
+    if not guidance.given or guidance.has_own_weights:
+        raise ValueError(
+            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
+            "weights of its own"
+        )
+
+
 def _grid(kl_weight: Any) -> list[float]:
     grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
     if not grid:
@@ -211,10 +217,11 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
     return task
 
 
-def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Guidance:
-    """The guidance whose teacher is trained already."""
-    task = Task.of_matrix(spec, dtrain, guidance.labelled)
-    (taught,) = guidance.teachings_from_privileged(task, dtrain, num_boost_round)
+def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int) -> Guidance:
+    """The guidance of these rows, its teacher trained already."""
+    part = slice_rows(dtrain, rows)
+    task = Task.of_matrix(spec, part, guidance.labelled)
+    (taught,) = guidance.teachings_from_privileged(task, part, num_boost_round)
     return Guidance(teacher=taught.teacher, labelled=guidance.labelled, teacher_weight=taught.per_row)
 
 

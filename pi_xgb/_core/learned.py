@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
+from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
@@ -267,10 +267,8 @@ def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None
     empty = rows_without_values(privileged, besides=shared)
     if not empty.any():
         return None
-    warnings.warn(
+    warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
         "alone count. teacher_weight says otherwise, if they should be",
-        UserWarning,
-        stacklevel=5,
     )
     return 1.0 - empty

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
+from .._warnings import warn_user
 from .._xgb.collective import global_sum
 from .blend import Blend
 from .task import Task
@@ -86,11 +86,9 @@ class Lesson:
             return
         idle = to_host(self.blend.total) == 0
         if idle.any():
-            warnings.warn(
+            warn_user(
                 f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no "
                 "part",
-                UserWarning,
-                stacklevel=4,
             )
 
     def _on_device(self, values: Any) -> Any:

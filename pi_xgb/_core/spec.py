@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any
 
 from .._arrays import Array
+from .._warnings import warn_user
 from .._xgb.params import number_of_classes, objective_name, scale_pos_weight, user_params
 from .losses import Loss, loss_named
 
@@ -66,19 +66,15 @@ class Spec:
     def warn_of_other_meanings(self, label: Array, *, kl_weight_given: bool) -> None:
         """Params that may mean something else than their author thinks."""
         if "alpha" in self.params and not kl_weight_given:
-            warnings.warn(
+            warn_user(
                 "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "
                 f"is kl_weight here (now at its default). For the paper's alpha pass kl_weight={self.params['alpha']!r}"
                 "; for L1 write reg_alpha, which means the same to XGBoost and silences this",
-                UserWarning,
-                stacklevel=4,
             )
         unnamed = "objective" not in self.params and self.objective == "reg:squarederror"
         if unnamed and bool(((label == 0) | (label == 1)).all()):
-            warnings.warn(
+            warn_user(
                 "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
                 "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
                 "silence this set it to 'reg:squarederror'",
-                UserWarning,
-                stacklevel=4,
             )

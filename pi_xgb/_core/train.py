@@ -21,9 +21,10 @@ from .guidance import Guidance
 from .lesson import Lesson
 from .losses import Loss
 from .methods import METHODS
-from .native import obstacle_to_native, train_native, uses_native
+from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
 from .spec import Spec
+from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching
 
 ENGINES = ("auto", "callback", "native")
@@ -79,7 +80,8 @@ def train(
         How much the teacher counts, against 1 for the labels; the paper's alpha. 0 is plain XGBoost. Choose it
         by cross-validation (:func:`pi_xgb.cv`), small values first.
     teacher
-        Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
+        Next to ``privileged``, what its teacher sees: ``"privileged"``, or ``"all"`` for the classifier features as
+        well. Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
         list of (teacher, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     crossfit
         With ``method="kbpib"``: 0 lets the teacher judge the rows it was trained on, as in the paper; K of at
@@ -186,25 +188,9 @@ def train(
         own = user_params(params)
         if not guidance.given:
             return boost(params, obj=obj)
-        with all_or_none("a check of the training data"):
-            check_metric(custom_metric)
-            spec = Spec.read(own)
-            guidance = guidance.of_rows(dtrain)
-            task = guidance.task(spec, dtrain, num_boost_round)
-            task.check_evals(dtrain, evals)
-            guidance.check_continues(xgb_model)
-            obstacle = obstacle_to_native(
-                spec,
-                follows_student=guidance.follows_student,
-                uniform=guidance.is_uniform,
-                dtrain=dtrain,
-                evals=evals,
-            )
-            native = uses_native(engine, spec, obstacle)
-            teachings = guidance.teachings_at_hand(task)
-        check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
-        task.check_labelled_rows()
-        spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
+        check_metric(custom_metric)
+        guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
+        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals)
         teachings += guidance.teachings_from_privileged(
             task,
             dtrain,
@@ -218,13 +204,42 @@ def train(
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
         chosen = with_intercept(lesson, continues=xgb_model is not None)
-        if native:
+        if chosen_engine == "native":
             booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
         else:
             objective = LessonObjective(lesson, chosen.get("base_score"))
-            booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, spec.loss))
-    _record(booster, teachings, "native" if native else "callback")
+            booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
+    _record(booster, teachings, chosen_engine)
     return booster
+
+
+def _checked(
+    guidance: Guidance,
+    spec: Spec,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int,
+    evals: Evals,
+    xgb_model: Any,
+) -> tuple[Guidance, Task, list[Teaching]]:
+    """The guidance of these rows, the student's task and the teachers at hand, checked before any training."""
+    with all_or_none("a check of the training data"):
+        guidance = guidance.of_rows(dtrain)
+        task = guidance.task(spec, dtrain, num_boost_round)
+        task.check_evals(dtrain, evals)
+        guidance.check_continues(xgb_model)
+        teachings = guidance.teachings_at_hand(task)
+    check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+    task.check_labelled_rows()
+    spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
+    return guidance, task, teachings
+
+
+def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:
+    """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
+    follows, uniform = guidance.follows_student, guidance.is_uniform
+    with all_or_none("the choice of the engine"):
+        obstacle = obstacle_to_native(spec, follows_student=follows, uniform=uniform, dtrain=dtrain, evals=evals)
+        return "native" if uses_native(engine, spec, obstacle) else "callback"
 
 
 def check_obj(obj: Any, guidance: Guidance) -> None:
