@@ -162,7 +162,7 @@ def test_labels_that_teach_nothing(rows, capsys):
     write(frame.assign(y=None), "rows.csv")
     refused(capsys, "200 missing values in 200 rows", *train("rows.csv", "y", *TEACH))
     write(frame.assign(y=frame["y"].where(frame["y"] == 1)), "rows.csv")
-    refused(capsys, "the same value in every row that has one", *train("rows.csv", "y", *TEACH))
+    refused(capsys, "the same value in every labelled row", *train("rows.csv", "y", *TEACH))
 
 
 # --- columns about single rows ------------------------------------------------------------------------------

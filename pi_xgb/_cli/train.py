@@ -127,7 +127,8 @@ def _chosen(
     history: dict[str, Any] = {}
     rounds = selection.choice["num_boost_round"]
     with _watching(rounds, valid, history) as watching:
-        booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
+        privileged = rows.teacher(sees_all=False)
+        booster = selection.train(rows.student(), privileged=privileged, **rows.supervision, **watching)
     return booster, _told(booster, history)
 
 

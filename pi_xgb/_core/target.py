@@ -74,9 +74,10 @@ def read_target(
     codes, distinct = pd.factorize(kept, sort=True)
     distinct = np.asarray(distinct, kept.dtype)
     if len(distinct) < 2:
+        row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every row{'' if labelled.all() else ' that has one'}, "
-            f"{distinct.tolist()[0]!r}: one class or one amount leaves nothing to tell apart"
+            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: one class or one amount leaves "
+            "nothing to tell apart"
         )
     if objective is None:
         is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
