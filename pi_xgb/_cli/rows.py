@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -99,16 +100,16 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     }
     for option, columns in named.items():
         source.check_has(columns, f"{option} names")
-    used = [column for columns in named.values() for column in dict.fromkeys(columns)]
-    twice = sorted({column for column in used if used.count(column) > 1})
+    used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
+    twice = sorted(column for column, times in used.items() if times > 1)
     if twice:
         options = [option for option, columns in named.items() if twice[0] in columns]
         raise ValueError(f"the column {twice[0]!r} is named by {' and by '.join(options)}: it can be one thing only")
     features = [column for column in source.columns if column not in used]
     if not features:
         raise ValueError(
-            f"{source.name} has no column left for the student: besides {some(used)} it needs at least one that will "
-            "be there at prediction"
+            f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "
+            "will be there at prediction"
         )
     return Columns(features, list(dict.fromkeys(arguments.privileged)), arguments.label, of_rows, arguments.unlabelled)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,8 @@ class Source:
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Every one of these columns is there."""
-        missing = [column for column in columns if column not in self.columns]
+        there = set(self.columns)
+        missing = [column for column in columns if column not in there]
         if missing:
             raise ValueError(
                 f"{self.name} has no column {some(missing)}, which {what}: its columns are {some(self.columns)}"
@@ -50,7 +52,8 @@ class Source:
         Of a CSV file those of ``as_text`` letter by letter, those of ``copied`` too, and there an empty field is no
         missing value but an empty text.
         """
-        wanted = [column for column in self.columns if column in columns]
+        asked = set(columns)
+        wanted = [column for column in self.columns if column in asked]
         if self._is_parquet:
             frame = pd.read_parquet(self._file, engine="pyarrow", columns=wanted)
         else:
@@ -79,8 +82,9 @@ class Source:
     ) -> pd.DataFrame:
         # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
         # where only a byte of it is kept.
+        kept = set(wanted)
         types: dict[Any, Any] = {name: "str" if name in letters else "S1" for name in self.columns}
-        types = {name: kind for name, kind in types.items() if name in letters or name not in wanted}
+        types = {name: kind for name, kind in types.items() if name in letters or name not in kept}
         missing: dict[Any, Any] = {
             name: [""] if name in texts else ["", *MISSING] for name in wanted if name not in copied
         }
@@ -94,7 +98,7 @@ class Source:
             # pandas keeps its row labels in a column of its own.
             return [name for name in parquet.read_schema(self._file).names if not name.startswith("__index_level_")]
         line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
-        twice = [name for name in dict.fromkeys(line) if name and line.count(name) > 1]
+        twice = [name for name, times in Counter(line).items() if name and times > 1]
         if twice:
             raise ValueError(f"{self.name} has the column {twice[0]!r} twice: give each column a name of its own")
         first = self._csv(nrows=1)
