@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -238,3 +239,78 @@ def test_a_share_to_watch_is_one_of_labelled_rows(rows):
         assert part.teacher_weight.tolist() == part.x["number"].tolist()
     write(gapped(rows), "rows.csv")
     works(*train("rows.csv", "y", *TEACH, "--early-stopping", "2", "--valid", "0.25", "--rounds", "30"))
+
+
+# --- choosing -----------------------------------------------------------------------------------------------
+
+
+SHORT = ["--folds", "2", "--method", "kbpib", "--teacher", "privileged", "--crossfit", "2", "--kl-weight", "5"]
+
+
+def matrices(frame):
+    known = frame["y"].notna().to_numpy()
+    y = frame["y"].astype(float).fillna(0)
+    x = xgb.DMatrix(in_categories(frame)[FEATURES], y, enable_categorical=True)
+    return x, {
+        "privileged": xgb.DMatrix(frame[["z0", "z1"]], y),
+        "labelled": known,
+        "teacher_weight": frame["w"].to_numpy(),
+        "crossfit_groups": frame["patient"].to_numpy(),
+    }
+
+
+OF_ROWS = [*TEACH, "--teacher-weight", "w", "--crossfit-groups", "patient"]
+
+
+def test_tune_chooses_with_rows_without_a_label(rows, capsys):
+    frame = gapped(rows)
+    write(frame, "rows.csv")
+    works(*command("tune", "rows.csv", "y", *OF_ROWS, *SHORT), "--format", "csv", "--out", "model.ubj")
+    out, err = capsys.readouterr()
+    x, guided = matrices(frame)
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+                           seed=0, **guided)  # fmt: skip
+    found = pd.read_csv(io.StringIO(out), index_col="candidate")
+    np.testing.assert_allclose(found["gain"], chosen.summary["gain"])
+    assert str(chosen) in err
+    assert same_model("model.ubj", chosen.train(x, **guided))
+
+
+def test_auto_chooses_with_rows_without_a_label(rows, capsys):
+    frame = gapped(rows)
+    write(frame, "rows.csv")
+    options = [*OF_ROWS, "--kl-weight", "auto", "--crossfit", "2"]
+    works(*train("rows.csv", "y", *options))
+    x, guided = matrices(frame)
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, seed=0, **guided)
+    assert str(chosen) in capsys.readouterr().err
+    assert same_model("model.ubj", chosen.train(x, **guided))
+
+
+def test_compare_judges_by_labelled_rows_alone(rows, capsys):
+    frame = gapped(rows)
+    write(frame, "rows.csv")
+    works(*command("compare", "rows.csv", "y", *OF_ROWS, *SHORT), "--repeats", "1", "--format", "csv")
+    out, err = capsys.readouterr()
+    _, guided = matrices(frame)
+    told = {name: guided[name] for name in ("teacher_weight", "crossfit_groups")}
+    expected = pi_xgb.compare(
+        in_categories(frame)[FEATURES], frame["y"].astype(float), frame[["z0", "z1"]],
+        params=PARAMS, num_boost_round=6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+        repeats=1, seed=0, **told,
+    )  # fmt: skip
+    found = pd.read_csv(io.StringIO(out))
+    np.testing.assert_allclose(found["gain"], expected.summary["gain"])
+    assert str(expected) in err
+    # In each fold half of the labelled rows.
+    assert set(found["size"]) == {33}
+
+
+def test_drop_leaves_the_choosing_to_labelled_rows(rows, capsys):
+    write(gapped(rows), "rows.csv")
+    write(rows[KNOWN], "known.csv")
+    tables = []
+    for name in ("rows.csv", "known.csv"):
+        works(*command("tune", name, "y", "--unlabelled", "drop", *SHORT), "--format", "csv")
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
