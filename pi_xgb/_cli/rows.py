@@ -105,7 +105,7 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     if twice:
         options = [option for option, columns in named.items() if twice[0] in columns]
         raise ValueError(f"the column {twice[0]!r} is named by {' and by '.join(options)}: it can be one thing only")
-    features = [column for column in source.columns if column not in used]
+    features = [column for column in source.columns if column not in used and column not in source.row_names]
     if not features:
         raise ValueError(
             f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -25,13 +27,15 @@ class Source:
         self._is_parquet = Path(name).suffix.lower() in PARQUET
         self._file: Any = name
         if name == "-":
-            self._file = io.BytesIO(sys.stdin.buffer.read())
+            self._file = _kept(sys.stdin.buffer.read(), self.name)
         elif not Path(name).exists():
             raise FileNotFoundError(f"there is no file {name!r}")
         elif Path(name).is_dir():
             raise ValueError(f"{name!r} is a folder: name a CSV or Parquet file")
         elif not Path(name).is_file():  # a pipe, which can be read once
-            self._file = io.BytesIO(Path(name).read_bytes())
+            self._file = _kept(Path(name).read_bytes(), self.name)
+        self.row_names: set[str] = set()
+        """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
 
     def check_has(self, columns: Collection[str], what: str) -> None:
@@ -56,6 +60,8 @@ class Source:
         wanted = [column for column in self.columns if column in asked]
         if self._is_parquet:
             frame = pd.read_parquet(self._file, engine="pyarrow", columns=wanted)
+            named = [name for name in frame.index.names if name in asked]
+            frame = (frame.reset_index(named) if named else frame).reset_index(drop=True)[wanted]
         else:
             frame = self._read_csv(wanted, as_text, copied)
         if not len(frame):
@@ -94,9 +100,12 @@ class Source:
 
     def _header(self) -> list[str]:
         if self._is_parquet:
-            parquet = _parquet(self.name)
-            # pandas keeps its row labels in a column of its own.
-            return [name for name in parquet.read_schema(self._file).names if not name.startswith("__index_level_")]
+            schema = _parquet(self.name).read_schema(self._file)
+            self.row_names = {
+                name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if name in schema.names
+            }
+            # An index without a name is in a column that pandas made up.
+            return [name for name in schema.names if not name.startswith("__index_level_")]
         line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
         twice = [name for name, times in Counter(line).items() if name and times > 1]
         if twice:
@@ -122,6 +131,14 @@ class Source:
         except pd.errors.ParserError as error:
             raise ValueError(f"{self.name} is no table in CSV format: {_told(error)}") from error
         return frame
+
+
+def _kept(content: bytes, name: str) -> io.BytesIO:
+    """What can be read once only, to be read again; unpacked where gzip packed it."""
+    try:
+        return io.BytesIO(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{name} begins as gzip begins, and cannot be unpacked: {error}") from error
 
 
 def _told(error: pd.errors.ParserError) -> str:
