@@ -13,6 +13,7 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
+from pi_xgb._core.guidance import Guidance
 from pi_xgb._selection.candidates import CROSSFIT, PLAIN, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
@@ -163,7 +164,7 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
             z[:50], y[:50] = -z[:50], 1 - y[:50]
             dtrain.set_label(y)
             privileged = xgb.DMatrix(z, y)
-        problem = Recipe(params, ROUNDS, None).problem(dtrain, privileged, sees_all=True)
+        problem = Recipe(params, ROUNDS, None).problem(dtrain, Guidance(privileged), "select", sees_all=True)
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))

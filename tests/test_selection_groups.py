@@ -70,7 +70,8 @@ def test_select_takes_groups_and_hands_them_to_a_splitter():
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
     groups = patients()
     pairs = list(GroupKFold(3).split(x, y, groups))
-    by_pairs = select(PARAMS, dtrain, 3, privileged=privileged, folds=pairs, **FEW)
+    # The groups of the folds are those of cross-fitted teachers too.
+    by_pairs = select(PARAMS, dtrain, 3, privileged=privileged, folds=pairs, crossfit_groups=groups, **FEW)
     by_splitter = select(PARAMS, dtrain, 3, privileged=privileged, folds=GroupKFold(3), groups=groups, **FEW)
     assert by_splitter.table.equals(by_pairs.table)
     # A splitter without groups is called as before.

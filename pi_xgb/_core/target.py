@@ -74,8 +74,9 @@ def read_target(
     codes, distinct = pd.factorize(kept, sort=True)
     distinct = np.asarray(distinct, kept.dtype)
     if len(distinct) < 2:
+        row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every row, {distinct.tolist()[0]!r}: one class or one amount leaves "
+            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: one class or one amount leaves "
             "nothing to tell apart"
         )
     if objective is None:

@@ -40,8 +40,11 @@ def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
     return ax
 
 
-def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
-    """The gain of each model over NF, with intervals: at one size a row each, at several a line each."""
+def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None, rows: str = "training rows") -> Axes:
+    """The gain of each model over NF, with intervals: at one size a row each, at several a line each.
+
+    ``rows`` are what a size counts.
+    """
     check_axes(ax)
     sizes = summary.index.unique("size")
     models = [model for model in summary.index.unique("model") if model != "NF"]
@@ -50,16 +53,16 @@ def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes
         return _rows(summary.loc[sizes[0]], models, metric, ax)
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "NF: plain XGBoost")]
     for position, model in enumerate(models):
-        rows, how = summary.xs(model, level="model"), look(position)
-        size = rows.index.to_numpy(dtype=float)
+        own, how = summary.xs(model, level="model"), look(position)
+        size = own.index.to_numpy(dtype=float)
         band: dict[str, Any] = {"color": how.color, "alpha": 0.12, "linewidth": 0}
-        ax.fill_between(size, rows["low"].to_numpy(), rows["high"].to_numpy(), **band)
-        entries.append((ax.plot(size, rows["gain"], marker=how.marker, **how.stroke)[0], model))
+        ax.fill_between(size, own["low"].to_numpy(), own["high"].to_numpy(), **band)
+        entries.append((ax.plot(size, own["gain"], marker=how.marker, **how.stroke)[0], model))
     ax.set_xscale("log")
     ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
     legend(ax, entries, loc="best")
-    finish(ax, "training rows", f"gain in {metric} over NF")
+    finish(ax, rows, f"gain in {metric} over NF")
     return ax
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from .._core.guidance import Guidance
 from .._core.methods import METHODS
 from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
-from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of
 from .._xgb.params import user_params
@@ -40,6 +40,8 @@ def compare(
     teacher: Any = TEACHERS,
     crossfit: Any = CROSSFIT,
     teacher_params: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -71,26 +73,31 @@ def compare(
     Privileged features have earned a gain only where the student is convincingly better than NF and than
     both controls; the verdict says so in one sentence.
 
+    Rows whose y is missing are rows without a label: they are in every training part and in no test part. NF and All
+    learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so too: self-distillation
+    is what the further rows are worth without privileged features, so that the verdict tells the two apart.
+
     Parameters
     ----------
     X, y
-        The classifier features and labels. Two values, strings or categories are classes, other numbers are
-        numbers, unless ``params`` name an objective.
+        The classifier features and labels, NaN or None where a label is not known. Two values, strings or categories
+        are classes, other numbers are numbers, unless ``params`` name an objective.
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
-    params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, metric, custom_metric, maximize, \
-standard_errors
+    params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
+metric, custom_metric, maximize, standard_errors
         As for :func:`pi_xgb.select`.
     sample_weight
         One weight per row; counts in training and in every score.
     sizes
-        For a learning curve: further numbers of training rows (one or several), drawn from those of each fold.
+        For a learning curve: further numbers of labelled training rows (one or several), drawn from those of each
+        fold; all rows without a label stay.
     nfold, repeats, folds, seed
         The outer folds, as for :func:`pi_xgb.select`.
     groups
         For rows that belong together (one patient, one day): one value per row. The folds, outer and inner, keep
-        each group together; a splitter gets it, and pairs of row numbers are checked against it. The folds of
-        cross-fitted teachers (``crossfit``) do not keep groups together.
+        each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
+        cross-fitted teachers, unless ``crossfit_groups`` say otherwise.
     inner_nfold
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
@@ -123,33 +130,37 @@ standard_errors
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(method, teacher, crossfit, kl_weight)
-    views = _divided(X, y, privileged, privileged_features, groups)
+    said = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
+    views = _divided(X, privileged, privileged_features, said)
     own = user_params(params)
-    target = read_target(y, own.get("objective"))
+    target = read_target(y, own.get("objective"), missing="unlabelled")
     label, names = target.values, target.classes
     check_one_label_each(label, X)
     weight = checked_weight(sample_weight, X)
     dtrain = matrix_of(views.student, label, weight=weight)
-    dprivileged = matrix_of(views.privileged, label)
-    recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
-    loss = recipe.check(dtrain, dprivileged, "compare")
-    score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
-    together = checked_groups(groups, len(label))
-    splits = splits_of(label, nfold, repeats, folds, seed, classes=loss.probabilities, names=names, groups=together)
-    controls = smoothers(candidates, crossfit)
-    five = FiveModels(
-        candidates, controls, score, standard_errors, inner_nfold, seed, loss.probabilities, names, together
+    guidance = Guidance(
+        matrix_of(views.privileged, label),
+        labelled=target.labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
     )
-    cells = cells_of(splits, label, sizes, seed)
-    five.check(label, cells)
-    problem = recipe.problem(dtrain, dprivileged, sees_all=True)
+    recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
+    problem = recipe.problem(dtrain, guidance, "compare", groups=groups, sees_all=True)
+    score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
+    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
+    splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **whole)
+    controls = smoothers(candidates, crossfit)
+    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, names)
+    cells = cells_of(problem, splits, sizes, seed)
+    five.check(problem, cells)
+    problem.warn_of_idle_rows()
     with progress_bar(len(cells) * five.steps, "compare", progress) as step:
         outcomes = in_threads(lambda cell: five.judge(problem, cell, step), cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
-    return Comparison(table, score, held_out_ratio(splits), confidence)
+    return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
 
 
-def _divided(X: Any, y: Any, privileged: Any, privileged_features: Any, groups: Any) -> Views:
+def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:
     """Who sees which columns, of tables that XGBoost can read and whose rows are in one order."""
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
@@ -158,6 +169,6 @@ def _divided(X: Any, y: Any, privileged: Any, privileged_features: Any, groups: 
         )
     for table, name in ((X, "X"), (privileged, "privileged")):
         check_no_text(table, name)
-    for column, name in ((y, "y"), (groups, "groups")):
+    for name, column in said.items():
         check_same_order(X, column, "X", name)
     return views

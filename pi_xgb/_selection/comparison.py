@@ -19,7 +19,8 @@ class Comparison:
     Attributes
     ----------
     table
-        A row for each size, repeat, fold and model: its score, its gain over NF there, what was chosen, rounds.
+        A row for each size, repeat, fold and model: its score, its gain over NF there, what was chosen, rounds. Sizes,
+        ``n_train`` and ``n_test`` count labelled rows.
     summary
         By size and model: mean score, mean gain over NF with its corrected interval, positive for the better
         whichever way the metric points.
@@ -33,9 +34,11 @@ class Comparison:
         What was measured, whether more is better, and the confidence of the intervals.
     """
 
-    def __init__(self, table: pd.DataFrame, score: Score, ratio: float, confidence: float) -> None:
+    def __init__(
+        self, table: pd.DataFrame, score: Score, ratio: float, confidence: float, *, unlabelled: bool = False
+    ) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
-        self._ratio = ratio
+        self._ratio, self._unlabelled = ratio, unlabelled
         sizes = sorted(set(table["size"]))
         gains = {size: {model: self._interval(model, NF, size, confidence) for model in MODELS} for size in sizes}
         means = table.groupby(["size", "model"])["score"].mean()
@@ -53,6 +56,7 @@ class Comparison:
             own[STUDENT],
             {control: own[control] for control in (SELF, SHUFFLED)},
             {control: self._interval(STUDENT, control, sizes[-1], one_sided) for control in (SELF, SHUFFLED)},
+            unlabelled=unlabelled,
         )
 
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
@@ -68,7 +72,8 @@ class Comparison:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
-        return plot_comparison(self.summary, self.metric, ax)
+        rows = "labelled training rows" if self._unlabelled else "training rows"
+        return plot_comparison(self.summary, self.metric, ax, rows)
 
     def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
         rows = self.table[self.table["size"] == size]

@@ -1,4 +1,4 @@
-"""The five models that ``compare`` judges, in each outer fold and at each number of training rows."""
+"""The five models that ``compare`` judges, in each outer fold and at each number of labelled training rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.checks import check_whole
-from .._xgb.matrix import slice_rows
+from .._xgb.matrix import rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem
 from .scores import Score
@@ -22,15 +22,16 @@ MODELS = (NF, ALL, STUDENT, SELF, SHUFFLED)
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """An outer fold at one number of training rows."""
+    """An outer fold at one number of labelled training rows; ``rows`` are their numbers."""
 
     size: int
     split: Split
     rows: Any
 
 
-def cells_of(splits: Sequence[Split], label: Any, sizes: Any, seed: int) -> list[Cell]:
-    """Every fold at every number of training rows."""
+def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
+    """Every fold at every number of labelled training rows."""
+    label = problem.dtrain.get_label()
     full = min(len(split.train) for split in splits)
     if isinstance(sizes, str) or not (isinstance(sizes, Iterable) or np.isscalar(sizes)):
         raise TypeError(f"sizes must be a list of whole numbers of training rows, got {sizes!r}")
@@ -39,7 +40,8 @@ def cells_of(splits: Sequence[Split], label: Any, sizes: Any, seed: int) -> list
         check_whole("a size", size, 2)
         if size >= full:
             raise ValueError(
-                f"sizes must be below the {full} training rows of a fold, which are there anyway, got {size}"
+                f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are there anyway, "
+                f"got {size}"
             )
     cells = []
     for number, split in enumerate(splits):
@@ -61,28 +63,26 @@ class FiveModels:
     standard_errors: float
     inner_nfold: int
     seed: int
-    classes: bool
     names: Any
-    groups: Any
 
     @property
     def steps(self) -> int:
         """Of the progress bar, per cell."""
         return self.inner_nfold * (2 * len(self.candidates) + len(self.smoothers) + 1)
 
-    def check(self, label: Any, cells: Sequence[Cell]) -> None:
+    def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Whether every training part can be cut into the inner folds."""
         for cell in cells:
-            inner = self._inner(label[cell.rows], cell.rows)
+            parts = [cell.rows[split.train] for split in self._inner(problem, cell)]
             hint = ": use fewer folds or larger sizes"
-            check_crossfit_fits([*self.candidates, *self.smoothers], inner, "an inner fold", hint)
+            check_crossfit_fits(problem, [*self.candidates, *self.smoothers], parts, "an inner fold", hint)
 
     def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
         """A row of the table for each of the five."""
         part = problem.take(cell.rows)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {NF: part, STUDENT: part, **self._others(part, cell)}
-        found = self._found(parts, cell, step)
+        found = self._found(parts, self._inner(problem, cell), step)
         scores: dict[str, float] = {}
         for model in MODELS:
             its, held_out = found[model], test_both if model == ALL else test
@@ -108,18 +108,22 @@ class FiveModels:
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
         """What the ceiling and the two controls learn from."""
-        order = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold]).permutation(len(cell.rows))
-        shuffled = slice_rows(part.privileged, order)
+        rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
+        privileged: Any = part.guidance.privileged
+        # Rows without any privileged value stay where they are, so that the same rows are taught.
+        filled = np.flatnonzero(~rows_without_values(privileged))
+        order = np.arange(privileged.num_row())
+        order[filled] = rng.permutation(filled)
+        shuffled = slice_rows(privileged, order)
         shuffled.set_label(part.dtrain.get_label())  # Rows of others, next to the labels of these.
         return {
             ALL: dataclasses.replace(part, dtrain=part.both, both=None),
-            SELF: dataclasses.replace(part, privileged=part.dtrain, both=None),
-            SHUFFLED: part.recipe.problem(part.dtrain, shuffled, sees_all=True),
+            SELF: part.learning_from(part.dtrain, None),
+            SHUFFLED: part.learning_from(shuffled, side_by_side(part.dtrain, shuffled)),
         }
 
-    def _found(self, parts: dict[str, Problem], cell: Cell, step: Callable[[], Any]) -> dict[str, Found]:
+    def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
         """The choice of each, by folds inside the training rows alone."""
-        inner = self._inner(parts[NF].dtrain.get_label(), cell.rows)
         tried = {STUDENT: self.candidates, ALL: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
         found = {
             model: search(parts[model], inner, candidates, self.score, self.standard_errors, step=step)
@@ -127,8 +131,8 @@ class FiveModels:
         }
         return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
 
-    def _inner(self, label: Any, rows: Any) -> list[Split]:
-        groups = None if self.groups is None else self.groups[rows]
-        return splits_of(
-            label, self.inner_nfold, 1, None, self.seed, classes=self.classes, names=self.names, groups=groups
-        )
+    def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
+        """The inner folds, in the row numbers of ``problem.take(cell.rows)``."""
+        label, classes = problem.dtrain.get_label()[cell.rows], problem.loss.probabilities
+        groups = None if problem.groups is None else problem.groups[cell.rows]
+        return splits_of(label, self.inner_nfold, 1, None, self.seed, classes=classes, names=self.names, groups=groups)

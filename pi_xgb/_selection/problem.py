@@ -1,4 +1,4 @@
-"""One student, what its teachers may learn from, and how both are trained."""
+"""One student, what its teachers may learn from, what is known of each row, and how both are trained."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import xgboost
 from numpy.typing import NDArray
 
+from .._arrays import Array
 from .._core.checks import check_dmatrix
 from .._core.guidance import Guidance
 from .._core.losses import Loss
 from .._core.spec import Spec
-from .._core.task import Task
 from .._core.train import train
+from .._stats.folds import checked_groups
+from .._warnings import warn_user
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
 from .._xgb.params import objective_name, user_params
 from .candidates import PLAIN, Candidate
@@ -32,12 +34,14 @@ class Recipe:
     """The most that a student may have, and what the teachers of KbPIB have."""
     teacher_params: Any
 
-    def problem(self, dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, sees_all: bool) -> Problem:
-        """The recipe with its data; ``sees_all`` says whether a teacher, or anybody, sees both sides."""
-        return Problem(self, dtrain, privileged, side_by_side(dtrain, privileged) if sees_all else None)
+    def problem(
+        self, dtrain: xgboost.DMatrix, guidance: Guidance, name: str, *, groups: Any = None, sees_all: bool
+    ) -> Problem:
+        """The recipe with its data, checked for everything that can be wrong with them, before any training.
 
-    def check(self, dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, name: str, crossfit: int = 0) -> Loss:
-        """Everything that can be wrong with the data, before any training; ``name`` is the function that asks."""
+        ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
+        """
+        privileged: Any = guidance.privileged
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
@@ -45,39 +49,90 @@ class Recipe:
                     f"{name}"
                 )
             check_dmatrix(matrix, role)
-        guidance = Guidance(privileged=privileged, crossfit=crossfit, teacher_params=self.teacher_params)
-        loss = guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).spec.loss
+        together = checked_groups(groups, dtrain.num_row())
+        if guidance.crossfit_groups is None:
+            guidance = dataclasses.replace(guidance, crossfit_groups=together)
+        guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
+        guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).check_labelled_rows()
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
-        return loss
+        both = side_by_side(dtrain, privileged) if sees_all else None
+        # From here on what a teacher sees is the library's own choice.
+        return Problem(self, dtrain, dataclasses.replace(guidance, allow_overlap=True), both, together)
 
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A recipe and its rows."""
+    """A recipe and its rows, with all that their user says of each."""
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
-    privileged: xgboost.DMatrix
+    guidance: Guidance
+    """The privileged features, which rows are labelled, what a teacher counts in each, who is cross-fitted together."""
     both: Any
     """Classifier and privileged features side by side, None where nobody sees them."""
+    groups: Array | None = None
+    """Whose rows stay together in the folds of the selection."""
 
-    def take(self, rows: Any) -> Problem:
-        """The same problem for some of the rows, in matrices of its own."""
-        matrices = [self.dtrain, self.privileged, *([] if self.both is None else [self.both])]
-        with exclusive(*matrices):
-            taken = [slice_rows(matrix, rows) for matrix in matrices]
-        return Problem(self.recipe, *taken, *([None] if self.both is None else []))
+    @property
+    def loss(self) -> Loss:
+        """Of the student."""
+        return Spec.read(self.recipe.params).loss
+
+    @property
+    def labelled(self) -> Array | None:
+        """Which rows have a label; None where all have."""
+        known: Array | None = self.guidance.labelled
+        return known
+
+    @property
+    def adjective(self) -> str:
+        """What tells the rows that are dealt to folds from others, in messages."""
+        return "" if self.labelled is None else "labelled "
+
+    @property
+    def plain(self) -> xgboost.DMatrix:
+        """What plain XGBoost trains on: labelled rows alone."""
+        return labelled_part(self.dtrain, self.labelled)
+
+    def take(self, rows: Array) -> Problem:
+        """The same problem for some of the labelled rows, which come first, and all others, in matrices of its own."""
+        if self.labelled is not None:
+            rows = np.concatenate([rows, np.flatnonzero(~self.labelled & ~self._idle)])
+        matrices = [self.dtrain, *([] if self.both is None else [self.both])]
+        with exclusive(*matrices, *self.guidance.matrices):
+            dtrain, *both = [slice_rows(matrix, rows) for matrix in matrices]
+            groups = None if self.groups is None else self.groups[rows]
+            return Problem(self.recipe, dtrain, self.guidance.take(rows), both[0] if both else None, groups)
+
+    def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
+        """The same rows, their teachers shown something else."""
+        return dataclasses.replace(self, guidance=dataclasses.replace(self.guidance, privileged=privileged), both=both)
+
+    def warn_of_idle_rows(self) -> None:
+        """Rows that have neither a label nor a teacher take no part: once, and not in every training."""
+        if self._idle.any():
+            warn_user(
+                f"{int(self._idle.sum())} of {len(self._idle)} rows have neither a label nor a teacher that counts: "
+                "they take no part"
+            )
+
+    @property
+    def _idle(self) -> Array:
+        if self.labelled is None or self.guidance.teacher_weight is None:
+            return np.zeros(self.dtrain.num_row(), bool)
+        return ~self.labelled & (self.guidance.teacher_weight == 0)
 
     def teacher_of(self, candidate: Candidate) -> Any:
-        """The teacher that :func:`pi_xgb.train` would train first, to be used for several students."""
-        guidance = Guidance(
-            privileged=self.both if candidate.teacher == "all" else self.privileged,
+        """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
+        guidance = dataclasses.replace(
+            self.guidance,
+            privileged=self.both if candidate.teacher == "all" else self.guidance.privileged,
+            method=candidate.method,
             crossfit=candidate.crossfit,
-            teacher_params=self.recipe.teacher_params,
         )
         with exclusive(self.dtrain, *guidance.matrices):
-            task = Task.of_matrix(Spec.read(self.recipe.params), self.dtrain)
+            task = guidance.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
             return guidance.teachings_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
 
     def fit(
@@ -89,19 +144,18 @@ class Problem:
         dtrain: Any = None,
         **keywords: Any,
     ) -> xgboost.Booster:
-        """The candidate's student. ``teacher`` is its :meth:`teacher_of`, trained here if it is not given."""
-        teaching: dict[str, Any] = {}
-        if candidate.learns_first:
-            learned = self.teacher_of(candidate) if teacher is None else teacher
-            teaching = {"teacher": learned, "kl_weight": candidate.kl_weight}
-        elif candidate != PLAIN:
-            teaching = {"privileged": self.privileged, "teacher_params": self.recipe.teacher_params}
-            teaching |= candidate.train_keywords
+        """The candidate's student. ``teacher`` is its :meth:`teacher_of`, made here if it is not given."""
+        params = self.recipe.params if params is None else params
+        if candidate == PLAIN:
+            return train(params, self.plain, rounds, **keywords)
         return train(
-            self.recipe.params if params is None else params,
+            params,
             self.dtrain if dtrain is None else dtrain,
             rounds,
-            **teaching,
+            teacher=self.teacher_of(candidate) if teacher is None else teacher,
+            kl_weight=candidate.kl_weight,
+            labelled=self.labelled,
+            teacher_weight=self.guidance.teacher_weight,
             **keywords,
         )
 
@@ -136,3 +190,11 @@ def settled(params: Any) -> dict[str, Any]:
     if "alpha" in own and "reg_alpha" not in own:
         own["reg_alpha"] = own.pop("alpha")
     return own
+
+
+def labelled_part(matrix: xgboost.DMatrix, labelled: Array | None) -> xgboost.DMatrix:
+    """The rows that have a label; the matrix itself where all have."""
+    if labelled is None:
+        return matrix
+    with exclusive(matrix):
+        return slice_rows(matrix, np.flatnonzero(labelled))

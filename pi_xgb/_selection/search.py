@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._arrays import Array
 from .._rows.checks import check_jobs, check_whole
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
@@ -31,12 +32,22 @@ def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progre
     return check_jobs(n_jobs, progress)
 
 
-def check_crossfit_fits(candidates: Sequence[Candidate], splits: Sequence[Split], fold: str, hint: str = "") -> None:
-    """Whether the training rows of every fold can be dealt into those of the cross-fitted teachers."""
+def check_crossfit_fits(
+    problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str, hint: str = ""
+) -> None:
+    """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
     crossfit = max(candidate.crossfit for candidate in candidates)
-    smallest = min(len(split.train) for split in splits)
+    smallest, groups = min(map(len, parts)), problem.guidance.crossfit_groups
     if crossfit > smallest:
-        raise ValueError(f"crossfit must be at most the {smallest} training rows of {fold}, got {crossfit}{hint}")
+        raise ValueError(
+            f"crossfit must be at most the {smallest} {problem.adjective}training rows of {fold}, got {crossfit}{hint}"
+        )
+    fewest = smallest if groups is None else min(len(pd.unique(groups[part])) for part in parts)
+    if crossfit > fewest:
+        raise ValueError(
+            f"crossfit keeps groups together, and the {problem.adjective}training rows of {fold} are of {fewest} "
+            f"groups, fewer than crossfit={crossfit}: use a smaller crossfit, or finer crossfit_groups{hint}"
+        )
 
 
 def fold_curves(

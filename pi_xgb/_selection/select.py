@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import xgboost
 
+from .._core.guidance import Guidance
 from .._core.methods import METHODS
+from .._core.spec import Spec
+from .._core.task import Task
 from .._plots.selection import plot_selection
-from .._stats.folds import checked_groups
+from .._rows.supervision import read_labelled
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of
-from .problem import Recipe, settled
+from .problem import Recipe, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import Found, check_crossfit_fits, check_effort, search, summary_of, table_of
@@ -32,6 +37,9 @@ def select(
     teacher: Any = TEACHERS,
     crossfit: Any = CROSSFIT,
     teacher_params: Any = None,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -71,8 +79,16 @@ def select(
     crossfit
         How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
         folds. ``"all"`` is tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
-    teacher_params
+    teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
+    labelled
+        One truth value per row, False where the label is not (yet) known, as for :func:`pi_xgb.train`. Rows without a
+        label are in every training part and in no test part: folds are dealt among the labelled ones. Every way of
+        teaching is tried on all rows, plain XGBoost on labelled ones alone. The same teachers on labelled rows alone
+        are no candidates: they gain next to nothing where the others do, and would cost as much again.
+    crossfit_groups
+        One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
+        By default the ``groups``.
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
@@ -87,11 +103,12 @@ def select(
         gives away gains on small data, 0 believes any gain.
     nfold, repeats, folds, seed
         ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y), or
-        pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``.
+        pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter is shown labelled rows
+        alone, and pairs may hold out no others.
     groups
         For rows that belong together (one patient, one day): one value per row. The folds keep
-        each group together; a splitter gets it, and pairs of row numbers are checked against it. The folds of
-        cross-fitted teachers (``crossfit``) do not keep groups together.
+        each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
+        cross-fitted teachers, unless ``crossfit_groups`` say otherwise.
     n_jobs
         How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
         own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.
@@ -124,16 +141,24 @@ def select(
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(method, teacher, crossfit, kl_weight)
+    if crossfit_groups is not None and not any(candidate.crossfit for candidate in candidates):
+        raise ValueError(
+            "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
+        )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    loss = recipe.check(dtrain, privileged, "select")
-    score = score_of(metric, custom_metric, maximize, recipe.params, loss, dtrain)
-    together = checked_groups(groups, dtrain.num_row())
-    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=loss.probabilities, groups=together)
-    check_crossfit_fits(candidates, splits, "a fold")
-    problem = recipe.problem(dtrain, privileged, sees_all=any(c.teacher == "all" for c in candidates))
+    said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+    sees_all = any(candidate.teacher == "all" for candidate in candidates)
+    problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
+    score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
+    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
+    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
+    check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
+    problem.warn_of_idle_rows()
     with progress_bar(len(splits) * len(candidates), "select", progress) as step:
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
-    return Selection(recipe, score, found)
+    together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
+    told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
+    return Selection(recipe, score, found, told)
 
 
 class Selection:
@@ -143,14 +168,15 @@ class Selection:
     ----------
     table
         A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there. A
-        gain is positive for the better, whichever way the metric points.
+        gain is positive for the better, whichever way the metric points. ``n_train``, ``n_test`` count labelled rows.
     summary
         A row for each candidate: mean score and gain, the corrected standard error of the gain (``error``), its
         95 % interval (``low``, ``high``), and which one was chosen.
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
-        The keywords of :func:`pi_xgb.train`. For the teacher ``"all"``, ``privileged`` must have the columns of
+        The keywords of :func:`pi_xgb.train`, next to what you say of each row (``labelled``, ``teacher_weight``,
+        ``crossfit_groups``). For the teacher ``"all"``, ``privileged`` must have the columns of
         ``dtrain`` as well. Its teacher has as many rounds as the student: :meth:`train` gives it those that
         it was cross-validated with.
     candidate
@@ -159,7 +185,7 @@ class Selection:
         What decided, and whether more of it is better.
     """
 
-    def __init__(self, recipe: Recipe, score: Score, found: Found) -> None:
+    def __init__(self, recipe: Recipe, score: Score, found: Found, told: Sequence[str] = ()) -> None:
         self.metric, self.maximize = score.name, score.maximised
         self.table, self.summary = table_of(found, score), summary_of(found)
         self.curves = pd.DataFrame(
@@ -168,6 +194,7 @@ class Selection:
             columns=[candidate.name for candidate in found.candidates],
         )
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
+        self._told = tuple(told)
 
     @property
     def candidate(self) -> str:
@@ -185,7 +212,14 @@ class Selection:
         return float(self.summary["gain"].to_numpy()[self.summary["chosen"].to_numpy()][0])
 
     def train(
-        self, dtrain: xgboost.DMatrix, *, privileged: xgboost.DMatrix | None = None, **keywords: Any
+        self,
+        dtrain: xgboost.DMatrix,
+        *,
+        privileged: xgboost.DMatrix | None = None,
+        labelled: Any = None,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
+        **keywords: Any,
     ) -> xgboost.Booster:
         """Train the choice, with the params and rounds that it was cross-validated with.
 
@@ -193,6 +227,9 @@ class Selection:
         ----------
         dtrain, privileged
             The training rows, as for :func:`select`. ``privileged`` may be left out where plain XGBoost was chosen.
+        labelled, teacher_weight, crossfit_groups
+            As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
+            teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
         **keywords
             Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
@@ -201,18 +238,31 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        return self.fit_matrices(dtrain, privileged, keywords)
+        said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+        return self.fit_matrices(dtrain, said, keywords)
 
     def fit_matrices(
-        self, dtrain: xgboost.DMatrix, privileged: Any, keywords: dict[str, Any], student: Any = None
+        self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
     ) -> xgboost.Booster:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's."""
+        forgotten = [name for name in self._told if getattr(said, name) is None]
+        if forgotten:
+            raise ValueError(
+                f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
+                "value for each"
+            )
         if self._chosen == PLAIN:
-            return xgboost.train(self._recipe.params, dtrain if student is None else student, self._rounds, **keywords)
-        if privileged is None:
+            labelled = read_labelled(said.labelled, dtrain.num_row())
+            whole = dtrain if student is None else student
+            if labelled is not None:
+                task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
+                task.check_evals(whole, keywords.get("evals") or ())
+                whole = labelled_part(dtrain, labelled)
+            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords)
+        if said.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        self._recipe.check(dtrain, privileged, "Selection.train", self._chosen.crossfit)
-        problem = self._recipe.problem(dtrain, privileged, sees_all=self._chosen.teacher == "all")
+        said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
+        problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
         return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
 
     def plot(self, ax: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Repeated folds: which rows train and which judge."""
+"""Repeated folds: which labelled rows train and which judge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ATTEMPTS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """Row numbers of one fold of one repeat."""
+    """Numbers of labelled rows in one fold of one repeat. Rows without a label are in every training part besides."""
 
     repeat: int
     fold: int
@@ -34,25 +34,37 @@ def splits_of(
     classes: bool,
     names: Any = None,
     groups: Array | None = None,
+    labelled: Array | None = None,
 ) -> list[Split]:
     """The user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) dealt out evenly.
 
-    ``names`` are what the user calls the classes that the labels count. Rows of one group are in one fold.
+    ``names`` are what the user calls the classes that the labels count. Rows of one group are in one fold. Only
+    ``labelled`` rows are dealt.
     """
-    if np.ptp(label) == 0:
-        raise ValueError(f"every label is {_called(label[0], names)}: there is nothing to tell apart")
+    known = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    if np.ptp(label[known]) == 0:
+        raise ValueError(f"every label is {_called(label[known[0]], names)}: there is nothing to tell apart")
+    if folds is not None and not hasattr(folds, "split"):
+        return _checked(list(folds), len(label), groups, labelled)
+    label, groups = label[known], None if groups is None else groups[known]
     if folds is not None:
-        return _given(label, folds, groups)
-    check_whole("nfold", nfold, 2)
-    check_whole("repeats", repeats, 1)
-    check_whole("seed", seed, 0)
-    if groups is not None:
-        check_enough_groups(groups, nfold)
-    if nfold > len(label):
-        raise ValueError(f"nfold must be at most the number of rows, {len(label)}, got {nfold}")
-    if classes:
-        check_classes(label, nfold, names, groups)
+        splits = _checked(_split(folds, label, groups), len(label), groups)
+    else:
+        check_whole("nfold", nfold, 2)
+        check_whole("repeats", repeats, 1)
+        check_whole("seed", seed, 0)
+        rows = "rows" if labelled is None else "labelled rows"
+        if groups is not None:
+            check_enough_groups(groups, nfold)
+        if nfold > len(label):
+            raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}")
+        if classes:
+            check_classes(label, nfold, names, groups, rows)
+        splits = _dealt(label, nfold, repeats, seed, classes=classes, groups=groups)
+    return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
 
+
+def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None) -> list[Split]:
     partitions: set[frozenset[bytes]] = set()
 
     def dealt(repeat: int) -> list[tuple[Array, Array]]:
@@ -85,15 +97,15 @@ def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
     return np.sort(by_label[(np.arange(size) * len(rows)) // size])
 
 
-def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None) -> None:
+def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None, rows: str = "rows") -> None:
     """Whether each fold can hold out some rows of every class."""
     if np.any(label != np.floor(label)):
         return  # Probabilities as labels have no classes to be counted.
     values, counts = np.unique(label, return_counts=True)
     if counts.min() < nfold:
         raise ValueError(
-            f"class {_called(values[counts.argmin()], names)} has {counts.min()} rows for {nfold} folds, and each "
-            f"fold must hold some out: use nfold of at most {max(counts.min(), 2)}, or more rows"
+            f"class {_called(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
+            f"each fold must hold some out: use nfold of at most {max(counts.min(), 2)}, or more {rows}"
         )
     if groups is not None:
         values, counts = groups_of_classes(label, groups)
@@ -111,14 +123,15 @@ def _called(label: Any, names: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _given(label: Array, folds: Any, groups: Array | None) -> list[Split]:
-    pairs = _pairs(label, folds, groups)
+def _checked(pairs: list[Any], n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
     for number, pair in enumerate(pairs):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise TypeError(f"folds must be pairs (training rows, held-out rows), got {type(pair).__name__}")
-        train, test = (_rows(part, len(label), number) for part in pair)
+        train, test = (_rows(part, n_rows, number) for part in pair)
+        if labelled is not None:
+            train = _labelled_alone(train, test, labelled, number)
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
         if groups is not None:
@@ -135,9 +148,20 @@ def _given(label: Array, folds: Any, groups: Array | None) -> list[Split]:
     return splits
 
 
-def _pairs(label: Array, folds: Any, groups: Array | None) -> list[Any]:
-    if not hasattr(folds, "split"):
-        return list(folds)
+def _labelled_alone(train: Array, test: Array, labelled: Array, number: int) -> Array:
+    """The labelled ones of the training rows; there must be some, and no others among those held out."""
+    unknown = int((~labelled[test]).sum())
+    if unknown:
+        raise ValueError(
+            f"fold {number} holds out {unknown} rows without a label, which can judge nobody: hold out labelled rows "
+            "alone, those without a label are in every training part"
+        )
+    if not labelled[train].any():
+        raise ValueError(f"fold {number} has no labelled row to train on: give it some")
+    return train[labelled[train]]
+
+
+def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:
     try:
         return list(folds.split(label, label, *(() if groups is None else (groups,))))
     except (TypeError, ValueError) as error:

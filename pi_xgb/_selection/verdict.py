@@ -8,12 +8,18 @@ from .._stats.paired import Interval
 
 
 def verdict_on(
-    metric: str, gain: Interval, controls: Mapping[str, Interval], beyond: Mapping[str, Interval]
+    metric: str,
+    gain: Interval,
+    controls: Mapping[str, Interval],
+    beyond: Mapping[str, Interval],
+    *,
+    unlabelled: bool = False,
 ) -> tuple[bool, str]:
     """Whether there is evidence, and the sentence.
 
     ``gain`` is the student's over plain XGBoost, ``controls`` are the gains of self-distillation and of shuffled
-    rows, and ``beyond`` is how much better the student is than each of them.
+    rows, and ``beyond`` is how much better the student is than each of them. With ``unlabelled`` rows there is more to
+    the first than smoothing: it teaches them too.
 
     Examples
     --------
@@ -36,11 +42,13 @@ def verdict_on(
     doubted = [name for name, difference in beyond.items() if not (difference.low > 0 and difference.error > 0)]
     if doubted:
         worst = max(doubted, key=lambda name: controls[name].mean)
-        what = {"self-distillation": "a teacher without them", "shuffled": "privileged rows of others"}[worst]
+        without = "a teacher without them, on the same rows," if unlabelled else "a teacher without them"
+        what = {"self-distillation": without, "shuffled": "privileged rows of others"}[worst]
         return False, (
             f"a gain of {gain} in {metric}, but no evidence that privileged features earn it: {what} gives "
             f"{controls[worst]}"
         )
-    smoothing = controls["self-distillation"].mean
-    share = f"{smoothing:+.4f}" if smoothing > 0 else "nothing"
-    return True, f"a gain of {gain} in {metric}, of which {share} is smoothing"
+    own = controls["self-distillation"].mean
+    share = f"{own:+.4f}" if own > 0 else "nothing"
+    source = "comes from a teacher without privileged features, on the same rows" if unlabelled else "is smoothing"
+    return True, f"a gain of {gain} in {metric}, of which {share} {source}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
+from .._core.guidance import Guidance
 from .._core.methods import METHODS
 from .._rows.checks import check_whole
 from .._rows.views import Views
@@ -31,6 +32,9 @@ class ChoosingTrainer(Trainer):
 
     model: Any
     views: Views
+    labelled: Any = None
+    teacher_weight: Any = None
+    crossfit_groups: Any = None
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """Rounds are chosen by the folds."""
@@ -49,18 +53,21 @@ class ChoosingTrainer(Trainer):
         model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
         student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)
         privileged = self.matrix(self.views.privileged, label)
+        of_rows = {name: getattr(self, name) for name in ("labelled", "teacher_weight", "crossfit_groups")}
         seed = model.random_state
         found = model.selection_ = select(
             params,
             student,
             num_boost_round,
             privileged=privileged,
+            groups=self.crossfit_groups,
+            **of_rows,
             seed=int(seed) if isinstance(seed, (int, np.integer)) else 0,
             n_jobs=model.fold_jobs,
             progress=False,
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
-        return found.fit_matrices(student, privileged, keywords, student=dtrain)
+        return found.fit_matrices(student, Guidance(privileged, **of_rows), keywords, student=dtrain)
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
         for name in ("xgb_model", "obj"):
@@ -70,7 +77,8 @@ class ChoosingTrainer(Trainer):
             raise ValueError("base_margin and feature_weights are not cut into folds: leave them out")
         if self.classes is not None and self.model.folds is None:
             check_whole("nfold", self.model.nfold, 2)
-            check_classes(dtrain.get_label(), self.model.nfold, self.classes)
+            label = dtrain.get_label()
+            check_classes(label if self.labelled is None else label[self.labelled], self.model.nfold, self.classes)
 
 
 class _Choosing(PrivilegedXGBModel):

@@ -1,0 +1,437 @@
+"""select, compare and the choosing estimators with rows that have no label: taught everywhere, never judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
+
+import pi_xgb
+from pi_xgb._selection.splits import splits_of
+from pi_xgb._selection.verdict import verdict_on
+from pi_xgb._stats.paired import Interval
+from pi_xgb.selection import compare, select
+
+ROUNDS = 5
+PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
+FEW = {"crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
+COMPARED = {
+    "params": PARAMS,
+    "num_boost_round": ROUNDS,
+    "kl_weight": 5.0,
+    "method": "kbpib",
+    "crossfit": 2,
+    "nfold": 2,
+    "inner_nfold": 2,
+    "repeats": 1,
+    "progress": False,
+    "standard_errors": 0.0,
+}
+N = 150
+
+
+class Rows:
+    """A third of them labelled, in no order; what a teacher counts differs from row to row."""
+
+    def __init__(self, objective: str = "binary:logistic", seed: int = 0) -> None:
+        made = pi_xgb.datasets.make_privileged(N, n_features=4, n_privileged=2, seed=seed)
+        rng = np.random.default_rng(seed + 1)
+        self.x, self.z, self.params = made.x, made.z, {**PARAMS, "objective": objective}
+        self.y = made.y.to_numpy(dtype=np.float32)
+        if objective.startswith("multi"):
+            self.params["num_class"], self.y = 3, pd.qcut(made.q, 3, labels=False).to_numpy(dtype=np.float32)
+        if objective.startswith("reg"):
+            self.y = made.q.to_numpy(dtype=np.float32)
+        self.labelled = np.isin(np.arange(N), rng.permutation(N)[: N // 3])
+        self.teacher_weight = rng.choice([0.5, 1.0, 2.0], N)
+        self.weight = rng.choice([0.5, 1.0, 2.0], N).astype(np.float32)
+        self.groups = rng.integers(0, 25, N)
+
+    def matrix(self, table, rows=slice(None), label=None):
+        label = self.y if label is None else label
+        return xgb.DMatrix(table.iloc[rows], label[rows], weight=self.weight[rows])
+
+    def matrices(self, rows=slice(None), label=None):
+        return [self.matrix(table, rows, label) for table in (self.x, self.z, self.x.join(self.z))]
+
+    def select(self, *, label=None, z=None, **keywords):
+        dtrain = self.matrix(self.x, label=label)
+        privileged = self.matrix(self.z if z is None else z, label=label)
+        settings = {"labelled": self.labelled, "nfold": 3, **FEW, **keywords}
+        return select(self.params, dtrain, ROUNDS, privileged=privileged, **settings)
+
+    @property
+    def told(self):
+        """y as compare and the estimators take it."""
+        return pd.Series(np.where(self.labelled, self.y, np.nan))
+
+
+def guiding(row, privileged, both):
+    """The keywords of pi_xgb.train for a row of the tables."""
+    if row.method == "jpib":
+        return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
+    sees_all = row.teacher == "all"
+    shown = {"privileged": both if sees_all else privileged, "allow_overlap": sees_all}
+    return {**shown, "kl_weight": row.kl_weight, "crossfit": row.crossfit}
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+def test_the_table_is_that_of_a_loop_written_by_hand(objective):
+    rows = Rows(objective)
+    metric = {"binary:logistic": "auc", "multi:softprob": "mlogloss", "reg:squarederror": "rmse"}[objective]
+    known = np.flatnonzero(rows.labelled)
+    folds = [(known[rest], known[out]) for rest, out in KFold(3, shuffle=True, random_state=0).split(known)]
+    per_row = {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.groups}
+    found = rows.select(folds=folds, metric=metric, **per_row)
+    assert len(found.summary) == 1 + 2 * (3 + 1)
+    for name, row in found.summary.iterrows():
+        curves = []
+        for rest, out in folds:
+            log, evals = {}, [(rows.matrix(rows.x, out), "test")]
+            logged = {"evals": evals, "evals_result": log, "verbose_eval": False}
+            params = {**rows.params, "eval_metric": metric}
+            if name == "plain":
+                # Plain XGBoost knows labelled rows alone.
+                xgb.train(params, rows.matrix(rows.x, rest), ROUNDS, **logged)
+            else:
+                # The others have all rows without a label besides.
+                part = np.concatenate([rest, np.flatnonzero(~rows.labelled)])
+                dtrain, *shown = rows.matrices(part)
+                said = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
+                if row.crossfit:
+                    said["crossfit_groups"] = rows.groups[part]
+                pi_xgb.train(params, dtrain, ROUNDS, **guiding(row, *shown), **said, **logged)
+            curves.append(log["test"][metric])
+        assert found.curves[name].tolist() == np.mean(curves, axis=0).tolist()
+    # Rows are counted where they have a label.
+    assert (found.table.n_train + found.table.n_test == len(known)).all()
+
+
+def test_all_rows_labelled_is_a_selection_as_before():
+    rows = Rows()
+    before = rows.select(labelled=None).table
+    assert rows.select(labelled=np.ones(N, bool), teacher_weight=np.ones(N)).table.equals(before)
+    # With groups nothing but the folds of cross-fitted teachers follows crossfit_groups.
+    grouped = rows.select(labelled=None, groups=rows.groups).table
+    apart = rows.select(labelled=None, groups=rows.groups, crossfit_groups=np.arange(N)).table
+    same = grouped.score == apart.score
+    assert same[grouped.crossfit == 0].all()
+    assert not same[grouped.crossfit > 0].all()
+    assert rows.select(labelled=None, groups=rows.groups, crossfit_groups=rows.groups).table.equals(grouped)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_labels_that_nobody_knows_are_never_looked_at(n_jobs):
+    rows = Rows()
+    nonsense = np.where(rows.labelled, rows.y, np.arange(N) % 7 - 3).astype(np.float32)
+    settings = {"standard_errors": 0.0, "metric": "roc_auc", "n_jobs": n_jobs, "teacher_weight": rows.teacher_weight}
+    found, other = rows.select(**settings), rows.select(label=nonsense, **settings)
+    assert other.table.equals(found.table)
+    boosters = []
+    for selection, label in ((found, rows.y), (other, nonsense)):
+        dtrain, privileged, _ = rows.matrices(label=label)
+        said = {"labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+        boosters.append(selection.train(dtrain, privileged=privileged, **said))
+    assert boosters[0].save_raw() == boosters[1].save_raw()
+
+
+def test_privileged_values_of_held_out_rows_have_no_say_and_those_of_unlabelled_rows_do():
+    rows = Rows()
+    known = np.flatnonzero(rows.labelled)
+    folds = [(known[:25], known[25:]), (known[25:], known[:25])]
+
+    def scores(changed):
+        z = rows.z.copy()
+        z.iloc[changed] = -7.0
+        table = rows.select(z=z, folds=folds).table
+        return table[(table.fold == 0) & (table.method != "plain")].score.to_numpy()
+
+    before = scores([])
+    assert np.array_equal(scores(known[25:]), before)
+    # There was something to leak: every teacher of that fold has taught rows without a label.
+    assert (scores(~rows.labelled) != before).all()
+
+
+def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
+    rows = Rows()
+    z = rows.z.copy()
+    idle = np.flatnonzero(~rows.labelled)[:20]
+    z.iloc[idle] = np.nan
+    with pytest.warns(UserWarning, match="20 of 150 rows have") as warned:
+        found = rows.select(z=z)
+    said = [str(warning.message) for warning in warned]
+    assert len(said) == 2
+    assert "no privileged value at all and are not taught" in said[0]
+    assert "neither a label nor a teacher that counts" in said[1]
+    assert {warning.filename for warning in warned} == {__file__}
+    rest = np.delete(np.arange(N), idle)
+    dtrain, privileged, _ = rows.matrices(rest)
+    without = select(rows.params, dtrain, ROUNDS, privileged=privileged, labelled=rows.labelled[rest], nfold=3, **FEW)
+    # As if they were not there.
+    assert without.table.equals(found.table)
+
+
+def test_groups_stay_together_in_every_fold_of_labelled_rows():
+    rows = Rows()
+    for folds in (None, GroupKFold(3)):
+        splits = splits_of(rows.y, 3, 1, folds, 0, classes=True, groups=rows.groups, labelled=rows.labelled)
+        # Every labelled row judges once, no other row does, and no group is on both sides.
+        assert sorted(np.concatenate([s.test for s in splits])) == np.flatnonzero(rows.labelled).tolist()
+        assert all(rows.labelled[s.train].all() for s in splits)
+        assert not any(set(rows.groups[s.train]) & set(rows.groups[s.test]) for s in splits)
+    # A splitter deals labelled rows; pairs of row numbers are taken as they are, their unlabelled rows left out.
+    expected = rows.select(folds=StratifiedKFold(3)).table
+    known = np.flatnonzero(rows.labelled)
+    pairs = [(known[a], known[b]) for a, b in StratifiedKFold(3).split(known, rows.y[known])]
+    assert rows.select(folds=pairs).table.equals(expected)
+    more = [(np.concatenate([np.flatnonzero(~rows.labelled), rest]), out) for rest, out in pairs]
+    assert rows.select(folds=more).table.equals(expected)
+
+
+# --- the choice ---------------------------------------------------------------------------------------------
+
+
+def waves(n=600, seed=0):
+    """Of 60 labels x learns little; z is nearly what decides y."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 6))
+    signal = np.sin(2 * x).sum(axis=1)
+    z = (signal + 0.5 * rng.normal(size=n)).reshape(-1, 1)
+    return x, z, (rng.random(n) < 1 / (1 + np.exp(-2 * signal))).astype(np.float32), rng.permutation(n) < 60
+
+
+def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
+    x, z, y, labelled = waves()
+    test_x, _, test_y, _ = waves(2000, seed=1)
+    dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
+    settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "privileged", "kl_weight": 10.0}
+    params = {**PARAMS, "max_depth": 3}
+    found = select(params, dtrain, 30, privileged=privileged, labelled=labelled, **settings)
+    assert found.candidate == "kbpib cross-fitted 10"
+    booster = found.train(dtrain, privileged=privileged, labelled=labelled)
+    plain = xgb.train(params, dtrain.slice(np.flatnonzero(labelled)), found.summary.rounds["plain"])
+    taught, alone = (roc_auc_score(test_y, model.predict(xgb.DMatrix(test_x))) for model in (booster, plain))
+    # On rows that nobody has seen it is worth what the folds said: a lot.
+    assert taught > alone + 0.05
+    # The same teacher on the labelled rows alone could not have done it.
+    known = np.flatnonzero(labelled)
+    few = select(params, dtrain.slice(known), 30, privileged=privileged.slice(known), standard_errors=0.0, **settings)
+    apart = few.train(dtrain.slice(known), privileged=privileged.slice(known))
+    assert taught > roc_auc_score(test_y, apart.predict(xgb.DMatrix(test_x))) + 0.05
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"method": "jpib"},
+        {"method": "kbpib", "teacher": "privileged", "crossfit": 0},
+        {"method": "kbpib", "teacher": "privileged", "crossfit": 2},
+        {"method": "kbpib", "teacher": "all", "crossfit": 2},
+    ],
+)
+def test_the_model_is_the_candidate_that_was_judged(way):
+    x, z, y, labelled = waves(300)
+    dtrain, privileged, both = xgb.DMatrix(x, y), xgb.DMatrix(z, y), xgb.DMatrix(np.hstack([x, z]), y)
+    weight, groups = np.random.default_rng(0).choice([0.5, 1.0], 300), np.arange(300) // 2
+    settings = {"labelled": labelled, "teacher_weight": weight, "groups": groups, "nfold": 3, "kl_weight": 10.0}
+    settings |= {"standard_errors": 0.0, "progress": False, "crossfit": 2, **even_keywords, **way}
+    found = select(PARAMS, dtrain, 12, privileged=privileged, **settings)
+    assert found.choice["kl_weight"] == 10.0
+    said = {"labelled": labelled, "teacher_weight": weight}
+    booster = found.train(dtrain, privileged=privileged, crossfit_groups=groups, **said)
+    rounds = found.choice["num_boost_round"]
+    if way["method"] == "jpib":
+        expected = pi_xgb.train(PARAMS, dtrain, privileged=privileged, **found.choice, **said)
+    else:
+        shown, kept = both if way["teacher"] == "all" else privileged, groups if way["crossfit"] else None
+        # The teacher has the rounds of the search.
+        teacher = pi_xgb.fit_teacher(
+            PARAMS, shown, 12, crossfit=way["crossfit"], crossfit_groups=kept, labelled=labelled
+        )
+        expected = pi_xgb.train(PARAMS, dtrain, rounds, teacher=teacher, kl_weight=10.0, **said)
+        more = {"crossfit_groups": kept} if kept is not None else {}
+        pi_xgb.train(PARAMS, dtrain, privileged=shown, **found.choice, **said, **more)
+    assert booster.get_dump() == expected.get_dump()
+
+
+def test_the_model_of_plain_is_xgboosts_on_labelled_rows():
+    rows = Rows()
+    found = rows.select(standard_errors=1e6)
+    booster = found.train(rows.matrix(rows.x), labelled=rows.labelled)
+    known = rows.matrix(rows.x, rows.labelled)
+    assert booster.save_raw() == xgb.train(rows.params, known, found.choice["num_boost_round"]).save_raw()
+    dtrain = rows.matrix(rows.x)
+    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+        found.train(dtrain, labelled=rows.labelled, evals=[(dtrain, "train")])
+
+
+def test_what_the_selection_was_told_of_its_rows_has_to_be_told_again():
+    rows = Rows()
+    found = rows.select(groups=rows.groups, crossfit=2, method="kbpib", standard_errors=0.0, **even_keywords)
+    dtrain, privileged, _ = rows.matrices()
+    with pytest.raises(ValueError, match="cross-validated with labelled and crossfit_groups: pass what holds"):
+        found.train(dtrain, privileged=privileged)
+    with pytest.raises(ValueError, match="cross-validated with crossfit_groups"):
+        found.train(dtrain, privileged=privileged, labelled=rows.labelled)
+    found.train(dtrain, privileged=privileged, labelled=rows.labelled, crossfit_groups=rows.groups)
+
+
+def even(predictions, matrix):
+    """A metric in which everybody who is taught is better: predictions of small spread."""
+    return "even", -float(predictions.std())
+
+
+even_keywords = {"custom_metric": even, "maximize": True}
+
+
+# --- compare ------------------------------------------------------------------------------------------------
+
+
+def test_compare_is_a_loop_written_by_hand():
+    rows = Rows()
+    known, others = np.flatnonzero(rows.labelled), np.flatnonzero(~rows.labelled)
+    folds = [(known[:25], known[25:]), (known[25:], known[:25])]
+    settings = {**COMPARED, "sample_weight": rows.weight, "teacher_weight": rows.teacher_weight}
+    found = compare(rows.x, rows.told, rows.z, folds=folds, **settings)
+    assert found.summary.index.unique("size").tolist() == [25]
+    told = rows.told.fillna(0).to_numpy(dtype=np.float32)
+    for fold, (rest, out) in enumerate(folds):
+        part = np.concatenate([rest, others])
+        order = np.random.default_rng([0, 0, fold]).permutation(len(part))
+        of_rows = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
+        test = [
+            xgb.DMatrix(table.iloc[out], told[out], weight=rows.weight[out]) for table in (rows.x, rows.x.join(rows.z))
+        ]
+
+        def judged(student_x, shown, held_out, part=part, of_rows=of_rows, **more):
+            dtrain = xgb.DMatrix(student_x, told[part], weight=rows.weight[part])
+            privileged = xgb.DMatrix(shown, told[part])
+            inner = {"nfold": 2, "standard_errors": 0.0, "progress": False, "method": "kbpib", "kl_weight": 5.0}
+            chosen = select(PARAMS, dtrain, ROUNDS, privileged=privileged, crossfit=2, **of_rows, **{**inner, **more})
+            booster = chosen.train(dtrain, privileged=privileged, **of_rows)
+            return chosen.candidate, float(booster.eval(held_out).split(":")[-1])
+
+        x, z = rows.x.iloc[part], rows.z.iloc[part]
+        copy, never = x.rename(columns=lambda c: f"copy of {c}"), {"standard_errors": 1e6}
+        expected = {
+            "NF": judged(x, z, test[0], **never),
+            "All": judged(x.join(z), copy, test[1], **never),
+            "student": judged(x, z, test[0]),
+            # The control teaches the unlabelled rows as well, without z.
+            "self-distillation": judged(x, copy, test[0], teacher="privileged"),
+            # Of all rows, labelled or not, the privileged values are somebody else's.
+            "shuffled": judged(x, z.iloc[order], test[0]),
+        }
+        own = found.table[found.table.fold == fold].set_index("model")
+        for model, (candidate, score) in expected.items():
+            assert own.chosen[model] == candidate
+            assert own.score[model] == pytest.approx(score, abs=2e-6)
+        assert (own.n_train == 25).all()
+        assert (own.n_test == 25).all()
+
+
+def test_sizes_are_numbers_of_labelled_rows_and_all_others_stay(monkeypatch):
+    from matplotlib import pyplot
+
+    rows, seen = Rows(), []
+    original = xgb.train
+    monkeypatch.setattr(xgb, "train", lambda p, d, *a, **k: seen.append(d.num_row()) or original(p, d, *a, **k))
+    found = compare(rows.x, rows.told, rows.z, sizes=16, **COMPARED)
+    assert found.table["size"].tolist() == found.table.n_train.tolist()
+    assert sorted(set(found.table["size"])) == [16, 25]
+    # Students have the 100 rows without a label besides at every size, in inner folds and out; plain ones none.
+    inner, outer, taught = {8, 12, 13}, {16, 25}, {n for n in seen if n > 25}
+    assert {n + 100 for n in inner} <= taught <= {n + 100 for n in inner | outer}
+    assert inner | outer <= set(seen)
+    assert found.plot().get_xlabel() == "labelled training rows"
+    pyplot.close("all")
+
+
+def test_rows_without_privileged_values_are_shuffled_with_nobody():
+    rows = Rows()
+    z = rows.z.copy()
+    z.iloc[::10] = np.nan
+    weight = (np.arange(N) % 10 != 0).astype(float)
+    with pytest.warns(UserWarning, match="no privileged value|neither a label nor"):
+        by_itself = compare(rows.x, rows.told, z, **COMPARED)
+    with pytest.warns(UserWarning, match="neither a label nor"):
+        said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
+    # The rows that are taught are the same in all models, so their weights may as well be said.
+    assert by_itself.table.equals(said.table)
+
+
+def test_the_verdict_says_what_the_control_was():
+    x, z, y, labelled = waves(400)
+    settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "privileged"}
+    found = compare(x, np.where(labelled, y, np.nan), z, **settings)
+    assert found.evidence
+    assert "of which" in found.verdict
+    assert "a teacher without privileged features, on the same rows" in found.verdict
+
+    better, none = Interval(0.02, 0.002, 0.015, 0.025), Interval(0.0, 0.002, -0.005, 0.005)
+    controls = {"self-distillation": better, "shuffled": none}
+    beyond = {"self-distillation": none, "shuffled": better}
+    assert verdict_on("auc", better, controls, beyond, unlabelled=True)[1].endswith(
+        "earn it: a teacher without them, on the same rows, gives +0.0200 [+0.0150, +0.0250]"
+    )
+    assert "a teacher without them gives" in verdict_on("auc", better, controls, beyond)[1]
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+KNOWN = np.flatnonzero(Rows().labelled)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"labelled": np.ones(7, bool)}, ValueError, "labelled must have one value for each of the 150 rows"),
+        ({"labelled": np.arange(N)}, TypeError, "labelled must hold truth values"),
+        ({"labelled": np.zeros(N, bool)}, ValueError, "labelled has no row with a label"),
+        ({"labelled": Rows().y == 1}, ValueError, "all labelled rows are of the class 1"),
+        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be finite and at least 0"),
+        ({"crossfit_groups": np.arange(7)}, ValueError, "crossfit_groups must have one value for each of the 150"),
+        ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups say who stays together"),
+        ({"crossfit_groups": np.arange(N) % 3, "crossfit": 5}, ValueError, "are of 3 groups, fewer than crossfit=5"),
+        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "training rows of a fold are of 2 groups"),
+        ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
+        ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
+        ({"crossfit": 34}, ValueError, "crossfit must be at most the 33 labelled training rows of a fold, got 34"),
+        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, "must have no row in common"),
+        (
+            {"folds": [(KNOWN[:25], np.flatnonzero(~Rows().labelled))] * 2},
+            ValueError,
+            "fold 0 holds out 100 rows without a label, which can judge nobody",
+        ),
+        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, "no labelled row to train on"),
+        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, "fold 0 has row numbers .*, there are 50 "),
+    ],
+)
+def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    with pytest.raises(error, match=message):
+        Rows().select(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
+        ({"sizes": 25}, "sizes must be below the 25 labelled training rows"),
+        ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
+        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "training rows of an inner fold are of 2 groups"),
+        ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),
+    ],
+)
+def test_wrong_words_about_rows_of_compare(monkeypatch, wrong, message):
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    rows = Rows()
+    with pytest.raises(ValueError, match=message):
+        compare(**{"X": rows.x, "y": rows.told, "privileged": rows.z, **COMPARED, **wrong})
