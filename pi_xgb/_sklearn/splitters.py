@@ -22,7 +22,8 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
 
     For ``cv=`` of ``cross_val_score``, ``GridSearchCV`` and the like, with :class:`PrivilegedXGBClassifier` or
     :class:`PrivilegedXGBRegressor`. Where all rows have a label the folds are those of scikit-learn's
-    ``StratifiedKFold`` or ``KFold``. Training parts, which lack labels, cannot be scored (``return_train_score``).
+    ``StratifiedKFold`` or ``KFold``. Training parts, which lack labels, cannot be scored (``return_train_score``), and
+    scikit-learn's calibration and stacking refuse a missing y by themselves.
 
     Parameters
     ----------
