@@ -49,8 +49,8 @@ def jpib(work: FoldWork, kl_weight: float) -> Scores:
     """Student and teacher boosted together."""
     if kl_weight == 0:
         return weightless(work)
-    privileged = work.matrix("z", "train")
-    return work.scored(work.boost(privileged=privileged, method="jpib", kl_weight=kl_weight), kl_weight=kl_weight)
+    guidance = {"privileged": work.matrix("z", "train"), "method": "jpib", "teacher_weight": work.every_row}
+    return work.scored(work.boost(kl_weight=kl_weight, **guidance), kl_weight=kl_weight)
 
 
 def weightless(work: FoldWork) -> Scores:

@@ -81,6 +81,11 @@ class FoldWork:
         zeros_missing = self.mode.zeros_missing
         return matrix(table, types, self.labels(rows), zeros_missing=zeros_missing, nthread=self.nthread)
 
+    @property
+    def every_row(self) -> npt.NDArray[np.float64]:
+        """The weight of a teacher that teaches rows without any privileged value too, as the paper's does."""
+        return np.ones(len(self.labels("train")))
+
     def boost(self, columns: str = "x", **guidance: Any) -> xgb.Booster:
         """Train on these columns, stopping early on the validation rows; ``guidance`` is for pi_xgb.train."""
         return pi_xgb.train(
@@ -110,6 +115,7 @@ class FoldWork:
             seed=self.mode.seed,
             evals=[(self.matrix(columns, "valid"), "valid")],
             early_stopping_rounds=self.mode.early_stopping_rounds,
+            teacher_weight=self.every_row,
         )
         return teacher.values
 

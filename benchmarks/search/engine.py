@@ -118,6 +118,7 @@ class FoldSearch:
             NUM_BOOST_ROUND,
             evals=[(data.valid_privileged, "valid")],
             early_stopping_rounds=EARLY_STOPPING_ROUNDS,
+            teacher_weight=np.ones(data.train_privileged.num_row()),  # the paper teaches rows without values as well
         )
         return teacher.values
 

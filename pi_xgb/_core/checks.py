@@ -18,8 +18,9 @@ from .losses import PROBABILITIES, Loss, Range
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
     if np.ndim(kl_weight) > 0:
+        shown = repr(kl_weight) if np.size(kl_weight) <= 5 else f"{np.size(kl_weight)} of them"
         raise TypeError(
-            f"{name} must be one number, got {np.size(kl_weight)}: it says how much the teacher counts in all rows. "
+            f"{name} must be one number, got {shown}: it says how much the teacher counts in all rows. "
             "For one number per row pass teacher_weight="
         )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):

@@ -13,13 +13,15 @@ from .._arrays import Array
 from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
-from .._xgb.matrix import slice_rows
+from .._xgb.matrix import side_by_side, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
 from .learned import check_crossfit, check_teacher_rounds, weight_of_known
 from .methods import METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+
+SEES = ("privileged", "all")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +45,18 @@ class Guidance:
         """Whether anybody teaches at all."""
         return self.privileged is not None or self.teacher is not None
 
+    @property
+    def _is_learned(self) -> bool:
+        """Whether ``teacher`` is at most a word for what a teacher that is trained here sees."""
+        return self.teacher is None or isinstance(self.teacher, str)
+
     def check_keywords(self) -> None:
         """Keywords that contradict each other, or that nothing would read."""
         check_choice(self.method, METHODS, "method")
         check_kl_weight(self.kl_weight)
-        if self.privileged is not None and self.teacher is not None:
+        if isinstance(self.teacher, str):
+            self._check_word()
+        if self.privileged is not None and not self._is_learned:
             raise ValueError(
                 "privileged and teacher were both given: privileged= learns a teacher, teacher= brings one. For "
                 "both together pass teacher=[(pi_xgb.fit_teacher(...), weight), (other, weight)]"
@@ -69,6 +78,18 @@ class Guidance:
         if named:
             raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
 
+    def _check_word(self) -> None:
+        check_choice(self.teacher, SEES, "as a word for what it sees, teacher")
+        if self.privileged is None:
+            raise ValueError(
+                f"teacher={self.teacher!r} says what a teacher sees: pass privileged= for it to learn from"
+            )
+        if self.teacher == "all" and self.privileged_evals is not None:
+            raise ValueError(
+                "teacher='all' puts dtrain and privileged side by side, and cannot do so with privileged_evals: use "
+                "crossfit, or pass all features as privileged with allow_overlap=True"
+            )
+
     def _check_nobody_teaches(self) -> None:
         named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
         named += [name for name in ("labelled", "teacher_weight") if self._is_set(name)]
@@ -89,14 +110,21 @@ class Guidance:
         """
         check_is_dmatrix(dtrain, "dtrain")
         n_rows = dtrain.num_row()
-        weight = read_teacher_weight(self.teacher_weight, n_rows)
+        read: dict[str, Any] = {
+            "teacher": None if self._is_learned else self.teacher,
+            "labelled": read_labelled(self.labelled, n_rows),
+            "teacher_weight": read_teacher_weight(self.teacher_weight, n_rows),
+            "crossfit_groups": checked_groups(self.crossfit_groups, n_rows, "crossfit_groups"),
+        }
         if self.privileged is not None:
             check_is_dmatrix(self.privileged, "privileged")
             if self.teacher_weight is None:
-                weight = weight_of_known(self.privileged, besides=dtrain)
-        labelled = read_labelled(self.labelled, n_rows)
-        groups = checked_groups(self.crossfit_groups, n_rows, "crossfit_groups")
-        return dataclasses.replace(self, labelled=labelled, teacher_weight=weight, crossfit_groups=groups)
+                read["teacher_weight"] = weight_of_known(self.privileged, besides=dtrain)
+            if isinstance(self.teacher, str) and self.teacher == "all":
+                check_same_rows(dtrain, self.privileged, read["labelled"])
+                check_no_overlap(dtrain, self.privileged, allow_overlap=False)
+                read |= {"privileged": side_by_side(dtrain, self.privileged), "allow_overlap": True}
+        return dataclasses.replace(self, **read)
 
     @property
     def is_uniform(self) -> bool:

@@ -229,10 +229,11 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
     if not is_list_of_pairs(teacher):
         return [_teaching(teacher, kl_weight, teacher_weight, within)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
-        named = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        named = "teacher_weight" if teacher_weight is not None else "kl_weight"
+        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"a list of (teacher, weight) carries its own weights, but {named} was given as well: leave it out and put "
-            "each weight in the list, one number or one per row"
+            f"a list of (teacher, weight) carries its own weights, but {given} was given as well: leave {named} out "
+            "and put each weight in the list, one number or one per row"
         )
     teachings = []
     for one, weight in teacher:
@@ -262,6 +263,8 @@ def is_list_of_pairs(teacher: Any) -> bool:
 def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
+    if isinstance(teacher, str):
+        raise TypeError(f"a word for what a teacher sees, {teacher!r}, is understood next to privileged= alone")
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
         raise TypeError(
             f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"

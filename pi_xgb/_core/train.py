@@ -80,7 +80,8 @@ def train(
         How much the teacher counts, against 1 for the labels; the paper's alpha. 0 is plain XGBoost. Choose it
         by cross-validation (:func:`pi_xgb.cv`), small values first.
     teacher
-        Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
+        Next to ``privileged``, what its teacher sees: ``"privileged"``, or ``"all"`` for the classifier features as
+        well. Instead of ``privileged``: an array with one q per row (one column per class), any :class:`Teacher`, or a
         list of (teacher, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     crossfit
         With ``method="kbpib"``: 0 lets the teacher judge the rows it was trained on, as in the paper; K of at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pandas as pd
 
 import pi_xgb
@@ -58,6 +59,7 @@ def auc_of_one_fold(prepared, params, method, fold):
         privileged=data.train_privileged,
         method="jpib" if method == "JPIB" else "kbpib",
         kl_weight=0.0 if method == "NF" else alpha.item(),
+        teacher_weight=np.ones(data.train.num_row()),  # the paper teaches rows without privileged values as well
         privileged_evals=None if method == "JPIB" else [(data.valid_privileged, "valid")],
         evals=[(data.valid, "valid")],
         early_stopping_rounds=EARLY_STOPPING_ROUNDS,

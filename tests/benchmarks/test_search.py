@@ -48,7 +48,8 @@ def by_the_plain_path(dataset, fold, method, alpha, *, as_paper):
         evals=[(data.valid, "valid")],
         early_stopping_rounds=EARLY_STOPPING_ROUNDS,
         verbose_eval=False,
-        **({**guidance, "kl_weight": alpha} if guidance else {}),
+        # The paper teaches rows without privileged values as well.
+        **({**guidance, "kl_weight": alpha, "teacher_weight": np.ones(data.train.num_row())} if guidance else {}),
     )
     best = booster[: booster.best_iteration + 1]
     return Point(booster.best_score, float(best.eval(data.test).split(":")[-1]), booster.best_iteration + 1)
