@@ -192,7 +192,7 @@ def learn(
     if not crossfit:
         booster = learner.fit(None)
         return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
-    fold_of = _deal(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    fold_of = deal_labelled(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     known = np.ones(n_rows, bool) if labelled is None else labelled
     of_no_fold = np.flatnonzero(fold_of < 0)
     boosters, q = [], np.zeros(spec.shape(n_rows), np.float32)
@@ -238,7 +238,7 @@ class _Learner:
         return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
 
 
-def _deal(
+def deal_labelled(
     label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
     """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row."""
@@ -264,7 +264,11 @@ def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None
     Columns that are ``besides`` as well are not privileged.
     """
     shared = set(() if besides is None else besides.feature_names or ())
-    empty = rows_without_values(privileged, besides=shared)
+    return weight_beside(rows_without_values(privileged, besides=shared))
+
+
+def weight_beside(empty: Array) -> Array | None:
+    """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
     if not empty.any():
         return None
     warn_user(
