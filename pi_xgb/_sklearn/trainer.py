@@ -40,19 +40,8 @@ class Trainer(abc.ABC):
     crossfit_groups: Any = None
     """As the user gave them to ``fit``."""
 
-    def check_rows(self) -> None:
+    def check_rows(self) -> None:  # noqa: B027  # select checks them by itself
         """Whether anything can be learned from rows such as these; they are known by now."""
-        given = {
-            "a missing y": self.labelled,
-            "teacher_weight": self.teacher_weight,
-            "crossfit_groups": self.crossfit_groups,
-        }
-        named = [name for name, value in given.items() if value is not None]
-        if named:
-            raise ValueError(
-                f"an estimator that chooses by cross-validation has no use for {', '.join(named)}: choose by "
-                "pi_xgb.select, or fit one without CV"
-            )
 
     @abc.abstractmethod
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
