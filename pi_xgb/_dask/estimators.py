@@ -14,7 +14,7 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
-from .._core.methods import METHODS
+from .._core.methods import METHODS, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
 from .._xgb.borrowed import borrowed
@@ -153,7 +153,8 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
         privileged = await self._matrix(client, rows.privileged, rows.labels)
         privileged_evals = []
-        if self.early_stopping_rounds and privileged is not None and self.method == "kbpib" and self.kl_weight > 0:
+        learns = privileged is not None and method_named(self.method).learns_first and self.kl_weight > 0
+        if self.early_stopping_rounds and learns:
             for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
                     privileged_evals.append((await self._matrix(client, table, labels), name))

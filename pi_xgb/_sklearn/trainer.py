@@ -13,6 +13,7 @@ import xgboost
 from .._arrays import Array
 from .._core.guidance import Guidance
 from .._core.learned import weight_of_known
+from .._core.methods import method_named
 from .._core.spec import Spec
 from .._core.teachers import Teacher
 from .._core.train import train
@@ -81,7 +82,7 @@ class DirectTrainer(Trainer):
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
         its = self.settings
-        endless = its.learns_here and its.method == "kbpib" and not its.crossfit and its.kl_weight > 0
+        endless = its.learns_here and method_named(its.method).learns_first and not its.crossfit and its.kl_weight > 0
         if not (early_stopping_rounds and eval_set and endless) or self.table is None:
             return
         if self.eval_tables is None or all(table is None for table in self.eval_tables):
@@ -167,7 +168,7 @@ class DirectTrainer(Trainer):
         privileged_evals = [
             (self.matrix(table, matrix.get_label(), matrix.get_weight()), name)
             for table, (matrix, name) in pairs
-            if table is not None and stops and its.method == "kbpib"
+            if table is not None and stops and method_named(its.method).learns_first
         ]
         return {
             "privileged": privileged,
