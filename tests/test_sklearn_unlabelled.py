@@ -367,6 +367,18 @@ def test_rows_without_privileged_values_are_not_taught(teacher, kind):
     assert raw(model.fit(as_x(rows.x), rows.y, privileged=as_z(rows.z), teacher_weight=np.ones(N))) != found
 
 
+@pytest.mark.filterwarnings("ignore:.*no privileged value")
+@pytest.mark.parametrize("teacher", ["privileged", "all", HistGradientBoostingClassifier(max_iter=5, random_state=0)])
+def test_beside_constraints_they_are_not_taught_either(teacher):
+    rows = Rows()
+    rows.z[::4] = np.nan
+    known = np.where(np.arange(N) % 4, 1.0, 0.0)
+    constraints = [(GroupParity(np.arange(N) % 2, match="mean"), 1.0)]
+    model = rows.estimator(teacher=teacher, kl_weight=5.0, constraints=constraints)
+    found = raw(model.fit(rows.x, rows.y, privileged=rows.z))
+    assert raw(model.fit(rows.x, rows.y, privileged=rows.z, teacher_weight=known)) == found
+
+
 def test_an_estimator_does_not_judge_rows_without_privileged_values():
     rows = Rows()
     gaps = rows.z.copy()

@@ -107,7 +107,7 @@ def _train(
     if arguments.kl_weight == "auto":
         return _chosen(arguments, params, rows, valid, say)
     if arguments.privileged:
-        guiding = _guiding(arguments, valid)
+        guiding = {**_guiding(arguments, valid), **rows.supervision}
         guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
     with _watching(arguments.rounds, valid, history) as watching:
@@ -127,7 +127,8 @@ def _chosen(
     history: dict[str, Any] = {}
     rounds = selection.choice["num_boost_round"]
     with _watching(rounds, valid, history) as watching:
-        booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
+        privileged = rows.teacher(sees_all=False)
+        booster = selection.train(rows.student(), privileged=privileged, **rows.supervision, **watching)
     return booster, _told(booster, history)
 
 

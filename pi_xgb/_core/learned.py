@@ -17,6 +17,7 @@ from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
 from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
+from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
@@ -153,11 +154,26 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
+        hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer"
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
+            f"{hint if collective.is_distributed() else ''}"
         )
     if groups is not None:
         check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
+
+
+def check_groups_apart(groups: Array | None) -> None:
+    """No group on several workers, which deal folds each for itself; to be asked on every worker."""
+    if groups is None or not collective.is_distributed():
+        return
+    hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(groups), object)))
+    n_torn = int((np.unique(hashes, return_counts=True)[1] > 1).sum())
+    if n_torn:
+        raise ValueError(
+            f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "
+            "folds: put all rows of a group on one worker"
+        )
 
 
 def check_teacher_rounds(num_boost_round: int) -> None:
@@ -189,6 +205,7 @@ def learn(
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows = dprivileged.num_row()
     check_crossfit(crossfit, labelled, n_rows, groups)
+    check_groups_apart(groups)
     if not crossfit:
         booster = learner.fit(None)
         return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
@@ -225,7 +242,7 @@ class _Learner:
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
         task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
-        if task.labelled is not None or not np.array_equal(matrix.get_weight(), weight):
+        if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.
             lesson = Lesson(task, [])
             params.setdefault("base_score", lesson.base_score())
