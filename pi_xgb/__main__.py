@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     300 training rows, ...
     0
     """
+    _open_streams()
     parser, commands = _parser()
     chosen = parser.parse_args(arguments)
     try:
@@ -56,6 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"pi-xgb: {_message(error)}")
         return FAILED
     return OK
+
+
+def _open_streams() -> None:
+    """A stream that the shell closed (``2>&-``) is one without end or use; no file opened later takes its number."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open as they do
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

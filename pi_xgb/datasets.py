@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,10 @@ class PrivilegedData(NamedTuple):
 
     Attributes
     ----------
-    x
-        Classifier features, known at training and at prediction.
-    z
-        Privileged features, known at training only.
-    y
-        Labels, 0 or 1.
-    group
-        A sensitive group, 0 or 1, that is in neither x nor z.
+    x, z
+        Classifier features, known at training and at prediction, and privileged ones, known at training only.
+    y, group
+        Labels, and a sensitive group that is in neither x nor z; both 0 or 1.
     q
         The true P(y = 1 | x, z), before label noise: what a perfect teacher would say.
     """
@@ -58,14 +54,10 @@ def make_privileged(
     strength
         How much u says about y: at 0 nothing, at 2 a perfect knowledge of u has an AUC of about 0.87, at 10
         labels are almost certain, and a teacher then has nothing to add to them.
-    x_noise
-        Standard deviation of the blur on each classifier feature; u has standard deviation 1.
-    label_noise
-        Share of labels that are turned over.
-    group_share, group_gap
-        Share of group 1, and how much lower its u is, in standard deviations.
-    seed
-        The same seed gives the same data.
+    x_noise, label_noise
+        Standard deviation of the blur on each classifier feature (that of u is 1), and share of labels turned over.
+    group_share, group_gap, seed
+        Share of group 1, and how much lower its u is, in standard deviations. The same seed gives the same data.
 
     Examples
     --------
@@ -73,14 +65,14 @@ def make_privileged(
     >>> data.x.shape, data.z.shape, sorted(data.y.unique().tolist())
     ((500, 8), (500, 3), [0, 1])
     """
-    for name, value, low, high in (
-        ("label_noise", label_noise, 0, 1),
-        ("group_share", group_share, 0, 1),
-        ("x_noise", x_noise, 0, np.inf),
-        ("strength", strength, 0, np.inf),
+    for name, value, high in (
+        ("label_noise", label_noise, 1),
+        ("group_share", group_share, 1),
+        ("x_noise", x_noise, np.inf),
+        ("strength", strength, np.inf),
     ):
-        if not low <= value <= high:
-            raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")
+        if not 0 <= value <= high:
+            raise ValueError(f"{name} must lie between 0 and {high}, got {value!r}")
     for name, size in (("n_rows", n_rows), ("n_features", n_features), ("n_privileged", n_privileged)):
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size!r}")
@@ -95,15 +87,10 @@ def make_privileged(
     z = u[:, None] + 0.1 * rng.normal(size=(n_rows, n_privileged))
     blurred = u[:, None] + x_noise * rng.normal(size=(n_rows, n_features))
     x = np.where(np.arange(n_features) % 2 == 0, blurred, np.tanh(blurred))
-    index = pd.RangeIndex(n_rows)
     return PrivilegedData(
-        x=pd.DataFrame(x, index=index, columns=_names("x", n_features)),
-        z=pd.DataFrame(z, index=index, columns=_names("z", n_privileged)),
-        y=pd.Series(y, index=index, name="y"),
-        group=pd.Series(group, index=index, name="group"),
-        q=pd.Series(q, index=index, name="q"),
+        x=pd.DataFrame(x, columns=[f"x{i}" for i in range(n_features)]),
+        z=pd.DataFrame(z, columns=[f"z{i}" for i in range(n_privileged)]),
+        y=pd.Series(y, name="y"),
+        group=pd.Series(group, name="group"),
+        q=pd.Series(q, name="q"),
     )
-
-
-def _names(prefix: str, number: int) -> Any:
-    return [f"{prefix}{i}" for i in range(number)]

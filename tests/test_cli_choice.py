@@ -12,7 +12,7 @@ import pytest
 import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
 
-from pi_xgb._cli.demo import run_demo
+from pi_xgb._cli.demo import FEW_LABELS, play, run_demo
 from pi_xgb.selection import select
 
 __all__ = ["files", "one_thread", "trained"]
@@ -102,6 +102,35 @@ def test_the_demonstration_speaks_as_it_goes():
     assert lines[1].startswith("seed  1 of 2: AUC of NF 0.")
     assert lines[2].startswith("seed  2 of 2")
     assert table.loc["NF", "gain"] == 0
+    # Both acts, each with its methods, explained.
+    assert sum(line.startswith("seed  2 of 2") for line in lines) == 2
+    assert any(line.startswith("Second act") for line in lines)
+
+
+def test_the_second_act_shows_what_unlabelled_rows_are_worth():
+    lines = []
+    table = play(FEW_LABELS, 3, show=lines.append)
+    gain = table["gain"]
+    # z teaches more on all rows than on the labelled ones, and more than x does there.
+    assert gain["KbPIB, all rows"] > max(gain["KbPIB, labelled rows"], gain["control: teacher on x"]) + 0.02
+    told = next(line for line in lines if line.startswith("What z adds"))
+    assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in told
+
+
+def test_the_demonstration_uses_one_thread(monkeypatch):
+    from pi_xgb._cli import demo
+
+    threads = set()
+    original = demo.train
+
+    def noted(params, *arguments, **keywords):
+        threads.add(params.get("nthread"))
+        return original(params, *arguments, **keywords)
+
+    monkeypatch.setattr(demo, "train", noted)
+    run_demo(2, show=lambda line: None)
+    # Two would wait for each other on a busy machine.
+    assert threads == {1}
 
 
 # --- bad input ----------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import time
 from pathlib import Path
 
 import numpy as np
@@ -195,3 +197,62 @@ def test_files_of_a_spreadsheet_in_another_country(trained, capsys):
     refused(capsys, "save it as UTF-8", "train", "colour.csv", *train)
     rows.rename(columns={"sex": "größe"}).to_csv("header.csv", index=False, encoding="latin-1")
     refused(capsys, "save it as UTF-8", "train", "header.csv", *train)
+
+
+def test_wide_files_take_linear_time(tmp_path):
+    from pi_xgb._cli.source import Source
+
+    def seconds(n_columns):
+        name = tmp_path / f"{n_columns}.csv"
+        name.write_text("\n".join(",".join(f"{kind}{i}" for i in range(n_columns)) for kind in ("c", "", "1")) + "\n")
+        started = time.process_time()
+        source = Source(str(name))
+        source.check_has(source.columns, "there are")
+        assert source.read(source.columns).shape == (2, n_columns)
+        return time.process_time() - started
+
+    seconds(100)
+    # Eight times the columns: eight times the time, with some room, and not 64 times.
+    assert seconds(16000) < 16 * seconds(2000)
+
+
+@pytest.mark.parametrize("names", [["patient"], ["patient", "visit"], [None]])
+def test_the_index_of_a_frame_is_no_feature_and_can_be_named(files, capsys, names):
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    rows, _ = files
+    levels = [[f"p{i // 2}" for i in range(len(rows))], list(range(len(rows)))][: len(names)]
+    rows.set_index(
+        pd.MultiIndex.from_arrays(levels, names=names) if names[1:] else pd.Index(levels[0], name=names[0])
+    ).to_parquet("rows.parquet")
+    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+    works("train", "rows.parquet", *GUIDED, *OTHERS, "--out", "indexed.ubj")
+    assert Path("indexed.ubj").read_bytes() == Path("model.ubj").read_bytes()
+    if names == [None]:
+        return
+    kept, _ = predicted(capsys, "rows.parquet", "--keep", "patient")
+    assert kept["patient"].tolist() == levels[0]
+    options = ["--crossfit", "2", "--crossfit-groups", "patient"]
+    works("train", "rows.parquet", *GUIDED, *OTHERS, *options, "--out", "grouped.ubj")
+
+
+def test_a_kept_column_of_the_name_of_an_answer_is_refused(trained, capsys):
+    trained[1].assign(prediction=1).to_csv("test.csv", index=False)
+    arguments = ["predict", "test.csv", "--model", "model.ubj"]
+    refused(capsys, "--keep names 'prediction', and so are the answers called", *arguments, "--keep", "x1,prediction")
+    works(*arguments, "--keep", "x1")
+
+
+def test_texts_that_xgboost_cannot_keep_are_named(files, capsys):
+    rows, _ = files
+    rows.assign(colour="a\0b").to_csv("nul.csv", index=False)
+    refused(capsys, "the column 'colour' of nul.csv has a text with a NUL", "train", "nul.csv", *ON_ROWS["train"])
+
+
+def test_gzip_on_standard_input(files, capsys, monkeypatch):
+    packed = gzip.compress(Path("train.csv").read_bytes())
+    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+    for content in (packed, packed[:100]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        arguments = ["train", "-", *GUIDED, *OTHERS, "--out", f"piped_{len(content)}.ubj"]
+        works(*arguments) if content is packed else refused(capsys, "cannot be unpacked", *arguments)
+    assert Path(f"piped_{len(packed)}.ubj").read_bytes() == Path("model.ubj").read_bytes()

@@ -188,3 +188,26 @@ def test_the_demonstration_prints_before_it_ends(folder):
         started.kill()
     assert started.returncode == 130
     assert sorted(os.listdir(folder)) == ["model.ubj", "train.csv"]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_crash(folder, closed):
+    train = "train train.csv --label y --privileged z0,z1 --rounds 3 --params nthread=1 --out student.ubj"
+    for arguments in (train, "predict train.csv --model student.ubj"):
+        done = run_shell(folder, f"{sys.executable} -m pi_xgb {arguments} {closed}")
+        assert done.returncode == 0
+        assert "Traceback" not in done.stderr
+        # Messages stay off the stream of the answers.
+        assert "rows" not in done.stdout
+    assert (folder / "student.ubj").exists()
+
+
+def test_a_closed_input_is_an_empty_one(folder):
+    done = run_shell(folder, f"{sys.executable} -m pi_xgb predict - --model model.ubj <&-")
+    assert (done.returncode, done.stderr[:32]) == (2, "pi-xgb: standard input is empty:")
+
+
+def run_shell(folder, command):
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
+    )

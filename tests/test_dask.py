@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from test_distributed import N_ROWS, rows
+from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_folds

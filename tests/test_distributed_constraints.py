@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from test_distributed import N_ROWS, on_workers, rows
+from helpers_distributed import N_ROWS, rows, told_by_workers
 
 import pi_xgb
 from pi_xgb import constraints
@@ -169,7 +169,7 @@ def statistics(start, end):
     }
 
 
-def everything(_case, start, end):
+def everything(_n_workers, start, end):
     """All of it in one group of workers, since starting them is what takes the time."""
     return pickle.dumps(
         {
@@ -184,10 +184,7 @@ def everything(_case, start, end):
 @pytest.fixture(scope="module")
 def answers():
     """What each worker says, for two workers and for three, in the order of their rows."""
-    told = {n_workers: on_workers(everything, "", n_workers) for n_workers in (2, 3)}
-    for n_workers, said in told.items():
-        assert [kind for kind, _ in said] == ["done"] * n_workers, said
-    return {n_workers: [pickle.loads(answer) for _, answer in said] for n_workers, said in told.items()}
+    return told_by_workers(everything)
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])

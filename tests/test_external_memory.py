@@ -93,6 +93,30 @@ def test_the_model_is_the_one_of_the_same_rows_in_memory(tmp_path, make, engine,
         same_model(*made, x)
 
 
+@pytest.mark.parametrize("make", [external, iterated, paged])
+@pytest.mark.parametrize("engine", ["callback", "native"])
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_rows_without_labels_are_taught_as_in_memory(tmp_path, make, engine, method):
+    x, z, y, weight = rows()
+    rng = np.random.default_rng(4)
+    labelled, counts = rng.random(len(y)) < 0.4, rng.choice([0.5, 1.0, 2.0], len(y))
+    guided = {"method": method, "kl_weight": 2.0, "engine": engine, "labelled": labelled, "teacher_weight": counts}
+    made = []
+    for kind, label in ((in_memory, y), (make, np.where(labelled, y, 1 - y))):
+        dtrain, privileged = kind(tmp_path, "x", x, label, weight), kind(tmp_path, "z", z, label)
+        made.append(pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **guided))
+        assert dtrain.get_label().tobytes() == label.tobytes()
+        assert dtrain.get_weight().tobytes() == weight.tobytes()
+    # Nobody looks at the labels of the others, and margins agree whichever way the rows came.
+    same_model(*made, x)
+    told = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
+    for more in ({"labelled": None}, {"teacher_weight": None}):
+        plainly = pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **{**guided, **more})
+        told.append(plainly.predict(xgb.DMatrix(x), output_margin=True))
+        # Each of the two is read.
+        assert np.abs(told[0] - told[-1]).max() > 0.01
+
+
 def test_the_teacher_counts_in_external_memory(tmp_path):
     x, z, y, _ = rows()
     dtrain, privileged = external(tmp_path, "x", x, y), external(tmp_path, "z", z, y)
@@ -152,6 +176,8 @@ def test_what_needs_rows_by_number_says_so(tmp_path):
     dtrain, privileged = external(tmp_path, "x", x, y), external(tmp_path, "z", z, y)
     with pytest.raises(TypeError, match="ExtMemQuantileDMatrix cannot be cut into folds: use a DMatrix"):
         pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, crossfit=2)
+    with pytest.raises(TypeError, match="ExtMemQuantileDMatrix cannot be cut into folds: use a DMatrix"):
+        pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, crossfit=2, labelled=np.arange(len(y)) % 2 == 0)
     with pytest.raises(TypeError, match="ExtMemQuantileDMatrix keeps no data that could be pickled"):
         pickle.dumps(pi_xgb.JointObjective(privileged))
 

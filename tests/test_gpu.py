@@ -12,7 +12,11 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.lesson import Lesson
+from pi_xgb._core.losses import LOSSES, NUMBERS
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
+from pi_xgb._core.teachers import FixedTeacher, Teaching
 from pi_xgb.constraints import GroupParity
 
 WHY_NOT = gpu.why_no_cuda()
@@ -161,6 +165,7 @@ def cupy_on(available):
     cupy.ndarray = DeviceArray
     cupy.asarray = lambda array: np.asarray(array).view(DeviceArray)
     cupy.get_array_module = lambda array: cupy if isinstance(array, DeviceArray) else np
+    cupy.where = lambda *arrays: np.where(*arrays).view(DeviceArray)
     for name in ("negative", "minimum", "maximum", "exp", "divide", "zeros_like", "ones_like", "arange"):
         setattr(cupy, name, getattr(np, name))
     return cupy
@@ -199,6 +204,44 @@ def test_with_cupy_the_gradient_stays_on_the_device_and_is_the_same(monkeypatch,
     # Teachers are written for host memory.
     assert len(seen) == 3
     assert not any(isinstance(array, DeviceArray) for array in seen)
+
+
+@pytest.mark.parametrize("objective", sorted(LOSSES))
+def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objective):
+    x, _, y, q = rows(300)
+    rng = np.random.default_rng(2)
+    labelled, counts = rng.random(len(y)) < 0.5, rng.choice([0.0, 0.5, 2.0], len(y))
+    margin = rng.normal(size=len(y)).astype(np.float32)
+    if LOSSES[objective].multiclass:
+        q, margin = np.stack([1 - q, q], axis=1), np.stack([margin, -margin], axis=1)
+    dtrain = xgb.DMatrix(x, y, weight=np.linspace(0.5, 2, len(y)))
+    spec = Spec.read({"objective": objective, "num_class": 2 * q.shape[1:].count(2), "device": "cuda"})
+    made = []
+    for cupy in (None, cupy_on(available=True)):
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        lesson = Lesson(Task.of_matrix(spec, dtrain, labelled), [Teaching(FixedTeacher(q, NUMBERS), 1.5, counts)])
+        made.append([*lesson.gradient(margin), lesson.target(margin), lesson.blend.row_factor])
+        # The intercept is a number of the host's.
+        assert np.isfinite(lesson.base_score()).all()
+    for here, there in zip(*made, strict=True):
+        # Gradient, target and the weights of the native engine are the same, and never leave the device.
+        assert isinstance(there, DeviceArray)
+        assert not isinstance(here, DeviceArray)
+        np.testing.assert_array_equal(there.get(), here)
+
+
+@on_cuda
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_rows_without_labels_on_cuda(method):
+    x, z, y, _ = rows()
+    guided = {"method": method, "kl_weight": 2.0, "labelled": np.arange(len(y)) % 3 == 0}
+    shown = []
+    for device, engine in (("cpu", "callback"), ("cuda", "callback"), ("cuda", "native")):
+        dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
+        booster = pi_xgb.train(params_of(device), dtrain, ROUNDS, privileged=privileged, engine=engine, **guided)
+        shown.append(margins(booster, x))
+    np.testing.assert_allclose(shown[1], shown[0], atol=ATOL)
+    np.testing.assert_allclose(shown[2], shown[0], atol=ATOL)
 
 
 def test_the_benchmark_says_why_it_measures_nothing():

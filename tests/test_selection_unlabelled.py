@@ -10,10 +10,15 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 import pi_xgb
-from pi_xgb._selection.splits import splits_of
+from pi_xgb._core.guidance import Guidance
+from pi_xgb._selection.five_models import Cell, FiveModels
+from pi_xgb._selection.problem import Recipe
+from pi_xgb._selection.splits import Split, splits_of
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval
+from pi_xgb._xgb.matrix import rows_without_values
 from pi_xgb.selection import compare, select
+from pi_xgb.sklearn import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
 ROUNDS = 5
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
@@ -194,6 +199,21 @@ def test_groups_stay_together_in_every_fold_of_labelled_rows():
     assert rows.select(folds=more).table.equals(expected)
 
 
+def test_groups_that_judge_do_not_train_without_a_label_either():
+    rows = Rows()
+    dtrain, privileged, _ = rows.matrices()
+    said = Guidance(privileged, labelled=rows.labelled)
+    problem = Recipe(PARAMS, 2, None).problem(dtrain, said, "select", groups=rows.groups, sees_all=False)
+    splits = splits_of(rows.y, 3, 1, None, 0, classes=True, groups=rows.groups, labelled=rows.labelled)
+    for split in splits:
+        part = problem.take(split.train, split.test)
+        assert set(part.groups).isdisjoint(rows.groups[split.test])
+        # All others do.
+        unknown = ~rows.labelled & ~np.isin(rows.groups, rows.groups[split.test])
+        assert part.dtrain.num_row() == len(split.train) + unknown.sum()
+        assert part.labelled.sum() == len(split.train)
+
+
 # --- the choice ---------------------------------------------------------------------------------------------
 
 
@@ -364,6 +384,16 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
         said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
     # The rows that are taught are the same in all models, so their weights may as well be said.
     assert by_itself.table.equals(said.table)
+    privileged = xgb.DMatrix(z, rows.y)
+    guidance = Guidance(privileged, labelled=rows.labelled, teacher_weight=np.ones(N))
+    problem = Recipe(PARAMS, 2, None).problem(xgb.DMatrix(rows.x, rows.y), guidance, "compare", sees_all=True)
+    cell = Cell(25, Split(0, 0, KNOWN[:25], KNOWN[25:]), KNOWN[:25])
+    part = problem.take(cell.rows, cell.split.test)
+    five = FiveModels([], [], None, 0.0, 2, 0, None)
+    before, after = part.guidance.privileged, five._others(part, cell)["shuffled"].guidance.privileged
+    # Where there was nothing there is nothing, and everywhere else something of somebody else's.
+    assert np.array_equal(rows_without_values(before), rows_without_values(after))
+    assert not np.array_equal(before.get_data().data, after.get_data().data)
 
 
 def test_the_verdict_says_what_the_control_was():
@@ -381,6 +411,40 @@ def test_the_verdict_says_what_the_control_was():
         "earn it: a teacher without them, on the same rows, gives +0.0200 [+0.0150, +0.0250]"
     )
     assert "a teacher without them gives" in verdict_on("auc", better, controls, beyond)[1]
+
+
+# --- estimators ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+@pytest.mark.parametrize("standard_errors", [0.0, 1e6])
+def test_an_estimator_that_chooses_is_select(objective, standard_errors):
+    rows = Rows(objective)
+    kind = PrivilegedXGBRegressorCV if objective.startswith("reg") else PrivilegedXGBClassifierCV
+    few = {"crossfit": (0, 2), "kl_weight": [1.0, 5.0], "nfold": 3, "standard_errors": standard_errors}
+    model = kind(n_estimators=ROUNDS, max_depth=2, learning_rate=0.3, n_jobs=1, **few)
+    per_row = {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.groups}
+    y = rows.told if kind is PrivilegedXGBRegressorCV else rows.told.map({0: "ill", 1: "so-so", 2: "well"})
+    model.fit(rows.x, y, privileged=rows.z, sample_weight=rows.weight, **per_row)
+    params = {key: value for key, value in model.get_xgb_params().items() if value is not None}
+    if objective.startswith("multi"):
+        params |= {"objective": "multi:softprob", "num_class": 3}
+    dtrain, privileged = rows.matrix(rows.x), xgb.DMatrix(rows.z, rows.y)
+    said = {"labelled": rows.labelled, **per_row}
+    expected = select(params, dtrain, ROUNDS, privileged=privileged, groups=rows.groups, **said, **few)
+    assert model.selection_.table.equals(expected.table)
+    booster = expected.train(dtrain, privileged=privileged, **said)
+    assert np.array_equal(model.get_booster().predict(dtrain), booster.predict(dtrain))
+    if kind is PrivilegedXGBClassifierCV:
+        assert set(model.classes_) == set(y.dropna())
+
+
+def test_an_estimator_that_chooses_names_labelled_rows():
+    rows = Rows()
+    y = rows.told.map({0: "ill", 1: "well"})
+    few = np.flatnonzero(y == "ill")[2:]
+    with pytest.raises(ValueError, match="class 'ill' has 2 labelled rows for 3 folds"):
+        PrivilegedXGBClassifierCV(nfold=3).fit(rows.x, y.mask(np.isin(np.arange(N), few)), privileged=rows.z)
 
 
 # --- bad input ----------------------------------------------------------------------------------------------

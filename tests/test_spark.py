@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from test_distributed import N_ROWS, rows
+from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
-from pi_xgb._stats.folds import deal_folds
+from pi_xgb._stats.folds import deal_folds, deal_groups
 
 pytest.importorskip("pyspark", reason="pi_xgb.spark needs PySpark")
 pytest.importorskip("pyarrow", reason="PySpark needs PyArrow to hand rows to Python")
@@ -229,6 +229,128 @@ def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
     assert abs(together - expected).max() > 1e-4
 
 
+KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.5) | (TABLE.index >= 540)
+COUNTS = np.random.default_rng(4).choice([0.0, 0.5, 1.0, 2.0], N_ROWS)
+# Groups that lie in one half of the rows each.
+PATIENT = np.where(TABLE.index < N_ROWS // 2, "a", "b") + pd.Series(TABLE.index // 3).astype(str)
+
+
+@pytest.fixture(scope="module")
+def unlabelled(spark):
+    """The table with labels for some rows alone: null in the first half, NaN in the second."""
+    from pyspark.sql import functions as F
+
+    told = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
+    return spark.createDataFrame(told).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
+
+
+def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
+    """``pi_xgb.train`` on all rows, some of them without a label."""
+    label = table["y"].where(known, 0)
+    dtrain, privileged = (xgb.DMatrix(table[names], label) for names in (X_NAMES, Z_NAMES))
+    params = keywords.pop("params", BINARY)
+    return pi_xgb.train(
+        params, dtrain, rounds, privileged=privileged, kl_weight=2.0, labelled=np.asarray(known), **keywords
+    )
+
+
+def close(booster, other):
+    margins = [one.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for one in (booster, other)]
+    np.testing.assert_allclose(*margins, atol=1e-5)
+
+
+TEACH = {**SETTINGS, "unlabelled": "teach"}
+
+
+@pytest.mark.filterwarnings("ignore:.*neither a label nor a teacher")
+@pytest.mark.parametrize(("method", "engine"), [("kbpib", "callback"), ("jpib", "native")])
+def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, engine):
+    model = pis.PrivilegedSparkXGBClassifier(**TEACH, method=method, engine=engine, teacher_weight_col="counts").fit(
+        unlabelled
+    )
+    alone = taught(method=method, engine=engine, teacher_weight=COUNTS)
+    # Null and NaN are no labels, and each row's teacher counts as its column says.
+    close(model.get_booster(), alone)
+    assert model.get_booster().attributes() == alone.attributes()
+    # Labels that nobody knows are evaluated by nobody.
+    assert model.training_summary.train_objective_history == {}
+
+
+def test_with_all_labels_known_nothing_changes(frame):
+    model = pis.PrivilegedSparkXGBClassifier(**TEACH).fit(frame)
+    assert trees(model.get_booster()) == trees(on_one_machine(BINARY, "y"))
+    assert model.training_summary.train_objective_history
+
+
+def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
+    from pyspark.sql import functions as F
+
+    checked = unlabelled.withColumn("held_out", F.expr("held_out and not (y is null or isnan(y))"))
+    model = pis.PrivilegedSparkXGBClassifier(
+        **{**TEACH, "n_estimators": 60, "max_depth": 6}, validation_indicator_col="held_out", early_stopping_rounds=3
+    ).fit(checked)
+    held_out = TABLE["held_out"] & KNOWN
+    rest, valid = TABLE[~held_out], TABLE[held_out]
+    alone = taught(
+        rest,
+        KNOWN[~held_out],
+        60,
+        params={**BINARY, "max_depth": 6, "eval_metric": "logloss"},
+        evals=[(xgb.DMatrix(valid[X_NAMES], valid["y"]), "validation")],
+        privileged_evals=[(xgb.DMatrix(valid[Z_NAMES], valid["y"]), "validation")],
+        early_stopping_rounds=3,
+        verbose_eval=False,
+    )
+    # The marks of the training rows are theirs, though validation rows lie among them.
+    assert model.get_booster().best_iteration == alone.best_iteration < 59
+    close(model.get_booster(), alone)
+
+
+def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
+    settings = {**TEACH, "n_estimators": 3, "crossfit": 2}
+    grouped = pis.PrivilegedSparkXGBClassifier(**settings, crossfit_groups_col="patient").fit(unlabelled)
+    y, half, code = TABLE["y"].to_numpy(), N_ROWS // 2, pd.factorize(PATIENT)[0]
+    fold = np.full(N_ROWS, -1)
+    for rows_there in (np.arange(half), np.arange(half, N_ROWS)):
+        mine = rows_there[KNOWN[rows_there]]
+        for k, (_, held_out) in enumerate(deal_groups(y[mine], code[mine], 2, 0, classes=True)):
+            fold[np.isin(code, code[mine[held_out]])] = k
+    said = [
+        xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES][seen], y[seen]), 3).predict(xgb.DMatrix(TABLE[Z_NAMES]))
+        for seen in (KNOWN & (fold != 0), KNOWN & (fold != 1))
+    ]
+    q = np.where(fold < 0, (said[0] + said[1]) / 2, np.where(fold == 0, said[0], said[1]))
+    dtrain = xgb.DMatrix(TABLE[X_NAMES], np.where(KNOWN, y, 0))
+    # The row is judged by who does not know its group, or by both.
+    close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
+
+
+def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
+    from pyspark.sql import functions as F
+
+    for columns, changed, message in [
+        ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
+        ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
+        ({"y": "double('NaN')"}, {}, "no training row has a label in 'y'"),
+        ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
+        ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
+        ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
+        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must hold numbers"),
+        ({}, {"teacher_weight_col": "count"}, "teacher_weight_col names 'count'"),
+        ({}, {"crossfit_groups_col": "patient"}, "pass crossfit as well"),
+        (
+            {"patient": "nullif(patient, 'a0')"},
+            {"crossfit_groups_col": "patient", "crossfit": 2},
+            "3 rows have null in 'patient'",
+        ),
+        ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
+        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact here"),
+    ]:
+        faulty = unlabelled.withColumns({name: F.expr(value) for name, value in columns.items()})
+        with pytest.raises((ValueError, TypeError), match=message):
+            pis.PrivilegedSparkXGBClassifier(**{**TEACH, **changed}).fit(faulty)
+
+
 def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, frame, tmp_path):
     from xgboost.spark import SparkXGBClassifierModel
 
@@ -251,7 +373,15 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
 
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     estimator = pis.PrivilegedSparkXGBClassifier(
-        **SETTINGS, method="jpib", crossfit=2, teacher_params={"max_depth": 2}, engine="native", allow_overlap=True
+        **SETTINGS,
+        method="jpib",
+        crossfit=2,
+        teacher_params={"max_depth": 2},
+        engine="native",
+        allow_overlap=True,
+        unlabelled="teach",
+        teacher_weight_col="weight",
+        crossfit_groups_col="patient",
     )
     estimator.save(str(tmp_path / "estimator"))
     loaded = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "estimator"))
@@ -290,6 +420,10 @@ def test_what_a_partition_needs():
         # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
         assert told.startswith(problem)
         assert bool(told) == bool(problem)
+    worker = Worker(None, stops=False, keywords={"crossfit": 3})
+    worker._per_row["labelled"] = np.arange(9) < 2
+    # Folds are dealt among labelled rows.
+    assert worker._problem(many, None).endswith("one has 2 labelled rows")
 
 
 SETTINGS_AT_FAULT = {
@@ -401,7 +535,7 @@ def test_an_xgboost_that_is_built_differently_is_named():
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "pyspark" or name == "pi_xgb.spark"]:
+    for name in [name for name in sys.modules if name.startswith(("pyspark", "pi_xgb.spark", "pi_xgb._spark"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ImportError, match=r'pip install "pi-xgb\[spark\]"'):

@@ -48,14 +48,16 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)
+    supervision = {name: values for name, values in rows.supervision.items() if name != "labelled"}
     comparison = compare(
         rows.x,
-        target.values,
+        rows.told_y,
         rows.z,
         params={**params, **target.params},
         num_boost_round=arguments.rounds,
         sample_weight=rows.weight,
         sizes=arguments.sizes,
+        **supervision,
         **choosing_of(arguments),
     )
     print_table(comparison.summary, arguments.format)

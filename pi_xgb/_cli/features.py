@@ -43,10 +43,15 @@ def _is_plain(column: pd.Series[Any]) -> bool:
 
 
 def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column
     if pd.api.types.infer_dtype(column, skipna=True) == "string":
-        return column.astype("category")
+        column = column.astype("category")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        if any("\0" in str(text) for text in column.cat.categories):
+            raise ValueError(
+                f"the column {name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend it "
+                "or leave it out with --drop"
+            )
+        return column
     return _as_numbers(column, name, file)
 
 

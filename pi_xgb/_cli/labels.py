@@ -5,18 +5,41 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .._arrays import Array
 from .._core.target import Target, encode_labels, read_target
 
+_EXACT = 2.0**53
+"""Below it each whole number is a number of double precision."""
 
-def training_labels(column: pd.Series[Any], objective: str | None, file: str) -> Target:
+
+def training_labels(column: pd.Series[Any], objective: str | None, unlabelled: str, file: str) -> Target:
     """The labels of the training rows; names of classes are text unless they are numbers or truth values."""
-    target = read_target(column, objective, whole_numbers="ask", name=_named(column, file), say="--objective ")
-    if target.classes is None or target.classes.dtype.kind in "biuf":
+    target = read_target(
+        column, objective, whole_numbers="ask", missing="unlabelled", name=_named(column, file), say="--objective "
+    )
+    if unlabelled == "refuse" and target.labelled is not None:
+        raise ValueError(
+            f"{_named(column, file)} has {int((~target.labelled).sum())} missing values in {len(column)} rows: "
+            "--unlabelled teach lets the teacher alone teach these rows, from their privileged columns; --unlabelled "
+            "drop leaves them out; --unlabelled refuse, the default, is this error"
+        )
+    classes = target.classes
+    if classes is None or classes.dtype.kind in "biu":
         return target
-    return dataclasses.replace(target, classes=target.classes.astype(str))
+    if classes.dtype.kind != "f":
+        return dataclasses.replace(target, classes=classes.astype(str))
+    if target.labelled is None or not (np.abs(classes) < _EXACT).all() or (classes != np.round(classes)).any():
+        return target
+    # A gap makes a column of whole numbers one of decimal numbers to pandas; their names are what they were.
+    return dataclasses.replace(target, classes=classes.astype(np.int64))
+
+
+def labelled_alone(target: Target) -> Target:
+    """The same without the rows that have no label."""
+    return dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
 
 
 def later_labels(column: pd.Series[Any], classes: Array | None, objective: str, file: str) -> Array:

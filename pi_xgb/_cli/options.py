@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
+UNLABELLED = ("refuse", "teach", "drop")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -20,14 +21,24 @@ UNREAD: tuple[_Rule, ...] = (
         "--kl-weight auto chooses the number of rounds as well: leave {} out",
     ),
     (
-        ("method", "kl_weight", "crossfit", "teacher"),
+        ("method", "kl_weight", "crossfit", "teacher", "teacher_weight", "crossfit_groups"),
         lambda a: a.privileged,
         _IGNORED + "say which columns are privileged, with --privileged",
     ),
     (
-        ("crossfit",),
+        ("unlabelled",),
+        lambda a: a.privileged or a.unlabelled != "teach",
+        "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
+    ),
+    (
+        ("crossfit", "crossfit_groups"),
         lambda a: a.method not in ("jpib", ["jpib"]),
         "--method jpib has no use for {}: its teacher grows with the student",
+    ),
+    (
+        ("crossfit_groups",),
+        lambda a: a.crossfit not in (0, [0]) or (a.kl_weight == "auto" and a.teacher == "all"),
+        "{} says which rows stay together in the folds of --crossfit: add --crossfit 5",
     ),
     (("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
     (("n_boot",), lambda a: a.groups, _IGNORED + "say which columns groups are in, with --groups"),
@@ -79,6 +90,21 @@ def add_training(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
+    command.add_argument(
+        "--unlabelled",
+        choices=UNLABELLED,
+        default="refuse",
+        help="what becomes of rows with an empty label, of outcomes that come late: an error, rows that the teacher "
+        "alone teaches, from their privileged columns, or nothing (default: %(default)s)",
+    )
+    command.add_argument(
+        "--teacher-weight", metavar="COLUMN", help="how much the teacher counts in each row, against 1 by default"
+    )
+    command.add_argument(
+        "--crossfit-groups",
+        metavar="COLUMN",
+        help="whose rows belong together, such as the visits of a patient: one fold of --crossfit has them all",
+    )
     command.add_argument(
         "--objective",
         help="XGBoost's name of the loss. By default: binary:logistic for two different labels, multi:softprob for "

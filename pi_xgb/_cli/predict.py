@@ -12,7 +12,7 @@ from .model import check_features, load_model
 from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
 from .rows import Say
-from .source import Source, written
+from .source import Source, some, written
 
 EXAMPLE = """example:
   pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv
@@ -45,6 +45,12 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     frame = source.read([*model.features, *only_kept], as_text=model.categories, copied=only_kept)
     answers = model.answers(model.matrix(frame, source.name, say))
     kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), model.features)
+    twice = [str(name) for name in kept if name in answers]
+    if twice:
+        raise ValueError(
+            f"--keep names {some(twice)}, and so are the answers called: rename the column of {source.name}, or do "
+            "not keep it"
+        )
     table = pd.concat([kept, answers], axis=1)
     if path is None:
         table.to_csv(sys.stdout, index=False)

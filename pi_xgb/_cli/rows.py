@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +12,21 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._arrays import Array
 from .._core.target import Target
+from .._rows.words import MISSING
+from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of
 from .features import categories_of, known_features, learned_features
-from .labels import is_text, later_labels, training_labels
+from .labels import is_text, labelled_alone, later_labels, training_labels
 from .source import Source, some
 
 Say = Callable[[str], None]
 
 _MANY_CATEGORIES = 1000
+_WEIGHTS = ("weight", "teacher_weight")
+_OF_ROWS = (*_WEIGHTS, "crossfit_groups")
+"""Options that each name a column about single rows, which is no feature then."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,27 +36,46 @@ class Columns:
     features: list[str]
     privileged: list[str]
     label: str
-    weight: str | None
+    of_rows: dict[str, str]
+    """The column of each of ``_OF_ROWS`` that there is."""
+    unlabelled: str
+    """What becomes of rows without a label."""
 
     @property
     def read(self) -> list[str]:
         """Every column that is needed."""
-        return [*self.features, *self.privileged, self.label, *([self.weight] if self.weight else [])]
+        return [*self.features, *self.privileged, self.label, *self.of_rows.values()]
 
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows as the parties of a training see them."""
+    """Rows as the parties of a training see them; where nobody knows the label, y is 0 and ``labelled`` False."""
 
     x: pd.DataFrame
     z: pd.DataFrame | None
-    y: np.ndarray[Any, Any]
-    weight: np.ndarray[Any, Any] | None
+    y: Array
+    weight: Array | None = None
+    labelled: Array | None = None
+    teacher_weight: Array | None = None
+    crossfit_groups: Array | None = None
 
-    def take(self, rows: np.ndarray[Any, Any]) -> Rows:
+    def take(self, rows: Array) -> Rows:
         """Some of the rows."""
-        z = None if self.z is None else self.z.iloc[rows]
-        return Rows(self.x.iloc[rows], z, self.y[rows], None if self.weight is None else self.weight[rows])
+        taken: dict[str, Any] = {name: part for name, part in vars(self).items() if part is not None}
+        for name, part in taken.items():
+            taken[name] = part.iloc[rows] if isinstance(part, pd.DataFrame) else part[rows]
+        return dataclasses.replace(self, **taken)
+
+    @property
+    def told_y(self) -> Array:
+        """The labels, NaN where nobody knows them."""
+        return self.y if self.labelled is None else np.where(self.labelled, self.y, np.float32(np.nan))
+
+    @property
+    def supervision(self) -> dict[str, Any]:
+        """The keywords of a training about single rows, those that say something."""
+        given = {name: getattr(self, name) for name in ("labelled", "teacher_weight", "crossfit_groups")}
+        return {name: values for name, values in given.items() if values is not None}
 
     def student(self) -> xgboost.DMatrix:
         """What the student learns from."""
@@ -65,74 +91,111 @@ class Rows:
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
+    of_rows = {name: column for name in _OF_ROWS if (column := getattr(arguments, name))}
     named = {
         "--label": [arguments.label],
         "--privileged": arguments.privileged,
-        "--weight": [arguments.weight] if arguments.weight else [],
+        **{_option(name): [column] for name, column in of_rows.items()},
         "--drop": arguments.drop,
     }
     for option, columns in named.items():
         source.check_has(columns, f"{option} names")
-    used = [column for columns in named.values() for column in dict.fromkeys(columns)]
-    twice = sorted({column for column in used if used.count(column) > 1})
+    used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
+    twice = sorted(column for column, times in used.items() if times > 1)
     if twice:
         options = [option for option, columns in named.items() if twice[0] in columns]
         raise ValueError(f"the column {twice[0]!r} is named by {' and by '.join(options)}: it can be one thing only")
-    features = [column for column in source.columns if column not in used]
+    features = [column for column in source.columns if column not in used and column not in source.row_names]
     if not features:
         raise ValueError(
-            f"{source.name} has no column left for the student: besides {some(used)} it needs at least one that will "
-            "be there at prediction"
+            f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "
+            "will be there at prediction"
         )
-    return Columns(features, list(dict.fromkeys(arguments.privileged)), arguments.label, arguments.weight)
+    return Columns(features, list(dict.fromkeys(arguments.privileged)), arguments.label, of_rows, arguments.unlabelled)
 
 
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
     """The rows to learn from."""
-    frame = source.read(columns.read)
-    target = training_labels(frame[columns.label], objective, source.name)
+    # Letter by letter: 7 and 007 are two patients.
+    frame = source.read(columns.read, as_text=[columns.of_rows.get("crossfit_groups", "")])
+    frame, target = _labels_of(frame, columns, objective, source.name, say)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
         _warn_of_identifiers(part, source.name, say)
+    rows = f"{len(frame)} rows"
+    if target.labelled is not None:
+        rows += f" ({int((~target.labelled).sum())} without a label)"
     counted = f"{len(columns.features)} features, {len(columns.privileged)} privileged columns"
-    say(f"{source.name}: {len(frame)} rows, {counted}, {target.objective} for {columns.label}")
-    return Rows(x, z, target.values, weights_of(frame, columns.weight, source.name)), target
+    say(f"{source.name}: {rows}, {counted}, {target.objective} for {columns.label}")
+    return Rows(x, z, target.values, labelled=target.labelled, **_of_rows(frame, columns, source.name)), target
+
+
+def _labels_of(
+    frame: pd.DataFrame, columns: Columns, objective: str | None, file: str, say: Say
+) -> tuple[pd.DataFrame, Target]:
+    """What is to be predicted, and the rows to learn it from."""
+    target = training_labels(frame[columns.label], objective, columns.unlabelled, file)
+    classes = [] if target.classes is None else target.classes.tolist()
+    for word in [word for word in MISSING if word in classes]:
+        say(
+            f"note: the label {columns.label!r} of {file} has the class {word!r}, a text among texts; where it "
+            "means that there is no label, leave the field empty"
+        )
+    if target.labelled is None or columns.unlabelled != "drop":
+        return frame, target
+    say(f"note: {int((~target.labelled).sum())} of {len(frame)} rows of {file} have no label and are left out")
+    return frame[target.labelled], labelled_alone(target)
 
 
 def read_validation(source: Source, columns: Columns, like: Rows, target: Target, say: Say) -> Rows:
     """Rows of another file, in the terms of the training's; the privileged columns may be missing there."""
     source.check_has(columns.features, "the student learns from")
-    source.check_has([columns.label, *([columns.weight] if columns.weight else [])], "the training needs")
+    weight = columns.of_rows.get("weight")
+    source.check_has([columns.label, *([weight] if weight else [])], "the training needs")
     has_z = bool(columns.privileged) and set(columns.privileged) <= set(source.columns)
     known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
     frame = source.read(columns.read, as_text=[*known, *([columns.label] if is_text(target.classes) else [])])
     x = known_features(frame[columns.features], known, source.name, say)
     z = known_features(frame[columns.privileged], known, source.name, say) if has_z else None
     y = later_labels(frame[columns.label], target.classes, target.objective, source.name)
-    return Rows(x, z, y, weights_of(frame, columns.weight, source.name))
+    return Rows(x, z, y, weights_of(frame, weight, source.name))
 
 
 def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training rows and a share of others, drawn so that every label has its share in both."""
-    shuffled = np.random.default_rng(seed).permutation(len(rows.y))
+    """Training rows and a share of those with a label, drawn so that every label has its share in both."""
+    known = np.arange(len(rows.y)) if rows.labelled is None else np.flatnonzero(rows.labelled)
+    shuffled = np.random.default_rng(seed).permutation(known)
     by_label = shuffled[np.argsort(rows.y[shuffled], kind="stable")]
-    steps = np.floor(np.arange(len(by_label) + 1) * share)
-    is_aside = np.empty(len(by_label), bool)
-    is_aside[by_label] = np.diff(steps) > 0
-    if is_aside.all() or not is_aside.any():
-        raise ValueError(f"--valid {share:g} of {len(by_label)} rows leaves no row on one side: give another share")
+    is_aside = np.zeros(len(rows.y), bool)
+    is_aside[by_label] = np.diff(np.floor(np.arange(len(known) + 1) * share)) > 0
+    if is_aside[known].all() or not is_aside.any():
+        raise ValueError(f"--valid {share:g} of {len(known)} rows leaves no row on one side: give another share")
     return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside))
 
 
-def weights_of(frame: pd.DataFrame, name: str | None, file: str) -> np.ndarray[Any, Any] | None:
-    """How much each row counts; None where no column says it."""
+def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--weight") -> Array | None:
+    """How much each row, or the teacher there, counts; None where no column says it."""
     if name is None:
         return None
     column = frame[name]
     if not pd.api.types.is_numeric_dtype(column.dtype) or not column.between(0, np.inf, inclusive="left").all():
-        raise ValueError(f"--weight names {name!r}, which must have a number of at least 0 in each row of {file}")
+        raise ValueError(f"{option} names {name!r}, which must have a number of at least 0 in each row of {file}")
     return column.to_numpy(np.float64)
+
+
+def _of_rows(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array | None]:
+    """What the columns of single rows say, as the fields of :class:`Rows`."""
+    found = {name: weights_of(frame, columns.of_rows.get(name), file, _option(name)) for name in _WEIGHTS}
+    groups = columns.of_rows.get("crossfit_groups")
+    if groups is None:
+        return found
+    told = f"--crossfit-groups names {groups!r}, which in {file}"
+    return {**found, "crossfit_groups": checked_groups(frame[groups], len(frame), told)}
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _warn_of_identifiers(frame: pd.DataFrame | None, file: str, say: Say) -> None:

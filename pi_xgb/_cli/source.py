@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,18 +27,21 @@ class Source:
         self._is_parquet = Path(name).suffix.lower() in PARQUET
         self._file: Any = name
         if name == "-":
-            self._file = io.BytesIO(sys.stdin.buffer.read())
+            self._file = _kept(sys.stdin.buffer.read(), self.name)
         elif not Path(name).exists():
             raise FileNotFoundError(f"there is no file {name!r}")
         elif Path(name).is_dir():
             raise ValueError(f"{name!r} is a folder: name a CSV or Parquet file")
         elif not Path(name).is_file():  # a pipe, which can be read once
-            self._file = io.BytesIO(Path(name).read_bytes())
+            self._file = _kept(Path(name).read_bytes(), self.name)
+        self.row_names: set[str] = set()
+        """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Every one of these columns is there."""
-        missing = [column for column in columns if column not in self.columns]
+        there = set(self.columns)
+        missing = [column for column in columns if column not in there]
         if missing:
             raise ValueError(
                 f"{self.name} has no column {some(missing)}, which {what}: its columns are {some(self.columns)}"
@@ -50,9 +56,12 @@ class Source:
         Of a CSV file those of ``as_text`` letter by letter, those of ``copied`` too, and there an empty field is no
         missing value but an empty text.
         """
-        wanted = [column for column in self.columns if column in columns]
+        asked = set(columns)
+        wanted = [column for column in self.columns if column in asked]
         if self._is_parquet:
             frame = pd.read_parquet(self._file, engine="pyarrow", columns=wanted)
+            named = [name for name in frame.index.names if name in asked]
+            frame = (frame.reset_index(named) if named else frame).reset_index(drop=True)[wanted]
         else:
             frame = self._read_csv(wanted, as_text, copied)
         if not len(frame):
@@ -79,8 +88,9 @@ class Source:
     ) -> pd.DataFrame:
         # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
         # where only a byte of it is kept.
+        kept = set(wanted)
         types: dict[Any, Any] = {name: "str" if name in letters else "S1" for name in self.columns}
-        types = {name: kind for name, kind in types.items() if name in letters or name not in wanted}
+        types = {name: kind for name, kind in types.items() if name in letters or name not in kept}
         missing: dict[Any, Any] = {
             name: [""] if name in texts else ["", *MISSING] for name in wanted if name not in copied
         }
@@ -90,11 +100,14 @@ class Source:
 
     def _header(self) -> list[str]:
         if self._is_parquet:
-            parquet = _parquet(self.name)
-            # pandas keeps its row labels in a column of its own.
-            return [name for name in parquet.read_schema(self._file).names if not name.startswith("__index_level_")]
+            schema = _parquet(self.name).read_schema(self._file)
+            self.row_names = {
+                name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if name in schema.names
+            }
+            # An index without a name is in a column that pandas made up.
+            return [name for name in schema.names if not name.startswith("__index_level_")]
         line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
-        twice = [name for name in dict.fromkeys(line) if name and line.count(name) > 1]
+        twice = [name for name, times in Counter(line).items() if name and times > 1]
         if twice:
             raise ValueError(f"{self.name} has the column {twice[0]!r} twice: give each column a name of its own")
         first = self._csv(nrows=1)
@@ -118,6 +131,14 @@ class Source:
         except pd.errors.ParserError as error:
             raise ValueError(f"{self.name} is no table in CSV format: {_told(error)}") from error
         return frame
+
+
+def _kept(content: bytes, name: str) -> io.BytesIO:
+    """What can be read once only, to be read again; unpacked where gzip packed it."""
+    try:
+        return io.BytesIO(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{name} begins as gzip begins, and cannot be unpacked: {error}") from error
 
 
 def _told(error: pd.errors.ParserError) -> str:

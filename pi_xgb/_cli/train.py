@@ -11,7 +11,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.methods import METHODS
+from .._core.methods import METHODS, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar
@@ -107,7 +107,7 @@ def _train(
     if arguments.kl_weight == "auto":
         return _chosen(arguments, params, rows, valid, say)
     if arguments.privileged:
-        guiding = _guiding(arguments, valid)
+        guiding = {**_guiding(arguments, valid), **rows.supervision}
         guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
     with _watching(arguments.rounds, valid, history) as watching:
@@ -127,7 +127,8 @@ def _chosen(
     history: dict[str, Any] = {}
     rounds = selection.choice["num_boost_round"]
     with _watching(rounds, valid, history) as watching:
-        booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), **watching)
+        privileged = rows.teacher(sees_all=False)
+        booster = selection.train(rows.student(), privileged=privileged, **rows.supervision, **watching)
     return booster, _told(booster, history)
 
 
@@ -160,7 +161,7 @@ def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
 def _guiding(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
     """The guiding keywords of ``train``, without the privileged rows."""
     sees_all = arguments.teacher == "all"
-    stops = arguments.early_stopping and arguments.method == "kbpib" and arguments.kl_weight != 0
+    stops = arguments.early_stopping and method_named(arguments.method).learns_first and arguments.kl_weight != 0
     evals = None
     if stops and valid is not None:
         if valid.z is not None:

@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     if path is None:
         say("to train it on all rows: the same command with --out MODEL")
         return
-    booster = selection.train(rows.student(), privileged=rows.teacher(sees_all=False), verbose_eval=False)
+    privileged = rows.teacher(sees_all=False)
+    booster = selection.train(rows.student(), privileged=privileged, verbose_eval=False, **rows.supervision)
     write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: written")
 
@@ -116,4 +117,4 @@ def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> 
     from ..selection import select
 
     privileged: Any = rows.teacher(sees_all=False)
-    return select(params, rows.student(), rounds, privileged=privileged, **keywords)
+    return select(params, rows.student(), rounds, privileged=privileged, **rows.supervision, **keywords)

@@ -12,6 +12,7 @@ from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
 from .._core.teachers import Start, Teacher
+from .._rows.groups import Groups
 from .._xgb.collective import all_or_none, global_sum, on_any_worker
 from .by_column import ROW_VALUES, by_column
 
@@ -46,15 +47,14 @@ class Constraint(Teacher):
             )
         self._row_values = row_values
         self.soft = bool(soft)
-        self._agreed: Array | None = None
+        self._agreed: Groups | None = None
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         """One float32 value per row as the constraint would have them, in float64."""
         raise NotImplementedError
 
-    def _agree(self) -> Array:
+    def _agree(self) -> Groups | None:
         """The row values in numbers that all workers share, or an error that is the same on all of them."""
-        return self._row_values
 
     @property
     def _over_workers(self) -> bool:
@@ -62,7 +62,8 @@ class Constraint(Teacher):
 
     @property
     def _shared(self) -> Array:
-        return self._row_values if self._agreed is None else self._agreed
+        """The row values, as all workers number them if there are several."""
+        return self._row_values if self._agreed is None else self._agreed.codes
 
     def start(self, training: Start) -> None:
         """Begin a training; among workers, agree on what the row values mean."""

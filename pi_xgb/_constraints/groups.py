@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.teachers import Start
 from .._rows.checks import check_choice
 from .._rows.groups import Groups, as_groups, check_few, check_several, shared_codes
 from .._xgb.collective import gathered
@@ -17,7 +16,8 @@ from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .distribution import Table, tabulate
 from .matching import match_distributions, match_means
 
-_MATCH = {"distribution": match_distributions, "mean": match_means}
+Match = Callable[[Table, Array], Array]
+_MATCH: dict[str, Match] = {"distribution": match_distributions, "mean": match_means}
 
 
 class GroupParity(Constraint):
@@ -30,8 +30,8 @@ class GroupParity(Constraint):
     Parameters
     ----------
     sensitive_features
-        The group of each training row: a list, array or Series, or several columns (DataFrame, 2-D array,
-        dict), whose intersections are then the groups. Missing values are a group of their own, called "missing".
+        The group of each training row, or several columns (DataFrame, 2-D array, dict), whose intersections are then
+        the groups. Missing values are a group of their own, called "missing".
     soft
         False for the counted form: as many rows of each group should be decided 1 as the share of all rows says. The
         rows nearest to 1/2 in their group are those that should change, and get the q of the soft form.
@@ -42,13 +42,11 @@ class GroupParity(Constraint):
 
     Notes
     -----
-    Equal predictions in a group have equal q: rows that share a rank, or whose weight covers several, get the
-    mean of the values at those ranks. Group means of q are therefore always equal, and distributions are up to
-    the size of one row of the smaller group. All of it is one sort of the predictions per round, O(n log n), and
-    memory of a few arrays of n.
-
-    Parity in the training data is what is taught. On new rows it holds as far as the classifier features
-    distribute there as they did in training; look at :mod:`pi_xgb.metrics` on rows kept apart.
+    Equal predictions in a group have equal q: rows that share a rank, or whose weight covers several, get the mean of
+    the values at those ranks. Group means of q are therefore always equal, and distributions are up to the size of one
+    row of the smaller group. A round costs one sort, O(n log n), and memory of a few arrays of n. Parity in the
+    training data is what is taught: on new rows it holds as far as their features distribute as in training; look at
+    :mod:`pi_xgb.metrics` on rows kept apart.
 
     Examples
     --------
@@ -65,11 +63,7 @@ class GroupParity(Constraint):
     _row_values_name = "sensitive_features"
 
     def __init__(
-        self,
-        sensitive_features: Any,
-        *,
-        soft: bool = True,
-        match: Literal["distribution", "mean"] = "distribution",
+        self, sensitive_features: Any, *, soft: bool = True, match: Literal["distribution", "mean"] = "distribution"
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         groups = as_groups(sensitive_features, most=None).by_appearance()
@@ -77,19 +71,12 @@ class GroupParity(Constraint):
             _check_groups(groups, len(groups.codes))
         super().__init__(groups.codes, soft=soft)
         self.groups = groups.names.tolist()
-        self._n_groups = groups.count
         self.match = match
 
-    def _agree(self) -> Array:
+    def _agree(self) -> Groups:
         shared = shared_codes(self._row_values, self.groups)
         _check_groups(shared, rows_of_all_workers(shared.codes))
-        self._n_groups = shared.count
-        return shared.codes
-
-    def start(self, training: Start) -> None:
-        """Begin a training; among workers, agree on the groups."""
-        self._n_groups = len(self.groups)
-        super().start(training)
+        return shared
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         return self._matched(_MATCH[self.match], value, label, weight)
@@ -99,13 +86,11 @@ class GroupParity(Constraint):
         # leave as many above 1/2 as the pooled share is, and those are the highest of the group.
         return self._matched(match_distributions, p, label, weight)
 
-    def _matched(
-        self, match: Callable[[Table, Array], Array], value: Array, label: Array, weight: Array | None
-    ) -> Array:
+    def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
+        n_groups = len(self.groups) if self._agreed is None else self._agreed.count
         stratum, n_strata = self._strata(label)
-        cell = stratum * self._n_groups + self._shared
-        table = tabulate(cell, value, weight, over_workers=self._over_workers)
-        stratum_of_cell = np.repeat(np.arange(n_strata), self._n_groups)
+        table = tabulate(stratum * n_groups + self._shared, value, weight, over_workers=self._over_workers)
+        stratum_of_cell = np.repeat(np.arange(n_strata), n_groups)
         return match(table, stratum_of_cell)[table.line]
 
     def _strata(self, label: Array) -> tuple[Array, int]:
@@ -125,15 +110,11 @@ def _check_groups(groups: Groups, n_rows: int) -> None:
 class EqualizedOdds(GroupParity):
     """Group parity among the rows of each label (equal true and false positive rates).
 
-    Use it when groups may differ in how many of their rows are positive, and the model should treat rows of the
-    same label alike whatever their group. It is :class:`GroupParity` within the positive rows and, apart from
-    that, within the negative rows; with more classes, within the rows of each class. The parameters, the rule for
-    ties and the cost are those of :class:`GroupParity`.
-
-    Notes
-    -----
-    A group without rows of some label is not compared there. Labels must be whole numbers, classes or
-    counts: with measurements every row has a label of its own, and nothing to be compared with.
+    Use it when groups may differ in how many of their rows are positive, and the model should treat rows of the same
+    label alike whatever their group. It is :class:`GroupParity` within the positive rows and, apart from that, within
+    the negative rows; with more classes, within the rows of each class. The parameters, the rule for ties and the cost
+    are those of :class:`GroupParity`. A group without rows of some label is not compared there. Labels must be whole
+    numbers, classes or counts: a measurement is a label of its own in every row, with nothing to be compared with.
 
     Examples
     --------
@@ -150,9 +131,7 @@ class EqualizedOdds(GroupParity):
         labels = np.unique(gathered(labels) if self._over_workers else labels)
         return np.searchsorted(labels, label), len(labels)
 
-    def _matched(
-        self, match: Callable[[Table, Array], Array], value: Array, label: Array, weight: Array | None
-    ) -> Array:
+    def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
         # Among rows of which label a row without one would have to be compared, nobody knows: it stays as it is.
         return np.where(np.isnan(label), value, super()._matched(match, value, label, weight))
 

@@ -43,11 +43,12 @@ def match_distributions(table: Table, stratum: Array) -> Array:
     area = np.cumsum(value * (step_end - step_begin))
     area_at_begin = area[first] - value[first] * (step_end[first] - begin)
     area_at_end = area[last] - value[last] * (step_end[last] - end)
-    mean = (area_at_end - area_at_begin) / np.where(width > 0, width, 1.0)
+    mean = _divide(area_at_end - area_at_begin, width)
     own = table.value.astype(np.float64)
     mean = np.where(width > 0, mean, own)  # rows of weight 0 take up no ranks
     mean = np.clip(mean, value[np.minimum(first, last)], value[np.maximum(first, last)])
-    return np.where(_has_weight(table, len(stratum)), mean, own)
+    has_weight = np.bincount(table.cell, table.weight, minlength=len(stratum)) > 0
+    return np.where(has_weight[table.cell], mean, own)
 
 
 def match_means(table: Table, stratum: Array) -> Array:
@@ -88,10 +89,6 @@ def _level(cell: Array, room: Array, weight: Array, need: Array) -> Array:
     stop = np.minimum(begin + too_low, end - 1)
     missing = need - (full[stop] - weight[stop] * room[stop])
     return np.minimum(_divide(missing, rest[stop] + weight[stop]), room[stop])
-
-
-def _has_weight(table: Table, n_cells: int) -> Array:
-    return (np.bincount(table.cell, table.weight, minlength=n_cells) > 0)[table.cell]
 
 
 def _divide(numerator: Array, denominator: Array) -> Array:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._arrays import Array
 from .._rows.columns import number_column
+from .._rows.groups import Groups
 from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate
@@ -21,7 +23,9 @@ class Meritocracy(Constraint):
 
     Use it when more merit must not mean a lower prediction, although merit is not among the classifier features
     (if it is one, XGBoost's ``monotone_constraints`` says so exactly and for new rows as well). q is the isotonic
-    regression of the predictions on merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j].
+    regression of the predictions on merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j]. A round
+    sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that could rise, so
+    more than one column is an error.
 
     Parameters
     ----------
@@ -31,11 +35,6 @@ class Meritocracy(Constraint):
     soft
         False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
         decisions 1 in its pool for a row that is decided otherwise than most of it.
-
-    Notes
-    -----
-    A round sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that
-    could rise, so more than one column is an error.
 
     Examples
     --------
@@ -54,10 +53,10 @@ class Meritocracy(Constraint):
             _check_levels(self._levels)
         super().__init__(rank, soft=soft)
 
-    def _agree(self) -> Array:
+    def _agree(self) -> Groups:
         levels = np.unique(gathered(self._levels))
         _check_levels(levels)
-        return np.searchsorted(levels, self._levels)[self._row_values]
+        return Groups(np.searchsorted(levels, self._levels)[self._row_values], pd.Index(levels))
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         # The table orders rows by merit and, where merit is equal, by value. That is the order in which

@@ -13,7 +13,7 @@ from .._arrays import Array
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_whole
 from .._rows.columns import number_table
-from .._rows.groups import as_groups, shared_codes
+from .._rows.groups import Groups, as_groups, shared_codes
 from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 
@@ -22,18 +22,18 @@ class MetricFairness(Constraint):
     """Similar rows get the same prediction.
 
     Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
-    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included.
+    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included. Give
+    exactly one of ``key``, ``radius`` and ``k``.
 
     Parameters
     ----------
     key
         Rows with the same key are similar: one column, or several that must all agree. Missing values are an
         error, since two unknown keys need not be alike.
-    radius
-        Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar.
-    k
-        A row is similar to its ``k`` nearest others in ``features``; rows with the same features come in
-        together, so there may be more. A neighbour need not have the row among its own.
+    radius, k
+        Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar; or a row is similar to its
+        ``k`` nearest others there. Rows with the same features come in together, so there may be more of them, and a
+        neighbour need not have the row among its own.
     features
         The columns in which ``radius`` and ``k`` measure: numbers without NaN, as an array or DataFrame of the
         training rows. Distances add up over columns as they are, so standardise columns of different units
@@ -44,10 +44,9 @@ class MetricFairness(Constraint):
 
     Notes
     -----
-    Give exactly one of ``key``, ``radius`` and ``k``. Neighbours are found once, before the first round, and again
-    for each fold of a cross-validation; with many columns the search compares nearly all pairs of rows. Memory
-    is O(n k), and a radius that makes more than 50 million pairs is refused. A round then costs O(n) for ``key`` and
-    O(number of pairs) otherwise.
+    Neighbours are found once, before the first round, and again for each fold of a cross-validation; with many columns
+    the search compares nearly all pairs of rows. Memory is O(n k), and a radius that makes more than 50 million pairs
+    is refused. A round then costs O(n) for ``key`` and O(number of pairs) otherwise.
 
     Examples
     --------
@@ -85,17 +84,16 @@ class MetricFairness(Constraint):
         else:
             row_values = number_table(features, "features")
         super().__init__(row_values, soft=soft)
-        self._n_keys = len(self._keys)
         self._check_some_others()
         if features is None and rows_are_all():
-            self._check_some_pairs()
+            self._check_some_pairs(len(self._row_values), self._all_alone)
 
     def check(self, n_rows: int) -> None:
         """Raise if the rows are not ``n_rows``; find the neighbours, which may be too many."""
         super().check(n_rows)
         self._check_some_others()
         if rows_are_all():
-            self._check_some_pairs()
+            self._check_some_pairs(len(self._row_values), self._all_alone)
         elif self._row_values_name == "features" and collective.get_world_size() > 1:
             raise ValueError(
                 "MetricFairness by radius or k would look for similar rows among those of each worker alone, and this "
@@ -105,17 +103,14 @@ class MetricFairness(Constraint):
     def start(self, training: Start) -> None:
         """Begin a training; among workers, agree on the keys."""
         self.__dict__.pop("_neighbours", None)
-        self._n_keys = len(self._keys)
         super().start(training)
 
-    def _agree(self) -> Array:
+    def _agree(self) -> Groups | None:
         if self._row_values_name == "features":
-            return self._row_values
+            return None
         shared = shared_codes(self._row_values, self._keys)
-        if shared.count == rows_of_all_workers(shared.codes):
-            raise ValueError(_nobody_similar(shared.count, "key"))
-        self._n_keys = shared.count
-        return shared.codes
+        self._check_some_pairs(shared.count, shared.count == rows_of_all_workers(shared.codes))
+        return shared
 
     def take(self, rows: Array) -> Teacher:
         part = super().take(rows)
@@ -136,7 +131,7 @@ class MetricFairness(Constraint):
             return within_radius(self._row_values, self.radius)
         if self.k is not None:
             return k_nearest(self._row_values, self.k)
-        return same_key(self._shared, self._n_keys)
+        return same_key(self._shared, len(self._keys) if self._agreed is None else self._agreed.count)
 
     @cached_property
     def _all_alone(self) -> bool:
@@ -156,20 +151,15 @@ class MetricFairness(Constraint):
                 f"k={self.k} nearest others are wanted and features has {n_rows} rows: give k of at most {n_rows - 1}"
             )
 
-    def _check_some_pairs(self) -> None:
-        if self._all_alone:
-            raise ValueError(_nobody_similar(len(self._row_values), self._chosen))
+    def _check_some_pairs(self, n_rows: int, alone: bool) -> None:
+        if alone:
+            raise ValueError(
+                f"no two of the {n_rows} rows are similar by {self._chosen}, so there is nothing to teach: "
+                "give a coarser key, or a larger radius for features of this scale"
+            )
 
     def _describe(self) -> str:
         return f"{self._chosen}, "
-
-
-def _nobody_similar(n_rows: int, chosen: str) -> str:
-    """What is wrong where no row has another that is similar."""
-    return (
-        f"no two of the {n_rows} rows are similar by {chosen}, so there is nothing to teach: "
-        "give a coarser key, or a larger radius for features of this scale"
-    )
 
 
 def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:

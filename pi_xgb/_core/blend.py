@@ -48,6 +48,11 @@ class Blend:
             divisor = self._per_mean(array_module(divisor).where(divisor > 0, divisor, np.float32(1)))
         self._divisor = divisor
 
+    @property
+    def row_factor(self) -> Array:
+        """The factor as one value per row, whether or not it differs."""
+        return self.factor * array_module(self._label).ones_like(self._label)
+
     def target(self, answers: Sequence[Array], like: Array) -> Array:
         """The blended target of the teachers' answers, in a fresh array of the shape of ``like``."""
         target = self._loss.one_hot(self._label, like)

@@ -156,7 +156,7 @@ def cv(
         spec = Spec.read(own)
         guidance = guidance.of_rows(dtrain)
         task = _checked_task(spec, dtrain, num_boost_round, guidance)
-        nobody_counts = privileged is None and not guidance.teachings_at_hand(task)
+        nobody_counts = privileged is None and not any(teaching.counts for teaching in guidance.teachings_at_hand(task))
         spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
         dealt = _row_folds(task.label, task.labelled, nfold, stratified, folds, shuffle, seed)
         row_folds = _with_unlabelled(dealt, task.labelled)
@@ -242,7 +242,7 @@ class _Cell:
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
         task = Task.of_matrix(Spec.read(params), dtrain, guidance.labelled)
-        teachings = guidance.teachings_at_hand(task)
+        teachings = [teaching for teaching in guidance.teachings_at_hand(task) if teaching.counts]
         teachings += guidance.teachings_from_privileged(task, dtrain, self._num_boost_round)
         lesson = Lesson(task, teachings)
         chosen = with_intercept(lesson)

@@ -48,13 +48,13 @@ class Guidance:
     @property
     def _is_learned(self) -> bool:
         """Whether ``teacher`` is at most a word for what a teacher that is trained here sees."""
-        return self.teacher is None or isinstance(self.teacher, str)
+        return self.teacher is None or (isinstance(self.teacher, str) and self.privileged is not None)
 
     def check_keywords(self) -> None:
         """Keywords that contradict each other, or that nothing would read."""
         check_choice(self.method, METHODS, "method")
         check_kl_weight(self.kl_weight)
-        if isinstance(self.teacher, str):
+        if isinstance(self.teacher, str) and self.privileged is not None:
             self._check_word()
         if self.privileged is not None and not self._is_learned:
             raise ValueError(
@@ -80,10 +80,6 @@ class Guidance:
 
     def _check_word(self) -> None:
         check_choice(self.teacher, SEES, "as a word for what it sees, teacher")
-        if self.privileged is None:
-            raise ValueError(
-                f"teacher={self.teacher!r} says what a teacher sees: pass privileged= for it to learn from"
-            )
         if self.teacher == "all" and self.privileged_evals is not None:
             raise ValueError(
                 "teacher='all' puts dtrain and privileged side by side, and cannot do so with privileged_evals: use "
@@ -199,7 +195,7 @@ class Guidance:
             )
 
     def teachings_at_hand(self, task: Task) -> list[Teaching]:
-        """The teachers that the user brought, and what they weigh; none that counts for nothing."""
+        """The teachers that the user brought, and what they weigh."""
         if self.teacher is None:
             return []
         spec = task.spec
@@ -209,7 +205,7 @@ class Guidance:
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
                 Teacher.answer(teaching.teacher, task, task.like, teaching.weight)
-        return [teaching for teaching in teachings if teaching.counts]
+        return teachings
 
     def teachings_from_privileged(
         self,

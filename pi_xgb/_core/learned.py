@@ -17,6 +17,7 @@ from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
 from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
+from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
@@ -153,11 +154,26 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
+        hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer"
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
+            f"{hint if collective.is_distributed() else ''}"
         )
     if groups is not None:
         check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
+
+
+def check_groups_apart(groups: Array | None) -> None:
+    """No group on several workers, which deal folds each for itself; to be asked on every worker."""
+    if groups is None or not collective.is_distributed():
+        return
+    hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(groups), object)))
+    n_torn = int((np.unique(hashes, return_counts=True)[1] > 1).sum())
+    if n_torn:
+        raise ValueError(
+            f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "
+            "folds: put all rows of a group on one worker"
+        )
 
 
 def check_teacher_rounds(num_boost_round: int) -> None:
@@ -189,10 +205,11 @@ def learn(
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows = dprivileged.num_row()
     check_crossfit(crossfit, labelled, n_rows, groups)
+    check_groups_apart(groups)
     if not crossfit:
         booster = learner.fit(None)
         return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
-    fold_of = _deal(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    fold_of = deal_labelled(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     known = np.ones(n_rows, bool) if labelled is None else labelled
     of_no_fold = np.flatnonzero(fold_of < 0)
     boosters, q = [], np.zeros(spec.shape(n_rows), np.float32)
@@ -225,7 +242,7 @@ class _Learner:
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
         task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
-        if task.labelled is not None or not np.array_equal(matrix.get_weight(), weight):
+        if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.
             lesson = Lesson(task, [])
             params.setdefault("base_score", lesson.base_score())
@@ -238,7 +255,7 @@ class _Learner:
         return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
 
 
-def _deal(
+def deal_labelled(
     label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
     """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row."""
@@ -264,7 +281,11 @@ def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None
     Columns that are ``besides`` as well are not privileged.
     """
     shared = set(() if besides is None else besides.feature_names or ())
-    empty = rows_without_values(privileged, besides=shared)
+    return weight_beside(rows_without_values(privileged, besides=shared))
+
+
+def weight_beside(empty: Array) -> Array | None:
+    """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
     if not empty.any():
         return None
     warn_user(

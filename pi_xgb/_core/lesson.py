@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
 from .._warnings import warn_user
-from .._xgb.collective import global_sum
+from .._xgb.collective import global_sum, on_every_worker
 from .blend import Blend
 from .task import Task
 from .teachers import Start, Teaching
@@ -34,6 +35,14 @@ class Lesson:
             labelled=self._on_device(task.labelled),
         )
         self._target: Array | None = None
+
+    @functools.cached_property
+    def is_uniform(self) -> bool:
+        """Whether labels and teachers count the same in every row of every worker; to be asked on every worker.
+
+        Workers must take one way through the training, also where only some have rows that differ.
+        """
+        return on_every_worker(self.blend.is_uniform)
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Tell the teachers that a training begins."""
@@ -67,7 +76,7 @@ class Lesson:
         weights = [one.weight for one in fixed]
         blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
         target = blend.target([one.teacher.answer(task, task.like, one.weight) for one in fixed], task.like)
-        weight = task.weight if blend.is_uniform else blend.factor
+        weight = task.weight if on_every_worker(blend.is_uniform) else blend.row_factor
         if weight is None:
             total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)
         else:

@@ -17,17 +17,15 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import xgboost
 
 from .._arrays import Array, array_module
+from .._xgb.params import SHARES_ARE_MARGINS
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
 # have no Hessian at all.
 _MIN_HESSIAN = np.float32(1e-16)
 # exp overflows float32 above 88.7; XGBoost clips there too.
 _MAX_EXPONENT = np.float32(88.7)
-# XGBoost 3.1 starts each class at its share, taken as a margin; later versions at the logarithm of its share.
-_SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
 
 
 class Range(NamedTuple):
@@ -227,7 +225,7 @@ class Softmax(Loss):
         return [float(m) for m in self.margin_of(mean + 1e-6)]
 
     def estimated_base_score(self, mean: Array) -> Any:
-        return [float(share) for share in mean] if _SHARES_ARE_MARGINS else self.base_score(mean)
+        return [float(share) for share in mean] if SHARES_ARE_MARGINS else self.base_score(mean)
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         low, high = float(label.min()), float(label.max())

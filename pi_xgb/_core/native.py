@@ -45,7 +45,7 @@ def obstacle_to_native(
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
-    if params.get("booster") == "dart" and follows_student:
+    if spec.drops_trees and follows_student:
         return "booster='dart' drops other trees for the teacher's question than for the student's round"
     if str(params.get("sampling_method", "uniform")) == "gradient_based":
         return "sampling_method='gradient_based' weighs gradients against lambda"
@@ -66,7 +66,7 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
-    factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.blend.is_uniform else 1.0
+    factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.is_uniform else 1.0
     with _lent(lesson, params, dtrain) as callbacks:
         booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
     give_back_params(booster, spec.params, carried)
@@ -93,11 +93,11 @@ class FollowStudent(TrainingCallback):
 @contextlib.contextmanager
 def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> Iterator[list[TrainingCallback]]:
     """The matrix with the blended labels, and the callbacks that the student's training needs."""
-    task, uniform = lesson.task, lesson.blend.is_uniform
+    task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
             quantise(params, dtrain)
-            dtrain.set_weight(task.weight if uniform else lesson.blend.factor)
+            dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:
             yield [FollowStudent(lesson, dtrain, params.get("base_score"))]
         else:

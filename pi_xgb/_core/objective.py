@@ -89,7 +89,7 @@ class KLObjective:
         if teacher is not None:
             within = PROBABILITIES if self._loss is None else self._loss.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
-            self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.counts]
+            self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "

@@ -55,12 +55,18 @@ class Spec:
             )
         return own
 
+    @property
+    def drops_trees(self) -> bool:
+        """Whether rounds are boosted without some of the trees before: dart, or its parameters where they will do."""
+        named = any(float(self.params.get(name, 0)) > 0 for name in ("rate_drop", "one_drop"))
+        return named or self.params.get("booster") == "dart"
+
     def check_margins_stay(self) -> None:
         """A booster whose margins only grow from round to round, as the two of JPIB must."""
-        if self.params.get("booster") == "dart":
+        if self.drops_trees:
             raise ValueError(
-                "JPIB needs margins that stay, and booster='dart' drops trees at random in every round: use gbtree or "
-                "gblinear, or method='kbpib'"
+                "JPIB needs margins that stay, and booster='dart' (rate_drop, one_drop) drops trees at random in every "
+                "round: use gbtree or gblinear without these, or method='kbpib'"
             )
 
     def warn_of_other_meanings(self, label: Array, *, kl_weight_given: bool) -> None:

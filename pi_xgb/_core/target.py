@@ -91,10 +91,8 @@ def encode_labels(
     y: Any, classes: Array | None, objective: str | None = None, *, name: str = "y", like: str = "y"
 ) -> Array:
     """The labels of other rows, numbered as those of the training, which messages call ``like``."""
-    column, labelled = _column(y, name)
-    if not labelled.all():
-        raise ValueError(f"{name} has {int((~labelled).sum())} missing values: leave out the rows without a label")
-    column = _unboxed(column)
+    check_no_gaps(y, name)
+    column = _unboxed(_column(y, name)[0])
     if classes is None:
         truth = column.dtype.kind == "b"
         label = _numbers(column.astype(int) if truth else column, name, objective or "the model")
@@ -109,6 +107,13 @@ def encode_labels(
             "of known classes, or train on some rows of the others"
         )
     return codes.astype(np.float32)
+
+
+def check_no_gaps(y: Any, name: str) -> None:
+    """Every row has a label, be it of one column or of several."""
+    missing = int(pd.isna(on_host(y)).sum())
+    if missing:
+        raise ValueError(f"{name} has {missing} missing values: leave out the rows without a label")
 
 
 def on_host(y: Any) -> Any:

@@ -16,6 +16,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.supervision import read_teacher_weight
+from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
 from .losses import NUMBERS, PROBABILITIES, Loss, Range
 from .task import Task
@@ -111,7 +112,9 @@ class Teacher:
         name = type(self).__name__
         q = self.q(mean, task.told_label, task.weight)
         check_shape(q, mean, name)
-        check_answer(q if np.ndim(weight) == 0 else q[weight > 0], task.spec.loss, name)
+        judged = q if np.ndim(weight) == 0 else q[weight > 0]
+        if judged.size:
+            check_answer(judged, task.spec.loss, name)
         return q
 
 
@@ -130,8 +133,8 @@ class Teaching(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it weighs anything in any row."""
-        return bool(np.any(self.weight > 0))
+        """Whether it weighs anything in any row of any worker; to be asked on every worker."""
+        return on_any_worker(np.any(self.weight > 0))
 
 
 class FixedTeacher(Teacher):
@@ -167,7 +170,9 @@ class FixedTeacher(Teacher):
         return self.share(rows)
 
     def share(self, rows: Array) -> Teacher:
-        return FixedTeacher(self._q[rows], NUMBERS)
+        shared = FixedTeacher(self._q[rows], NUMBERS)
+        shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
+        return shared
 
 
 class ModelTeacher(FixedTeacher):
@@ -263,8 +268,6 @@ def is_list_of_pairs(teacher: Any) -> bool:
 def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
-    if isinstance(teacher, str):
-        raise TypeError(f"a word for what a teacher sees, {teacher!r}, is understood next to privileged= alone")
     if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
         raise TypeError(
             f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"

@@ -12,7 +12,7 @@ from xgboost.callback import TrainingCallback
 from .._arrays import Array
 from .._rows.checks import check_choice
 from .._version import __version__
-from .._xgb.collective import all_or_none
+from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
 from .._xgb.matrix import exclusive
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
@@ -199,7 +199,7 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
-        if not teachings and task.labelled is None:
+        if not (teachings or on_any_worker(task.labelled is not None)):
             return boost(params)
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
@@ -228,6 +228,7 @@ def _checked(
         task.check_evals(dtrain, evals)
         guidance.check_continues(xgb_model)
         teachings = guidance.teachings_at_hand(task)
+    teachings = [teaching for teaching in teachings if teaching.counts]
     check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
     task.check_labelled_rows()
     spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
@@ -236,7 +237,7 @@ def _checked(
 
 def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
-    follows, uniform = guidance.follows_student, guidance.is_uniform
+    follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
     with all_or_none("the choice of the engine"):
         obstacle = obstacle_to_native(spec, follows_student=follows, uniform=uniform, dtrain=dtrain, evals=evals)
         return "native" if uses_native(engine, spec, obstacle) else "callback"

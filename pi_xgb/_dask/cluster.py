@@ -16,7 +16,7 @@ from .._core.checks import check_evals
 from .._core.train import train
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
-from .rows import Part, Shares, check_lined_up, parts_of_matrix, share_out, this_client
+from .rows import Part, PerRow, Shares, check_lined_up, joined, parts_of_matrix, share_out, this_client
 from .teachers import made_of, teachers_on_workers
 
 try:
@@ -82,10 +82,15 @@ async def train_async(
     privileged_evals: Named | None,
     xgb_model: Any,
     coll_cfg: Any,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     **keywords: Any,
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
     client = this_client(client)
+    if isinstance(teacher, str):  # what a teacher that is learned there sees
+        keywords["teacher"], teacher = teacher, None
     order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config())
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(privileged_evals or (), "privileged_evals")
@@ -100,10 +105,19 @@ async def train_async(
             client, shares, privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
         )
     teachers = await teachers_on_workers(client, teacher, parts)
+    told = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    per_row = {
+        name: await PerRow.of(client, values, parts, name) for name, values in told.items() if values is not None
+    }
+
+    def share(thing: Any, worker: str) -> Any:
+        return thing.share(shares, parts, worker) if hasattr(thing, "share") else thing
+
     loads = {
         worker: (
             *(None if side is None else side.of(shares, worker) for side in sides),
-            None if teachers is None else [(one.share(shares, parts, worker), weight) for one, weight in teachers],
+            None if teachers is None else [(share(one, worker), share(weight, worker)) for one, weight in teachers],
+            {name: share(values, worker) for name, values in per_row.items()},
         )
         for worker in shares.workers
     }
@@ -150,7 +164,13 @@ def _described(matrix: Any, worker: str, parts: list[Any]) -> dict[str, Any]:
 
 
 def _work(
-    address: str, order: Order, communicator: dict[str, Any], student: Any, privileged: Any, teachers: Any
+    address: str,
+    order: Order,
+    communicator: dict[str, Any],
+    student: Any,
+    privileged: Any,
+    teachers: Any,
+    per_row: dict[str, list[Any]],
 ) -> dict[str, Any] | None:
     """On a worker: build the matrices and train; the worker of rank 0 gives the answer of all."""
     worker = distributed.get_worker()
@@ -172,10 +192,14 @@ def _work(
         if privileged is not None:
             matrix, privileged_evals = _matrices(privileged, n_threads, None)
             guiding = {"privileged": matrix, "privileged_evals": privileged_evals or None}
-        if teachers is not None:
-            with all_or_none("making the teachers"):
-                pairs = [(made_of(share), weight) for share, weight in teachers]
-                guiding = {"teacher": pairs[0][0] if pairs[0][1] is None else pairs}
+        with all_or_none("making the teachers"):
+            guiding |= {name: joined(values) for name, values in per_row.items()}
+            if teachers is not None:
+                pairs = [
+                    (made_of(share), joined(weight) if isinstance(weight, list) else weight)
+                    for share, weight in teachers
+                ]
+                guiding["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
         booster = train(
             params,
             dtrain,

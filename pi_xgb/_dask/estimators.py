@@ -8,11 +8,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import dask.array
+import numpy as np
 import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
-from .._core.methods import METHODS
+from .._core.methods import METHODS, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
 from .._xgb.borrowed import borrowed
@@ -42,6 +44,8 @@ class _TeacherRows:
     teacher: Any
     privileged: Any
     labels: Any
+    per_row: dict[str, Any]
+    """``labelled``, ``teacher_weight`` and ``crossfit_groups``."""
     evals: list[tuple[Any, Any]]
     """The privileged columns (or None) and the labels of each evaluation set."""
 
@@ -82,6 +86,8 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         base_margin: Any = None,
         eval_set: Sequence[tuple[Any, Any]] | None = None,
         eval_privileged: Sequence[Any] | None = None,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
         verbose: int | bool = True,
         xgb_model: Any = None,
         sample_weight_eval_set: Sequence[Any] | None = None,
@@ -93,7 +99,8 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         Parameters
         ----------
         X, y
-            Dask collections, as for ``xgboost.dask``'s estimators.
+            Dask collections, as for ``xgboost.dask``'s estimators. Where somebody teaches, a row whose y is missing
+            (NaN, NA) is one without a label.
         privileged
             The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X.
         teacher
@@ -104,6 +111,8 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         eval_privileged
             The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. The
             teacher stops on them where ``early_stopping_rounds`` is set.
+        teacher_weight, crossfit_groups
+            As for :func:`pi_xgb.dask.train`.
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
             As for ``xgboost.dask``'s estimators. Weights count for the teacher as well.
         """
@@ -115,7 +124,9 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         own_fit = self._xgboost._fit_async
         if privileged is not None or teacher is not None:
             evals = [(table, labels) for table, (_, labels) in zip(eval_privileged, eval_set or (), strict=True)]
-            rows = _TeacherRows(teacher, privileged, y, evals)
+            y, labelled = _told_labels(y)
+            per_row = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+            rows = _TeacherRows(teacher, privileged, y, per_row, evals)
             own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
             warnings.warn(
@@ -142,7 +153,8 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
         privileged = await self._matrix(client, rows.privileged, rows.labels)
         privileged_evals = []
-        if self.early_stopping_rounds and privileged is not None and self.method == "kbpib" and self.kl_weight > 0:
+        learns = privileged is not None and method_named(self.method).learns_first and self.kl_weight > 0
+        if self.early_stopping_rounds and learns:
             for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
                     privileged_evals.append((await self._matrix(client, table, labels), name))
@@ -152,6 +164,7 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             teacher=rows.teacher,
             evals=evals,
             privileged_evals=privileged_evals or None,
+            **rows.per_row,
             **{name: getattr(self, name) for name in _GUIDING},
             **{name: value for name, value in given.items() if name in _READ},
         )
@@ -231,6 +244,21 @@ class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
     """
 
     _xgboost = DaskXGBRegressor
+
+
+def _told_labels(y: Any) -> tuple[Any, Any]:
+    """y with its least value where it is missing, which is a class where y holds classes, and where it is not.
+
+    The latter is None where the type of y has no missing values.
+    """
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind not in "fO":
+        return y, None
+    if not isinstance(y, dask.array.Array):
+        return y.fillna(y.min()).fillna(0), ~y.isna()
+    known = ~dask.array.isnan(y)
+    least = dask.array.where(known, y, np.inf).min()
+    return dask.array.where(known, y, dask.array.where(least < np.inf, least, 0)).astype(y.dtype), known
 
 
 def _row_blocks(collection: Any) -> int:

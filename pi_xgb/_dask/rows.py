@@ -83,6 +83,13 @@ def check_lined_up(parts: Sequence[Part], other: Sequence[Part], name: str, othe
             )
 
 
+async def lined_up(client: Any, collection: Any, parts: Sequence[Part], name: str) -> list[Part]:
+    """The partitions of a collection with a value, or several, for each training row."""
+    column = await parts_of_collection(client, collection, name)
+    check_lined_up(parts, column, "dtrain", name)
+    return column
+
+
 async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
     """The workers that hold the rows are still there; partitions computed again need not be where they were."""
     gone = sorted(set(workers) - set((await client.scheduler.identity())["workers"]))
@@ -148,6 +155,32 @@ def share_out(parts: Sequence[Part]) -> Shares:
         raise ValueError("dtrain has no rows on any worker: there is nothing to train on")
     first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
     return Shares(dict(sorted(numbers.items())), first_row)
+
+
+class PerRow(NamedTuple):
+    """One value per training row: on the cluster, or on the client in the order of the partitions."""
+
+    parts: list[Part] | None
+    whole: Array = None
+
+    @classmethod
+    async def of(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
+        """Of a Dask collection that is cut like the training rows, or of an array of all."""
+        if is_collection(values):
+            return cls(await lined_up(client, values, parts, name))
+        whole, n_rows = np.asarray(values), sum(part.rows for part in parts)
+        if whole.shape[:1] != (n_rows,):
+            raise ValueError(
+                f"{name} must have one value for each of the {n_rows} rows of dtrain, got shape {whole.shape}: pass a "
+                "Dask collection cut like dtrain, or an array of all rows in the order of the partitions"
+            )
+        return cls(None, whole)
+
+    def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> list[Any]:
+        """What :func:`joined` makes the worker's values of."""
+        if self.parts is not None:
+            return shares.of(self.parts, worker)
+        return [self.whole[shares.rows(parts, worker)]]
 
 
 def joined(parts: Sequence[Any]) -> Any:

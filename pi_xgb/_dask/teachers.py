@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._constraints.by_column import ByColumn
 from .._core.losses import NUMBERS
 from .._core.teachers import Teacher, as_teachings, is_list_of_pairs
-from .rows import Part, Shares, check_lined_up, is_collection, joined, parts_of_collection
+from .rows import Part, PerRow, Shares, is_collection, joined, lined_up
 
 
 class OnWorkers(NamedTuple):
@@ -28,19 +30,26 @@ class OnWorkers(NamedTuple):
         return whole, columns
 
 
-async def teachers_on_workers(
-    client: Any, teacher: Any, parts: Sequence[Part]
-) -> list[tuple[OnWorkers, float | None]] | None:
-    """The teachers and their weights, lined up with the training rows; the weight is None outside a list."""
+async def teachers_on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[OnWorkers, Any]] | None:
+    """The teachers and their weights, lined up with the training rows: a number or a :class:`PerRow`; None outside a
+    list."""
     if teacher is None:
         return None
-    pairs = list(teacher) if is_list_of_pairs(teacher) else [(teacher, None)]
-    return [(await _on_workers(client, one, parts), weight) for one, weight in pairs]
+    if not is_list_of_pairs(teacher):
+        return [(await _on_workers(client, teacher, parts), None)]
+    name = "the weight of a teacher in the list"
+    return [
+        (
+            await _on_workers(client, one, parts),
+            weight if np.ndim(weight) == 0 else await PerRow.of(client, weight, parts, name),
+        )
+        for one, weight in teacher
+    ]
 
 
 async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWorkers:
     if is_collection(teacher):
-        return OnWorkers({"q": await _lined_up(client, teacher, parts, "teacher")}, None)
+        return OnWorkers({"q": await lined_up(client, teacher, parts, "teacher")}, None)
     if isinstance(teacher, ByColumn):
         named = {}
         for name, column in teacher.columns.items():
@@ -49,17 +58,11 @@ async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWor
                     f"by_column needs its {name} as a Dask collection here, got {type(column).__name__}: pass the "
                     "column itself, cut like the training rows"
                 )
-            named[name] = await _lined_up(client, column, parts, name)
+            named[name] = await lined_up(client, column, parts, name)
         return OnWorkers(named, ByColumn(teacher.constraint, {name: name for name in named}, teacher.options))
     whole = as_teachings(teacher, 1.0, NUMBERS)[0].teacher
     whole.check(sum(part.rows for part in parts))
     return OnWorkers({}, whole)
-
-
-async def _lined_up(client: Any, collection: Any, parts: Sequence[Part], name: str) -> list[Part]:
-    column = await parts_of_collection(client, collection, name)
-    check_lined_up(parts, column, "dtrain", name)
-    return column
 
 
 def made_of(share: tuple[Any, dict[str, list[Any]]]) -> Any:

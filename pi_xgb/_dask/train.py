@@ -29,6 +29,9 @@ def train(
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[Any, str]] | None = None,
     allow_overlap: bool = False,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
     engine: str = "auto",
     evals: Sequence[tuple[Any, str]] | None = None,
     obj: Any = None,
@@ -58,14 +61,20 @@ def train(
     method, kl_weight, teacher_params, allow_overlap, engine
         As for :func:`pi_xgb.train`.
     teacher
-        Instead of ``privileged``: q as a Dask collection in the partitions of ``dtrain``; or
-        ``by_column(GroupParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in the place
-        of its column; or an array or a Teacher for all rows, in the order of the partitions, which is cut up on the
-        client and sent out; or a list of (one of these, weight).
+        Next to ``privileged`` a word, as for :func:`pi_xgb.train`. Instead of it: q as a Dask collection in the
+        partitions of ``dtrain``; or ``by_column(GroupParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a
+        Dask collection in the place of its column; or an array or a Teacher for all rows, in the order of the
+        partitions, which is cut up on the client and sent out; or a list of (one of these, weight), whose weights may
+        be one per row.
     crossfit
         K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
         K folds, so every worker needs at least K of them. The folds, and with them the model, depend on how rows lie
         on workers.
+    labelled, teacher_weight, crossfit_groups
+        As for :func:`pi_xgb.train`: a Dask collection each, cut like ``dtrain``, or an array of all rows in the order
+        of the partitions. A worker may have rows without labels alone, unless ``crossfit`` is set, which needs K
+        labelled rows on each. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``
+        where each partition stays whole.
     privileged_evals
         A list of (DaskDMatrix, name) that stops the teacher early, along with ``early_stopping_rounds``. Every worker
         needs some of its rows: at least as many partitions as workers.
@@ -104,7 +113,17 @@ def train(
     """
     client = this_client(client)
     guidance = Guidance(
-        privileged, method, kl_weight, teacher, crossfit, teacher_params, privileged_evals, allow_overlap
+        privileged,
+        method,
+        kl_weight,
+        teacher,
+        crossfit,
+        teacher_params,
+        privileged_evals,
+        allow_overlap,
+        labelled,
+        teacher_weight,
+        crossfit_groups,
     )
     guidance.check_keywords()
     check_choice(engine, ENGINES, "engine")
@@ -136,6 +155,9 @@ def train(
         crossfit=crossfit,
         teacher_params=teacher_params,
         allow_overlap=allow_overlap,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
         engine=engine,
         **shared,
     )

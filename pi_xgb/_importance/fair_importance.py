@@ -7,24 +7,18 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_choice
 from .._rows.groups import as_groups, check_several
 from .._rows.names import in_words, plain
-from .._xgb.trees import forests_with_leaves, sum_rows
+from .._xgb.trees import Array, forests_with_leaves, sum_rows
 from .problem import Problem
-from .rows import Labels, check_hard, check_probabilities, read_labels, read_weights
+from .rows import read_labels, read_weights
 from .score import scores
-from .subject import Subject, subject_of
+from .subject import subject_of
 
-__all__ = ["fair_importance"]
-
-Array = npt.NDArray[Any]
-
-ROUNDING = 1e-13
-"""Per tree and unit of node value: importances that add up to less are rounding."""
+ROUNDING = 1e-13  # per tree and unit of node value: importances that add up to less are rounding
 
 
 def fair_importance(
@@ -64,9 +58,9 @@ def fair_importance(
     y
         The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those); numbers for
         regression; ``(n, K)`` for several targets. Only ``metric="dp"`` with ``node_value="prob"`` can do without.
-    sensitive_features
-        The group of each row, any kind of values. Several columns mean their intersections. Missing values are a
-        group of their own, called "missing".
+    sensitive_features, sample_weight
+        The group of each row, where several columns mean their intersections and missing values are a group called
+        "missing"; and its weight. None: the weights of X if it is a DMatrix with weights, otherwise equal ones.
     metric
         ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of opportunity)
         over its rows with label 1, which needs classes as labels.
@@ -74,12 +68,9 @@ def fair_importance(
         What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in regression).
         ``"prob"``: the mean of the whole model's predictions among its rows (with a custom objective, whatever
         ``predict`` returns).
-    bound
-        True for an upper bound on the bias, with absolute values inside the sum over the two children.
-    normalize
-        Divide each column by the sum of its absolute values. All-zero columns stay zero.
-    sample_weight
-        A weight for each row. None: the weights of X if it is a DMatrix with weights, otherwise equal ones.
+    bound, normalize
+        True for an upper bound on the bias, with absolute values inside the sum over the two children; and whether to
+        divide each column by the sum of its absolute values (all-zero columns stay zero).
     iteration_range
         Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
         iteration if the booster was stopped early, otherwise all. The range that was used is in ``attrs``.
@@ -107,21 +98,16 @@ def fair_importance(
         groups, and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), the ``params`` and
         the ``rounds``.
 
-    Warns
-    -----
-    UserWarning
-        With ``metric="eo"``, if a group has no row with label 1. It cannot be compared: its own column is NaN, never
-        0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left. With several classes
-        this holds for each class, and NaN in one makes the sum over the classes NaN.
-
     Notes
     -----
-    What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with
-    ``bound=True`` for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several
-    classes have faults, which are not reproduced.
+    With ``metric="eo"``, a group without rows with label 1 cannot be compared, which a UserWarning says: its own
+    column is NaN, never 0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left. With
+    several classes this holds for each class, and NaN in one makes the sum over the classes NaN.
 
-    The trees of a DART booster count with their weights in the model. A tree whose leaves hold vectors
-    (``multi_strategy="multi_output_tree"``) counts once for each output.
+    What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with ``bound=True``
+    for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several classes have
+    faults, which are not reproduced. The trees of a DART booster count with their weights in the model, a tree whose
+    leaves hold vectors (``multi_strategy="multi_output_tree"``) once for each output.
 
     A surrogate is a small XGBoost model fitted to another model's predictions, and scores and gains are its own. Look
     at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they say little about the model; allow it more
@@ -130,10 +116,9 @@ def fair_importance(
     ``"prob"`` what the model predicts.
 
     The score describes these trees and these rows. It is no causal statement and comes without an interval, and among
-    correlated features it depends on which of them the trees happened to split on.
-
-    Cost: one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded,
-    since many trees are taken in several passes.
+    correlated features it depends on which of them the trees happened to split on. It costs one
+    ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded, since many
+    trees are taken in several passes.
 
     Examples
     --------
@@ -160,13 +145,12 @@ def fair_importance(
     _check_labels_given(y, metric, node_value)
     groups = as_groups(sensitive_features)
     check_several(groups)
-    subject = subject_of(
-        booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, surrogate_rounds
-    )
+    n_rows = groups.codes.size
+    subject = subject_of(booster, X, n_rows, iteration_range, sample_weight, surrogate_params, surrogate_rounds)
     problem = Problem(
         subject,
         groups,
-        labels=None if y is None else _labels(y, subject, metric),
+        labels=None if y is None else read_labels(y, subject, metric),
         weight=read_weights(sample_weight, subject.data.get_weight(), groups),
         mean=subject.mean() if node_value == "prob" else None,
         metric=metric,
@@ -196,17 +180,6 @@ def _check_labels_given(y: Any, metric: str, node_value: str) -> None:
             f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: give them, or "
             "use metric='dp' with node_value='prob', which look at the model's predictions alone"
         )
-
-
-def _labels(y: Any, subject: Subject, metric: str) -> Labels:
-    n_outputs = subject.model.n_outputs
-    are_codes = subject.output_kind == "class" and n_outputs > 1
-    n_rows = subject.data.num_row()
-    labels = read_labels(y, n_rows, n_outputs, are_codes=are_codes, classes=subject.classes)
-    check_probabilities(labels, subject.model.objective)
-    if metric == "eo":
-        check_hard(labels)
-    return labels
 
 
 def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
@@ -248,13 +221,13 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
             fair[f"fair_importance[group={in_words(name)}]"] = score
-    plain = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
+    gains = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
     if normalize:
         rounding = ROUNDING * subject.n_trees * problem.largest_value
         fair = {name: _normalized(column, rounding) for name, column in fair.items()}
-        plain = {name: _normalized(column, 0.0) for name, column in plain.items()}
-    first = {"fair_importance": fair.pop("fair_importance")}
-    return pd.DataFrame(first | plain | fair, index=pd.Index(subject.features, name="feature"))
+        gains = {name: _normalized(column, 0.0) for name, column in gains.items()}
+    first = {"fair_importance": fair["fair_importance"]}
+    return pd.DataFrame(first | gains | fair, index=pd.Index(subject.features, name="feature"))
 
 
 def _normalized(column: Array, rounding: float) -> Array:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._rows.groups import Groups
-from .._xgb.trees import RowSums
+from .._xgb.trees import Array, RowSums
 from .rows import Labels
 from .score import Nodes, ratio
 from .subject import Subject
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

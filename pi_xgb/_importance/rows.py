@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._rows.checks import check_lengths
@@ -14,8 +13,8 @@ from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
 from .._rows.vectors import as_weights
-
-Array = npt.NDArray[Any]
+from .._xgb.trees import Array
+from .subject import Subject
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,10 @@ def read_weights(sample_weight: Any, of_data: Array, groups: Groups) -> Array | 
     return weight
 
 
-def read_labels(y: Any, n_rows: int, n_outputs: int, *, are_codes: bool, classes: Array | None) -> Labels:
-    """Class codes or numbers; a model with ``classes`` has labels of that kind."""
+def read_labels(y: Any, subject: Subject, metric: str) -> Labels:
+    """Class codes or numbers that the model and the metric can do with; a model with classes has labels of them."""
+    n_rows, n_outputs, classes = subject.data.num_row(), subject.model.n_outputs, subject.classes
+    are_codes = subject.output_kind == "class" and n_outputs > 1
     values = number_table(y if classes is None else _codes(y, classes), "y")
     check_lengths(X=n_rows, y=len(values))
     n_columns = 1 if are_codes else n_outputs
@@ -55,11 +56,25 @@ def read_labels(y: Any, n_rows: int, n_outputs: int, *, are_codes: bool, classes
         raise ValueError(
             f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
         )
-    if are_codes:
-        _check_codes(values, n_outputs)
-        return Labels(values.reshape(-1), are_codes=True, is_hard=True)
-    is_hard = bool(np.isin(values, (0.0, 1.0)).all())
-    return Labels(values.reshape(n_rows, n_outputs), are_codes=False, is_hard=is_hard)
+    low, high, objective = values.min(), values.max(), subject.model.objective
+    ranges = f"it ranges from {low} to {high}"
+    if are_codes and (low < 0 or high >= n_outputs or (values % 1).any()):
+        raise ValueError(
+            f"y must hold the whole numbers 0 to {n_outputs - 1}, the classes of the model, {ranges}: encode the "
+            "classes as for training"
+        )
+    if objective.startswith("binary:") and not (low >= 0 and high <= 1):
+        raise ValueError(
+            f"y must lie in [0, 1] for the booster's objective {objective}, {ranges}: encode the classes as for "
+            "training"
+        )
+    is_hard = are_codes or bool(np.isin(values, (0.0, 1.0)).all())
+    if metric == "eo" and not is_hard:
+        raise ValueError(
+            "metric='eo' compares the rows with label 1, so y must be 0 or 1 (or classes, for a multi-class "
+            f"model), {ranges}: use metric='dp' for regression"
+        )
+    return Labels(values.reshape(-1) if are_codes else values, are_codes, is_hard)
 
 
 def _codes(y: Any, classes: Array) -> Array:
@@ -69,30 +84,3 @@ def _codes(y: Any, classes: Array) -> Array:
         unknown = pd.unique(labels[codes < 0])
         raise ValueError(f"y must hold the model's classes {describe(classes)}, got also {describe(unknown)}")
     return np.asarray(codes)
-
-
-def _check_codes(values: Array, n_classes: int) -> None:
-    if values.min() < 0 or values.max() >= n_classes or (values % 1).any():
-        raise ValueError(
-            f"y must hold the whole numbers 0 to {n_classes - 1}, the classes of the model, it ranges "
-            f"from {values.min()} to {values.max()}: encode the classes as for training"
-        )
-
-
-def check_probabilities(labels: Labels, objective: str) -> None:
-    """Labels that a binary objective can have."""
-    low, high = labels.y.min(), labels.y.max()
-    if objective.startswith("binary:") and not (low >= 0 and high <= 1):
-        raise ValueError(
-            f"y must lie in [0, 1] for the booster's objective {objective}, it ranges from {low} to {high}: "
-            "encode the classes as for training"
-        )
-
-
-def check_hard(labels: Labels) -> None:
-    """Labels that tell which rows are positive."""
-    if not labels.is_hard:
-        raise ValueError(
-            "metric='eo' compares the rows with label 1, so y must be 0 or 1 (or classes, for a multi-class "
-            f"model), it ranges from {labels.y.min()} to {labels.y.max()}: use metric='dp' for regression"
-        )

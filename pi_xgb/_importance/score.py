@@ -6,14 +6,10 @@ Shapes: ``N`` nodes, ``G`` groups, ``K`` outputs (classes or targets), ``F`` fea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._xgb.trees import Forest
-
-Array = npt.NDArray[Any]
+from .._xgb.trees import Array, Forest
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n
     if not forest.levels:
         return np.zeros(n_outputs * n_features)
     split = np.concatenate(forest.levels)
-    tree = forest.tree_of_node[split]
+    tree = np.searchsorted(forest.first, split, side="right") - 1
     share_of_rows = nodes.weight[split] / nodes.weight[forest.first[tree]]
     less_bias = level_bias[split] - level_bias[forest.left[split]]
     place = forest.output[tree] * n_features + forest.feature[split]

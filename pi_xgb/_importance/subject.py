@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xgboost
 
 from .._rows.checks import check_lengths, check_whole
 from .._rows.names import describe
 from .._rows.vectors import as_weights
 from .._xgb.booster import rounds_in_use
-from .._xgb.trees import ALL_OUTPUTS, TreeModel, read_trees
+from .._xgb.trees import ALL_OUTPUTS, Array, TreeModel, read_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -105,26 +102,13 @@ def is_booster(model: Any) -> bool:
     return isinstance(model, xgboost.Booster) or hasattr(model, "get_booster")
 
 
-def booster_subject(
-    estimator: Any,
-    X: Any,
-    n_rows: int,
-    iteration_range: tuple[int, int] | None,
-    surrogate_params: Mapping[str, Any] | None,
-    surrogate_rounds: int,
-) -> Subject:
+def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[int, int] | None = None) -> Subject:
     """The trees of a booster itself."""
-    if surrogate_params is not None or surrogate_rounds != 1:
-        raise ValueError(
-            "surrogate_params and surrogate_rounds are for models that are not boosters: leave them out, "
-            "or pass the booster's predictions in its place"
-        )
     booster = estimator if isinstance(estimator, xgboost.Booster) else estimator.get_booster()
     model = read_trees(booster)
     begin, end = _rounds(booster, model, iteration_range)
-    if isinstance(X, xgboost.DMatrix):
-        data = X
-    else:
+    data = X
+    if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
         if data.feature_names is None and data.num_col() == booster.num_features():
             data.feature_names = booster.feature_names
@@ -136,11 +120,10 @@ def booster_subject(
 def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
     """The data has the booster's features, in its order."""
     expected, got = booster.feature_names, data.feature_names
+    advice = f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
     if data.num_col() != booster.num_features():
-        raise ValueError(
-            f"X must have the {booster.num_features()} features of the booster, it has {data.num_col()}"
-            f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
-        )
+        n_features = booster.num_features()
+        raise ValueError(f"X must have the {n_features} features of the booster, it has {data.num_col()}{advice}")
     if expected is None or got == expected:
         return
     if got is None:
@@ -153,29 +136,24 @@ def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
             f"X has the booster's features in another order, {describe(got)} instead of {describe(expected)}: "
             "pass X[booster.feature_names]"
         )
-    raise ValueError(
-        f"the features of X are not those of the booster{_difference(expected, got)}: "
-        "give the columns that the booster was trained on"
-    )
+    raise ValueError(f"the features of X are not those of the booster{advice}")
 
 
 def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
     if not expected or not got:
         return ""
-    lacking = [name for name in expected if name not in set(got)]
-    unknown = [name for name in got if name not in set(expected)]
-    return "".join(
-        f", {what} {describe(names)}" for what, names in (("lacking", lacking), ("unknown", unknown)) if names
-    )
+    different = {
+        "lacking": [name for name in expected if name not in set(got)],
+        "unknown": [name for name in got if name not in set(expected)],
+    }
+    return "".join(f", {what} {describe(names)}" for what, names in different.items() if names)
 
 
 def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:
     """The rounds to look at, with 0 <= begin <= end <= the rounds of the model."""
     n_rounds = model.n_rounds
-    if asked is None:
-        asked = rounds_in_use(booster)
-    begin, end = asked
-    end = end or n_rounds
+    asked = rounds_in_use(booster) if asked is None else asked
+    begin, end = asked[0], asked[1] or n_rounds
     if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
         raise ValueError(
             f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
@@ -195,7 +173,12 @@ def subject_of(
 ) -> Subject:
     """The trees of a booster itself, or those of a surrogate for any other model."""
     if is_booster(model):
-        return booster_subject(model, X, n_rows, iteration_range, surrogate_params, surrogate_rounds)
+        if surrogate_params is not None or surrogate_rounds != 1:
+            raise ValueError(
+                "surrogate_params and surrogate_rounds are for models that are not boosters: leave them out, "
+                "or pass the booster's predictions in its place"
+            )
+        return booster_subject(model, X, n_rows, iteration_range)
     if iteration_range is not None:
         raise ValueError(
             "iteration_range is for boosters, this model is read through a surrogate: leave it out, "

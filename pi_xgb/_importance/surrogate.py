@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xgboost
 
-Array = npt.NDArray[Any]
+from .._xgb.trees import Array
 
-DEFAULTS: dict[str, Any] = {
-    "objective": "reg:squarederror",
-    "max_depth": 6,
-    "learning_rate": 1.0,
-    "reg_lambda": 0.0,
-}
+DEFAULTS = {"objective": "reg:squarederror", "max_depth": 6, "learning_rate": 1.0, "reg_lambda": 0.0}
 """An ordinary regression tree: no shrinkage, no penalty."""
 
 ALIASES = {"learning_rate": "eta", "reg_lambda": "lambda"}
@@ -38,30 +32,13 @@ def predictions_of(model: Any, X: Any) -> Predictions:
     classes = getattr(model, "classes_", None)
     classes = None if classes is None else np.asarray(classes)
     if hasattr(model, "predict_proba"):
-        return _checked(_numbers(model.predict_proba(X), "predict_proba"), classes, of_classes=True)
-    if hasattr(model, "predict"):
-        answer = model.predict(X)
-        if classes is not None:
-            return _checked(_one_hot(np.asarray(answer), classes), classes, of_classes=True)
-        return _checked(_numbers(answer, "predict"), None, of_classes=False)
-    return _checked(_numbers(model, "the model"), None, of_classes=False)
-
-
-def _numbers(values: Any, source: str) -> Array:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{source} must give numbers, got {type(values).__name__}: pass an XGBoost booster, an object "
-            "with predict_proba or predict, or an array with one prediction per row"
-        ) from error
-
-
-def _one_hot(answer: Array, classes: Array) -> Array:
-    return np.asarray(answer.reshape(-1, 1) == classes.reshape(1, -1), dtype=np.float64)
-
-
-def _checked(mean: Array, classes: Array | None, *, of_classes: bool) -> Predictions:
+        mean = _numbers(model.predict_proba(X), "predict_proba")
+    elif not hasattr(model, "predict"):
+        mean = _numbers(model, "the model")
+    elif classes is None:
+        mean = _numbers(model.predict(X), "predict")
+    else:
+        mean = (np.asarray(model.predict(X)).reshape(-1, 1) == classes).astype(np.float64)
     if mean.ndim not in (1, 2) or mean.size == 0:
         raise ValueError(
             "a model's predictions must have shape (rows,), or (rows, classes) with the probability of each "
@@ -72,13 +49,21 @@ def _checked(mean: Array, classes: Array | None, *, of_classes: bool) -> Predict
             f"a model's predictions must be finite, {int((~np.isfinite(mean)).sum())} are NaN or infinite: "
             "drop those rows, or repair the model"
         )
-    if mean.ndim == 1:
-        return Predictions(mean, classes, of_classes)
-    if mean.shape[1] == 1:
-        return Predictions(mean[:, 0], classes, of_classes)
-    if mean.shape[1] == 2:
-        return Predictions(np.ascontiguousarray(mean[:, 1]), classes, True)
-    return Predictions(mean, classes, True)
+    n_columns = mean.size // len(mean)
+    of_classes = hasattr(model, "predict_proba") or classes is not None or n_columns > 1
+    if mean.ndim == 2 and n_columns <= 2:  # The second of two classes says all.
+        mean = np.ascontiguousarray(mean[:, -1])
+    return Predictions(mean, classes, of_classes)
+
+
+def _numbers(values: Any, source: str) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{source} must give numbers, got {type(values).__name__}: pass an XGBoost booster, an object "
+            "with predict_proba or predict, or an array with one prediction per row"
+        ) from error
 
 
 def fit_surrogate(

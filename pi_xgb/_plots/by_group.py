@@ -8,11 +8,14 @@ import numpy as np
 
 from .._rows.checks import check_whole
 from .._rows.vectors import as_threshold
-from .groups import ScoredRows, bin_edges, calibration, path, roc_picture, scored_rows
+from .groups import ScoredRows, auc, bin_edges, calibration, path, roc_picture, scored_rows
 from .style import FEW, REFERENCE, as_axes, check_axes, finish, largest, legend, legend_on_top, look, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+THIN: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.7, "alpha": 0.6}
+"""The line of a group without a look of its own."""
 
 
 def plot_roc(
@@ -20,31 +23,20 @@ def plot_roc(
 ) -> Axes:
     """The ROC curve of each group, with the area between them (ABROCA) shaded and its value.
 
-    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small
-    difference everywhere from a large one at the thresholds that matter.
+    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small difference
+    everywhere from a large one at the thresholds that matter. With more than two groups the two that lie furthest apart
+    are shaded, which are those that :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without
+    positives or without negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1.
-    y_score
-        Scores of any scale, higher for label 1.
-    sensitive_features
-        One value per row, or a DataFrame of several columns for their intersections; at least two groups.
-    sample_weight
-        Weight of each row.
+    y_true, y_score
+        Labels, 0 or 1, and scores of any scale, higher for label 1.
+    sensitive_features, sample_weight
+        The group of each row, or a DataFrame of several columns for their intersections (at least two groups), and its
+        weight.
     ax
         Where to draw; None opens a figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Notes
-    -----
-    With more than two groups the two that lie furthest apart are shaded, which are those that
-    :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without positives or without
-    negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
 
     Examples
     --------
@@ -60,7 +52,7 @@ def plot_roc(
     picture = roc_picture(rows, stacklevel=2)
     ax = as_axes(ax, rows.groups.count)
     names = list(rows.groups.names)
-    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    _unit_square(ax)
     entries: list[tuple[Any, str]] = []
     for code, style in _looks(rows).items():
         curve = picture.curves[code]
@@ -68,7 +60,7 @@ def plot_roc(
             continue
         line = ax.plot(*path(curve), **style)[0]
         if code in _shown(rows):
-            entries.append((line, f"{short(names[code])}, AUC {picture.auc(code):.2f}"))
+            entries.append((line, f"{short(names[code])}, AUC {auc(curve):.2f}"))
     entries += _others(ax, rows)
     band = picture.band()
     if band is not None and picture.pair is not None:
@@ -77,9 +69,7 @@ def plot_roc(
         entries.append((fill, f"ABROCA {picture.area:.3f}{pair}"))
     if entries:
         legend(ax, entries, loc="lower right")
-    _unit_square(ax)
-    finish(ax, "false positive rate", "true positive rate")
-    return ax
+    return finish(ax, "false positive rate", "true positive rate")
 
 
 def plot_calibration(
@@ -99,23 +89,14 @@ def plot_calibration(
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1.
-    y_prob
-        Probabilities of label 1.
+    y_true, y_prob
+        Labels, 0 or 1, and probabilities of label 1.
     sensitive_features, sample_weight, ax
         As for :func:`plot_roc`; one group will do.
     n_bins
-        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Notes
-    -----
-    The bars are Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more
-    than three groups they would hide the curves and are left out.
+        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10. The bars are
+        Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more than three
+        groups they would hide the curves and are left out.
 
     Examples
     --------
@@ -133,12 +114,11 @@ def plot_calibration(
     check_whole("n_bins", n_bins, 1)
     rows = scored_rows(y_true, y_prob, sensitive_features, sample_weight, probabilities=True)
     ax = as_axes(ax, rows.groups.count)
-    labels = np.zeros(rows.scores.size, dtype=bool) if rows.labels is None else rows.labels
-    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    _unit_square(ax)
     entries = []
     for code, style in _looks(rows).items():
         chosen = rows.of_group(code)
-        bins = calibration(rows.scores[chosen], labels[chosen], rows.weights[chosen], n_bins)
+        bins = calibration(rows.scores[chosen], rows.labels[chosen], rows.weights[chosen], n_bins)
         if code not in _shown(rows):
             ax.plot(bins.score, bins.share, **style)
             continue
@@ -148,14 +128,12 @@ def plot_calibration(
         line = ax.plot(bins.score, bins.share, marker=marker, markersize=4.5, **style)[0]
         entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
     entries += _others(ax, rows)
-    _unit_square(ax)
     if rows.groups.count > FEW:
         ax.set_yticks(np.linspace(0, 1, 6))
         legend_on_top(ax, entries)
     else:
         legend(ax, entries, loc="upper left")
-    finish(ax, "predicted probability", "share of positives")
-    return ax
+    return finish(ax, "predicted probability", "share of positives")
 
 
 def plot_scores(
@@ -182,10 +160,6 @@ def plot_scores(
         Draw a line there; the legend then says which share of each group is selected (``y_score > threshold``).
     bins
         Bins of equal width: over [0, 1] if all scores lie there, else over their range.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -223,8 +197,7 @@ def plot_scores(
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, 1.05 * ax.dataLim.y1)
     legend_on_top(ax, entries)
-    finish(ax, "score", "share of the group (%)")
-    return ax
+    return finish(ax, "score", "share of the group (%)")
 
 
 def _shown(rows: ScoredRows) -> list[int]:
@@ -235,20 +208,17 @@ def _shown(rows: ScoredRows) -> list[int]:
 def _looks(rows: ScoredRows) -> dict[int, dict[str, Any]]:
     """Keywords for the line of each group: further groups first, so that they lie beneath."""
     shown = _shown(rows)
-    thin = {"color": REFERENCE, "linewidth": 0.7, "alpha": 0.6}
-    looks = {code: dict(thin) for code in range(rows.groups.count) if code not in shown}
+    looks = {code: THIN for code in range(rows.groups.count) if code not in shown}
     return looks | {code: look(position).stroke for position, code in enumerate(shown)}
 
 
 def _others(ax: Axes, rows: ScoredRows) -> list[tuple[Any, str]]:
     """The entry of the legend for all further groups."""
     more = rows.groups.count - len(_shown(rows))
-    if not more:
-        return []
-    line = ax.plot([], [], color=REFERENCE, linewidth=0.7, alpha=0.6)[0]
-    return [(line, f"{more} smaller group{'s' * (more > 1)}")]
+    return [(ax.plot([], [], **THIN)[0], f"{more} smaller group{'s' * (more > 1)}")] if more else []
 
 
 def _unit_square(ax: Axes) -> None:
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
+    """From 0 to 1 both ways, with the diagonal."""
+    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))

@@ -8,24 +8,12 @@ import numpy as np
 
 from .._rows.checks import check_confidence, check_whole
 from .series import Measured, as_table, check_columns, frontier_lines, weight_path
-from .style import (
-    MOST,
-    PALETTE,
-    REFERENCE,
-    as_axes,
-    check_axes,
-    finish,
-    legend,
-    legend_on_top,
-    look,
-    short,
-)
+from .style import MOST, PALETTE, REFERENCE, as_axes, check_axes, finish, legend, legend_on_top, look, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 AXIS_LABELS = {
-    "accuracy": "accuracy",
     "auc": "AUC",
     "statistical_parity": "difference in selection rate\n(statistical parity, 0 = equal)",
     "equalized_odds": "difference in error rates\n(equalized odds, 0 = equal)",
@@ -55,26 +43,15 @@ def plot_frontier(
         A DataFrame with the columns ``method``, ``fairness`` and ``performance``, and ``along`` for methods that
         form a line. If several rows have the same method and the same value of ``along``, they are repeats
         (folds, seeds): their mean is drawn, with Student's interval of the mean. For a single row the interval
-        is taken from columns with ``_low`` and ``_high`` after the name, if there are such.
-    fairness, performance
-        The columns to draw from left to right and upwards.
-    method
-        The column with the name of each method, at most six.
+        is taken from columns with ``_low`` and ``_high`` after the name, if there are such. Folds share training
+        rows, so an interval over them is somewhat too narrow.
+    fairness, performance, method
+        The columns to draw from left to right and upwards, and the one with the name of each method, at most six.
     along
         The column that a line follows, as a rule the strength of a constraint. A method without it (a column
         that is absent, or NaN) is a single point.
-    confidence
-        Of the intervals over repeats.
-    ax
-        Where to draw; None opens a figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Notes
-    -----
-    Folds share training rows, so an interval over them is somewhat too narrow.
+    confidence, ax
+        Of the intervals over repeats, and where to draw; None opens a figure.
 
     Examples
     --------
@@ -98,11 +75,9 @@ def plot_frontier(
     ax = as_axes(ax)
     entries = []
     for position, line in enumerate(lines):
-        style = look(position)
-        x, y = line.fairness, line.performance
-        ax.errorbar(
-            x.value, y.value, xerr=_arms(x), yerr=_arms(y), fmt="none", ecolor=style.color, elinewidth=0.8, alpha=0.6
-        )
+        style, x, y = look(position), line.fairness, line.performance
+        arms: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "elinewidth": 0.8, "alpha": 0.6}
+        ax.errorbar(x.value, y.value, xerr=_arms(x), yerr=_arms(y), **arms)
         stroke = style.stroke if len(line.along) > 1 else style.stroke | {"linestyle": "none"}
         drawn = ax.plot(x.value, y.value, marker=style.marker, markersize=5.5, **stroke)[0]
         entries.append((drawn, short(line.method)))
@@ -112,15 +87,15 @@ def plot_frontier(
     ax.margins(0.12)
     ax.locator_params(axis="x", nbins=6)
     legend_on_top(ax, entries, title=f"line ends: {along}" if some_lines else None)
-    finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
-    return ax
+    return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
 
 
 def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:
     """Fair importance beside plain importance, a pair of bars for each feature.
 
-    Use it to find features that a model leans on and that bring bias into it (a long grey bar, and a blue one to
-    the left), and those it could do without.
+    Use it to find features that a model leans on and that bring bias into it (a long grey bar, and a blue one to the
+    left), and those it could do without. Each kind of bar is a share of the sum of its absolute values, also if the
+    table was made with ``normalize=False``.
 
     Parameters
     ----------
@@ -128,19 +103,8 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
         What :func:`pi_xgb.importance.fair_importance` returns.
     plain
         The column to compare with: "gain" is XGBoost's average over splits, "total_gain" the sum.
-    max_features
-        Draw the features with the longest bar of the two, in falling order, at most so many.
-    ax
-        Where to draw; None opens a figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Notes
-    -----
-    Each kind of bar is a share of the sum of its absolute values, also if the table was made with
-    ``normalize=False``. Features are ordered by the longer of their two bars.
+    max_features, ax
+        At most so many are drawn, in the order of the longer of their two bars, and where; None opens a figure.
 
     Examples
     --------
@@ -169,8 +133,7 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     told = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
     bars = [(blue, told), (grey, plain.replace("_", " "))]
     legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    finish(ax, "share of the importance\n(fair < 0: adds bias)", "")
-    ax.grid(False, axis="y")
+    finish(ax, "share of the importance\n(fair < 0: adds bias)", "").grid(False, axis="y")
     return ax
 
 
@@ -185,34 +148,23 @@ def plot_kl_weight_path(
 ) -> Axes:
     """The cross-validated score over ``kl_weight``, each at its best round, with intervals.
 
-    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a
-    curve that stays within the bars around it says that it does not.
+    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a curve that
+    stays within the bars around it says that it does not. The values stand at equal distances, so that 0 has a place.
+    The folds are the same for all of them, and a difference between two values is therefore surer than the bars
+    suggest. The score of the best value is somewhat too good, having been chosen from several.
 
     Parameters
     ----------
     table
         What :func:`pi_xgb.cv` returns for several values of ``kl_weight``.
-    metric
-        Which metric, such as "auc"; may be left out if the table has one only.
-    maximize
-        Whether more is better. None goes by the name, as XGBoost does.
-    nfold
+    metric, maximize
+        Which metric, such as "auc", where the table has several; and whether more is better (None goes by the name, as
+        XGBoost does).
+    nfold, confidence
         The number of folds. Without it the bars are one standard deviation over the folds, as in the table; with
-        it they are Student's interval of the mean.
-    confidence
-        Of that interval.
+        it they are Student's interval of the mean, of this confidence.
     ax
         Where to draw; None opens a figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Notes
-    -----
-    The values of ``kl_weight`` stand side by side at equal distances, so that 0 has a place. The folds are the
-    same for all of them, and a difference between two values is therefore surer than the bars suggest. The score
-    of the best value is somewhat too good, having been chosen from several.
 
     Examples
     --------
@@ -242,31 +194,27 @@ def plot_kl_weight_path(
     line = ax.plot(place, found.mean, marker=style.marker, markersize=5, **style.stroke)[0]
     if np.isfinite(found.half).any():
         ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=style.color, elinewidth=1.0, capsize=3)
-    best = ax.plot(
-        place[found.best], found.mean[found.best], "D", markersize=10, fillstyle="none", color=PALETTE[1], mew=1.6
-    )[0]
+    ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1], "mew": 1.6}
+    best = ax.plot(place[found.best], found.mean[found.best], "D", **ring)[0]
     spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
     entries = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}"), *entries]
     ax.margins(x=0.08, y=0.05)
     legend_on_top(ax, entries)
     _name_weights(ax, found.kl_weight, found.best)
     direction = "↑ better" if found.maximised else "↓ better"
-    finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})")
-    return ax
+    return finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})")
 
 
 def _arms(measured: Measured) -> Any:
-    if not measured.known:
-        return None
-    return np.nan_to_num(np.stack([measured.below, measured.above]))
+    arms = np.stack([measured.below, measured.above])
+    return np.nan_to_num(arms) if np.isfinite(arms).any() else None
 
 
 def _name_ends(ax: Axes, along: Any, x: Any, y: Any) -> None:
     """Say what the first and the last point of a line stand for."""
+    above: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "fontsize": "small", "ha": "center"}
     for end in (0, -1):
-        ax.annotate(
-            f"{along[end]:g}", (x[end], y[end]), (0, 6), textcoords="offset points", fontsize="small", ha="center"
-        ).set_in_layout(False)
+        ax.annotate(f"{along[end]:g}", (x[end], y[end]), **above).set_in_layout(False)
 
 
 def _name_weights(ax: Axes, kl_weights: Any, best: int, most: int = 10) -> None:

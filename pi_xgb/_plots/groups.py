@@ -13,21 +13,17 @@ from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
 from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
+from ..metrics._rates import Values
 
-Values = NDArray[np.float64]
-
-MOST_POINTS = 1000
-"""A curve of more points is drawn through this many: finer than a picture can show."""
-
-MIN_ROWS = 10
-"""No bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise."""
+MOST_POINTS = 1000  # a curve of more points is drawn through this many: finer than a picture can show
+MIN_ROWS = 10  # no bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise
 
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Checked rows of a picture."""
+    """Checked rows of a picture; ``labels`` are all False where it needs none."""
 
-    labels: Bools | None
+    labels: Bools
     scores: Floats
     weights: Values
     groups: Groups
@@ -52,9 +48,8 @@ def scored_rows(
 ) -> ScoredRows:
     """Check what a picture of groups is handed."""
     scores = as_probabilities(y_score) if probabilities else as_scores(y_score)
-    labels = as_labels(y_true) if labels_needed else None
-    if labels is not None:
-        check_lengths(y_true=labels.size, y_score=scores.size)
+    labels = as_labels(y_true) if labels_needed else np.zeros(scores.size, dtype=bool)
+    check_lengths(y_true=labels.size, y_score=scores.size)
     if not probabilities and not np.isfinite(scores).all():
         raise ValueError("y_score holds infinite values: a picture needs finite scores")
     groups = as_groups(sensitive_features, scores.size)
@@ -70,18 +65,9 @@ class RocPicture:
     pair: tuple[int, int] | None
     area: float
 
-    def auc(self, code: int) -> float:
-        """The area under the curve of a group, NaN without a curve."""
-        curve = self.curves[code]
-        if curve is None:
-            return float("nan")
-        return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
-
     def band(self) -> tuple[Values, Values, Values] | None:
         """False positive rates, and the heights of the two curves of ``pair`` there."""
-        if self.pair is None:
-            return None
-        one, other = (self.curves[code] for code in self.pair)
+        one, other = (self.curves[code] for code in self.pair) if self.pair else (None, None)
         if one is None or other is None:
             return None
         fpr = _thinned(merge(one.fpr, other.fpr))
@@ -91,20 +77,17 @@ class RocPicture:
 def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
     """The curves, and the pair that decides ABROCA; warns of groups without a curve."""
     check_several(rows.groups)
-    if rows.labels is None:
-        raise ValueError("a ROC curve needs labels")
-    ranked = RankedGroups(rows.labels, rows.scores, rows.groups)
-    curves = ranked.curves(rows.weights)
+    curves = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weights)
     warn_no_curve(curves, rows.groups, stacklevel=stacklevel + 1)
-    areas = {
-        (i, j): area_between(one, other)
-        for (i, one), (j, other) in combinations(enumerate(curves), 2)
-        if one is not None and other is not None
-    }
-    if not areas:
-        return RocPicture(curves, None, float("nan"))
-    pair = max(areas, key=lambda key: areas[key])
-    return RocPicture(curves, pair, areas[pair])
+    there = [(code, curve) for code, curve in enumerate(curves) if curve is not None]
+    areas = {(i, j): area_between(one, other) for (i, one), (j, other) in combinations(there, 2)}
+    pair = max(areas, key=areas.__getitem__, default=None)
+    return RocPicture(curves, pair, float("nan") if pair is None else areas[pair])
+
+
+def auc(curve: Curve) -> float:
+    """The area under a curve."""
+    return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
 
 
 def path(curve: Curve) -> tuple[Values, Values]:

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from .._stats.paired import student
-
-Values = NDArray[np.float64]
-
-
-def is_maximised(metric: str) -> bool:
-    """Whether XGBoost takes more of a metric for better, by its name."""
-    return metric != "mape" and metric.startswith(("auc", "pre", "map", "ndcg"))
+from .._stats.paired import Values, student
 
 
 def as_table(table: Any, name: str = "table") -> pd.DataFrame:
@@ -45,11 +37,6 @@ class Measured:
     below: Values
     above: Values
 
-    @property
-    def known(self) -> bool:
-        """Whether any point has an interval."""
-        return bool(np.isfinite(self.below).any() or np.isfinite(self.above).any())
-
 
 @dataclass(frozen=True)
 class Line:
@@ -72,16 +59,13 @@ def frontier_lines(
         own, place = table[codes == code], keys[codes == code]
         values = np.unique(place)  # one NaN at most, at the end
         points = [own[np.isnan(place) if np.isnan(value) else place == value] for value in values]
-        lines.append(
-            Line(name, values, _measured(points, fairness, confidence), _measured(points, performance, confidence))
-        )
+        both = (_measured(points, column, confidence) for column in (fairness, performance))
+        lines.append(Line(name, values, *both))
     return lines
 
 
 def _measured(points: Sequence[pd.DataFrame], column: str, confidence: float) -> Measured:
-    per_point = [_one(rows, column, confidence) for rows in points]
-    value, below, above = np.array(per_point, dtype=float).T
-    return Measured(value, below, above)
+    return Measured(*np.array([_one(rows, column, confidence) for rows in points]).T)
 
 
 def _one(rows: pd.DataFrame, column: str, confidence: float) -> tuple[float, float, float]:
@@ -124,7 +108,8 @@ def weight_path(
         )
     name = _metric(table, metric)
     mean, spread = f"test-{name}-mean", f"test-{name}-std"
-    maximised = is_maximised(name) if maximize is None else bool(maximize)
+    more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # as XGBoost goes by the name
+    maximised = more_is_better if maximize is None else bool(maximize)
     kl_weights = np.unique(table.index.get_level_values("kl_weight").to_numpy(dtype=float))
     means, halves = [], []
     for kl_weight in kl_weights:
@@ -132,8 +117,11 @@ def weight_path(
         values = rows[mean].to_numpy(dtype=float)
         best = int(np.nanargmax(values) if maximised else np.nanargmin(values))
         means.append(values[best])
-        halves.append(_half(float(rows[spread].iloc[best]), nfold, confidence) if spread in rows.columns else math.nan)
-    return WeightPath(name, maximised, kl_weights, np.array(means), np.array(halves))
+        halves.append(float(rows[spread].iloc[best]) if spread in rows.columns else math.nan)
+    half = np.array(halves)
+    if nfold is not None:  # xgboost.cv divides by the number of folds, not by one less.
+        half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
+    return WeightPath(name, maximised, kl_weights, np.array(means), half)
 
 
 def _metric(table: pd.DataFrame, metric: str | None) -> str:
@@ -144,10 +132,3 @@ def _metric(table: pd.DataFrame, metric: str | None) -> str:
     if metric is None or metric not in known:
         raise ValueError(f"metric must be one of {known}, the metrics of the table, got {metric!r}")
     return metric
-
-
-def _half(deviation: float, nfold: int | None, confidence: float) -> float:
-    if nfold is None:
-        return deviation
-    # xgboost.cv divides by the number of folds, not by one less.
-    return student(nfold - 1, confidence) * deviation / math.sqrt(nfold - 1)

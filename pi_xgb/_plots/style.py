@@ -14,22 +14,16 @@ from .._rows.names import in_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (4.8, 3.8)
-"""Inches, for an Axes of our own."""
-
-REFERENCE = "#808080"
-"""A grey for what is there to compare with: readable on white and on black."""
+SIZE = (4.8, 3.8)  # inches, for an Axes of our own
+REFERENCE = "#808080"  # a grey for what is there to compare with: readable on white and on black
 
 # Okabe and Ito's colours. Line styles and markers differ as well, for greyscale.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
-MOST = len(PALETTE)
-"""More groups or methods than this cannot be told apart."""
-
-FEW = 3
-"""With more groups, bars and fillings would hide the lines."""
+MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
+FEW = 3  # with more groups, bars and fillings would hide the lines
 
 LONGEST_NAME = 24
 
@@ -116,10 +110,10 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
     ax.set_ylim(low, low + (high - low) / (1 - share))
 
 
-def finish(ax: Axes, xlabel: str, ylabel: str) -> None:
+def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     """What all pictures share."""
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(True, alpha=0.3, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-UNDEFINED = "–"
-"""Stands where a number does not exist."""
+UNDEFINED = "–"  # stands where a number does not exist
 
 
 class Html(str):

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost
-from numpy.typing import NDArray
 
 from .._importance.subject import booster_subject, is_booster
 from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
 from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights
-
-Values = NDArray[np.float64]
+from ..metrics._rates import Values
 
 
 @dataclass(frozen=True)
@@ -49,13 +47,19 @@ class JudgedModel:
 def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> JudgedRows:
     """Labels, weights and groups; a DMatrix may bring its own labels and weights."""
     if isinstance(X, xgboost.DMatrix):
-        y = _labels_of(X) if y is None else y
-        if sample_weight is None and X.get_weight().size:
-            sample_weight = X.get_weight()
+        n_rows = X.num_row()
+        if y is None and X.get_label().size != n_rows:
+            raise ValueError("y is missing, and the DMatrix X has no labels: give the label of each row")
+        y = X.get_label() if y is None else y
+        sample_weight = X.get_weight() if sample_weight is None and X.get_weight().size else sample_weight
     elif y is None:
         raise TypeError("y is missing: give the label of each row of X (only a DMatrix can bring its own)")
+    elif not hasattr(X, "shape") or len(X.shape) != 2:
+        raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
+    else:
+        n_rows = int(X.shape[0])
     labels = as_binary("y", y, "recode it, as in (y == positive_class).astype(int)")
-    check_lengths(X=_n_rows(X), y=labels.size)
+    check_lengths(X=n_rows, y=labels.size)
     columns = encoded_columns(sensitive_features, labels.size)
     sensitive = pd.DataFrame({str(column.names.name): _in_words(column) for column in columns})
     if sensitive.shape[1] < len(columns):
@@ -71,21 +75,6 @@ def _in_words(column: Groups) -> pd.Categorical[Any]:
     if len(set(words)) < len(words):
         raise ValueError(f"two groups of {column.names.name!r} read the same in words: rename one of them")
     return pd.Categorical.from_codes(column.codes.tolist(), words)
-
-
-def _labels_of(data: xgboost.DMatrix) -> Any:
-    labels = data.get_label()
-    if labels.size != data.num_row():
-        raise ValueError("y is missing, and the DMatrix X has no labels: give the label of each row")
-    return labels
-
-
-def _n_rows(X: Any) -> int:
-    if isinstance(X, xgboost.DMatrix):
-        return X.num_row()
-    if not hasattr(X, "shape") or len(X.shape) != 2:
-        raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
-    return int(X.shape[0])
 
 
 def as_models(models: Any) -> dict[str, Any]:
@@ -120,15 +109,14 @@ def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> 
             f"another model with predict_proba, got {type(model).__name__}"
         )
     try:
-        found = _booster(name, model, X, n_rows, threshold) if is_booster(model) else _other(name, model, X, threshold)
+        return _booster(name, model, X, n_rows, threshold) if is_booster(model) else _other(name, model, X, threshold)
     except (ValueError, TypeError) as error:
         raise type(error)(f"model {name!r}: {error}") from error
-    return found
 
 
 def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
     booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
-    subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows, None, None, 1)
+    subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows)
     if subject.model.n_outputs > 1:
         raise ValueError(f"it has {subject.model.n_outputs} outputs, and a report is about one probability per row")
     scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))

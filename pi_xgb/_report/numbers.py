@@ -14,17 +14,15 @@ from .._importance.fair_importance import fair_importance
 from .._rows.groups import everyone
 from .._stats.bootstrap import interval, resamples
 from ..metrics import disparity_report, group_report
-from ..metrics._disparities import gap
-from ..metrics._disparity_report import DISPARITIES, GAPS
+from ..metrics._disparities import GAPS, gap
+from ..metrics._disparity_report import DISPARITIES
+from ..metrics._rates import Values
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import JudgedModel, JudgedRows
 
-Values = NDArray[np.float64]
-
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
-FLOOR = 1e-16
-"""Least probability in the log loss, as in XGBoost's own."""
+FLOOR = 1e-16  # least probability in the log loss, as in XGBoost's own
 
 
 @dataclass(frozen=True)
@@ -54,11 +52,12 @@ def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, im
     """Everything that the page shows as a number."""
     measured = [_measured(model, rows, how) for model in models]
     names = pd.Index([model.name for model in models])
+    further = [values - measured[0] for values in measured[1:]]
     return Numbers(
-        performance=_table(measured, names, how)[_with_ends(PERFORMANCE, how)],
-        differences=_differences(measured, names, how) if len(models) > 1 else None,
+        performance=_table(measured, names, how, PERFORMANCE),
+        differences=_table(further, names[1:], how, COMPARED) if further else None,
         disparities=pd.concat([_disparities(model, rows, how) for model in models]).set_axis(names),
-        groups={model.name: _groups(model, rows, how) for model in models},
+        groups={model.name: group_report(**_judged(model, rows, how)) for model in models},
         importances={model.name: _importance(model, rows, importance_metric) for model in models},
     )
 
@@ -69,7 +68,9 @@ def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
     every = ScoredGroups(labels, model.scores, selected, rows.weights, everyone(labels.size))
     grouped = ScoredGroups(labels, model.scores, selected, rows.weights, rows.groups)
     weight = np.ones(labels.size) if rows.weights is None else rows.weights
-    losses = weight[:, None] * np.stack([log_losses(labels, model.scores), squares(labels, model.scores)], axis=1)
+    scores = model.scores.astype(np.float64)
+    log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))
+    losses = weight[:, None] * np.stack([log_losses, np.square(scores - labels)], axis=1)
 
     def values(multiplicity: Values) -> Values:
         whole = dict(zip(MEASURES, every.measures(multiplicity)[:, 0].T, strict=True))
@@ -77,7 +78,7 @@ def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
         lost = np.divide(multiplicity @ losses, total, out=np.full((len(total), 2), np.nan), where=total > 0)
         found = {"auc": whole["auc"], "accuracy": whole["accuracy"], "log_loss": lost[:, 0], "brier": lost[:, 1]}
         cells = grouped.cells(multiplicity)
-        gaps = {name: gap(cells, rates, "sum", "between_groups", "nan") for name, rates in GAPS.items()}
+        gaps = {name: gap(cells, name, "between_groups", "nan") for name in GAPS}
         return np.stack([(found | gaps)[name] for name in COMPARED], axis=1)
 
     once = np.ones((1, labels.size))
@@ -85,77 +86,39 @@ def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
     return np.concatenate([values(once), *again])
 
 
-def log_losses(labels: NDArray[np.bool_], scores: NDArray[Any]) -> Values:
-    """The logarithmic loss of each row."""
-    chance = np.where(labels, scores, 1 - scores.astype(np.float64))
-    return -np.log(np.maximum(chance, FLOOR))
-
-
-def squares(labels: NDArray[np.bool_], scores: NDArray[Any]) -> Values:
-    """The squared error of each row's probability, whose mean is the Brier score."""
-    return np.square(scores.astype(np.float64) - labels)
-
-
-def _table(measured: list[Values], names: pd.Index, how: Resampling) -> pd.DataFrame:
+def _table(measured: list[Values], names: pd.Index, how: Resampling, columns: Sequence[str]) -> pd.DataFrame:
     parts = {"": np.stack([values[0] for values in measured])}
     if how.n_boot:
         ends = np.stack([interval(values[1:], how.confidence) for values in measured])
         parts |= {"_low": ends[:, 0], "_high": ends[:, 1]}
     return pd.DataFrame(
-        {name + end: part[:, j] for j, name in enumerate(COMPARED) for end, part in parts.items()}, index=names
+        {name + end: part[:, COMPARED.index(name)] for name in columns for end, part in parts.items()}, index=names
     )
 
 
-def _with_ends(names: Sequence[str], how: Resampling) -> list[str]:
-    ends = ("", "_low", "_high") if how.n_boot else ("",)
-    return [name + end for name in names for end in ends]
-
-
-def _differences(measured: list[Values], names: pd.Index, how: Resampling) -> pd.DataFrame:
-    return _table([values - measured[0] for values in measured[1:]], names[1:], how)
+def _judged(model: JudgedModel, rows: JudgedRows, how: Resampling) -> dict[str, Any]:
+    """What the reports of :mod:`pi_xgb.metrics` are handed."""
+    return {
+        "y_true": rows.labels,
+        "y_score": model.scores,
+        "sensitive_features": rows.sensitive,
+        "threshold": model.threshold,
+        "sample_weight": rows.weights,
+        **vars(how),
+    }
 
 
 def _disparities(model: JudgedModel, rows: JudgedRows, how: Resampling) -> pd.DataFrame:
-    report = disparity_report(
-        rows.labels,
-        model.scores,
-        sensitive_features=rows.sensitive,
-        threshold=model.threshold,
-        sample_weight=rows.weights,
-        n_boot=how.n_boot,
-        confidence=how.confidence,
-        random_state=how.random_state,
-    )
+    report = disparity_report(**_judged(model, rows, how))
     ends = {"": "value", "_low": "low", "_high": "high"} if how.n_boot else {"": "value"}
     return pd.DataFrame({name + end: [report.loc[name, of]] for name in DISPARITIES for end, of in ends.items()})
 
 
-def _groups(model: JudgedModel, rows: JudgedRows, how: Resampling) -> pd.DataFrame:
-    return group_report(
-        rows.labels,
-        model.scores,
-        sensitive_features=rows.sensitive,
-        threshold=model.threshold,
-        sample_weight=rows.weights,
-        n_boot=how.n_boot,
-        confidence=how.confidence,
-        random_state=how.random_state,
-    )
-
-
 def _importance(model: JudgedModel, rows: JudgedRows, metric: Any) -> pd.DataFrame:
-    return fair_importance(
-        model.model,
-        model.features,
-        rows.labels.astype(float) if model.booster is not None else _as_the_model_says(model, rows),
-        sensitive_features=rows.sensitive,
-        metric=metric,
-        sample_weight=rows.weights,
-    )
-
-
-def _as_the_model_says(model: JudgedModel, rows: JudgedRows) -> NDArray[Any]:
-    """Labels as the classes of a scikit-learn model, since a surrogate is told those."""
-    classes = getattr(model.model, "classes_", None)
-    codes = rows.labels.astype(int)
-    return codes if classes is None else np.asarray(classes)[codes]
+    labels: NDArray[Any] = rows.labels.astype(float)
+    if model.booster is None:
+        # A surrogate is told labels as the classes of a scikit-learn model.
+        classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
+        labels = codes if classes is None else np.asarray(classes)[codes]
+    groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
+    return fair_importance(model.model, model.features, labels, metric=metric, **groups)

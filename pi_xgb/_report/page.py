@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..metrics._disparity_report import DISPARITIES
+from ..metrics._scored import MEASURES
 from .css import CSS
 from .html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
 from .models import JudgedModel
@@ -19,44 +20,22 @@ from .pictures import Picture
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page may load: nothing. Its own style sheet is allowed."""
 
-TITLES = {
-    "auc": "AUC",
-    "log_loss": "log loss",
-    "accuracy": "accuracy",
-    "brier": "Brier score",
-    "statistical_parity": "statistical parity",
-    "equalized_odds": "equalized odds",
-    "equal_opportunity": "equal opportunity",
-    "abroca": "ABROCA",
-}
-
-PERFORMANCE_WORDS = (
-    ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
-    ("log loss", "The mean of −log(probability given to what happened). Less is better."),
-    ("accuracy", "The share of rows on the right side of the model's threshold. More is better."),
-    ("Brier score", "The mean squared error of the probabilities. Less is better."),
-)
-
-DISPARITY_WORDS = (
-    ("statistical parity", "Largest difference between groups in the share of rows selected."),
-    (
+MEASURED = {
+    "auc": ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
+    "log_loss": ("log loss", "The mean of −log(probability given to what happened). Less is better."),
+    "accuracy": ("accuracy", "The share of rows on the right side of the model's threshold. More is better."),
+    "brier": ("Brier score", "The mean squared error of the probabilities. Less is better."),
+    "statistical_parity": ("statistical parity", "Largest difference between groups in the share of rows selected."),
+    "equalized_odds": (
         "equalized odds",
         "Largest sum of the differences in true positive rate and in false positive rate, between two groups.",
     ),
-    ("equal opportunity", "Largest difference in true positive rate."),
-    ("ABROCA", "Largest area between the ROC curves of two groups, whatever the threshold."),
-)
-
-RATES = {
-    "base_rate": "base rate",
-    "selection_rate": "selection rate",
-    "true_positive_rate": "true positive rate",
-    "false_positive_rate": "false positive rate",
-    "precision": "precision",
-    "accuracy": "accuracy",
-    "auc": "AUC",
+    "equal_opportunity": ("equal opportunity", "Largest difference in true positive rate."),
+    "abroca": ("ABROCA", "Largest area between the ROC curves of two groups, whatever the threshold."),
 }
+"""What each number is called, and what it says."""
 
+RATES = {name: name.replace("_", " ") for name in MEASURES} | {"auc": "AUC"}
 COUNTS = ("rows", "weight", "positives", "selected")
 
 
@@ -105,14 +84,8 @@ def _header(content: Page) -> list[Html]:
     told = "" if content.is_single else f"{len(content.models)} models: {names}. "
     told += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
     told += f"{_thresholds(content)}. pi_xgb {content.software['pi_xgb']}, {content.software['written on']}."
-    links = (
-        ("performance", "Performance"),
-        ("fairness", "Fairness"),
-        ("groups", "Groups"),
-        ("features", "Features"),
-        ("settings", "Settings"),
-    )
-    items = [tag("li", tag("a", text, href=f"#{anchor}")) for anchor, text in links]
+    links = ("Performance", "Fairness", "Groups", "Features", "Settings")
+    items = [tag("li", tag("a", text, href=f"#{text.lower()}")) for text in links]
     return [
         tag("h1", content.title),
         tag("p", told, class_="lead"),
@@ -140,11 +113,10 @@ def _section(anchor: str, heading: str, *children: str) -> Html:
 
 
 def _performance(content: Page) -> Html:
-    children = [
-        _models_table("Performance on all rows", content.numbers.performance, PERFORMANCE, 4, content),
-        definitions(PERFORMANCE_WORDS),
-    ]
-    return _section("performance", "Performance", *children, *_differences(content), *_kl_weights(content))
+    told = _models_table("Performance on all rows", content.numbers.performance, PERFORMANCE, 4, content)
+    words = definitions(MEASURED[name] for name in PERFORMANCE)
+    path = [] if content.kl_weights is None else [tag("h3", "The choice of kl_weight"), _figures([content.kl_weights])]
+    return _section("performance", "Performance", told, words, *_differences(content), *path)
 
 
 def _differences(content: Page) -> list[Html]:
@@ -153,7 +125,7 @@ def _differences(content: Page) -> list[Html]:
         return []
     first = content.models[0].name
     rows = [([str(name)], [_difference(row, column) for column in COMPARED]) for name, row in differences.iterrows()]
-    header = [TITLES[column] for column in COMPARED]
+    header = [MEASURED[column][0] for column in COMPARED]
     words = (
         "Both models are measured on the same resampled rows, so this is surer than a comparison of two intervals. "
         "A difference is bold if its interval leaves out 0."
@@ -168,31 +140,22 @@ def _difference(row: pd.Series[Any], column: str) -> Html:
     return tag("span", text, class_="sure") if low > 0 or high < 0 else text
 
 
-def _kl_weights(content: Page) -> list[Html]:
-    if content.kl_weights is None:
-        return []
-    return [tag("h3", "The choice of kl_weight"), _figures([content.kl_weights])]
-
-
 def _fairness(content: Page) -> Html:
-    words = [
-        definitions(DISPARITY_WORDS),
-        tag(
-            "p",
-            "These are absolute differences, which chance alone keeps above 0: an interval that starts near 0 is no "
-            "proof of unfairness, one that stays well above it is hard to put down to chance.",
-        ),
-    ]
+    words = (
+        "These are absolute differences, which chance alone keeps above 0: an interval that starts near 0 is no proof "
+        "of unfairness, one that stays well above it is hard to put down to chance."
+    )
+    told = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
     caption = "Differences between groups (0 = treated alike)"
-    told = _models_table(caption, content.numbers.disparities, DISPARITIES, 3, content)
-    if content.comparison is None:
-        return _section("fairness", "Fairness between groups", told, *words)
-    return _section("fairness", "Fairness between groups", told, _beside(_figure(content.comparison), joined(words)))
+    numbers = _models_table(caption, content.numbers.disparities, DISPARITIES, 3, content)
+    if content.comparison is not None:
+        told = [_beside(_figure(content.comparison), joined(told))]
+    return _section("fairness", "Fairness between groups", numbers, *told)
 
 
 def _models_table(caption: str, numbers: pd.DataFrame, columns: Sequence[str], digits: int, content: Page) -> Html:
     rows = [([str(name)], [estimate(row, column, digits) for column in columns]) for name, row in numbers.iterrows()]
-    return table(f"{caption}{_ends(content)}", ["model"], [TITLES[column] for column in columns], rows)
+    return table(f"{caption}{_ends(content)}", ["model"], [MEASURED[column][0] for column in columns], rows)
 
 
 def _ends(content: Page) -> str:
@@ -261,12 +224,9 @@ def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFram
     columns = ["fair_importance", "gain", "total_gain"]
     longest = importance[columns[:2]].abs().max(axis=1)
     order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
-    shown = importance.iloc[order]
+    shown = importance[columns].iloc[order]
     rows = [
-        (
-            [str(name)],
-            [number(float(row["fair_importance"]), signed=True), number(row["gain"]), number(row["total_gain"])],
-        )
+        ([str(name)], [number(value, signed=column == columns[0]) for column, value in row.items()])
         for name, row in shown.iterrows()
     ]
     left = len(importance) - len(shown)
@@ -278,20 +238,16 @@ def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFram
 def _settings(content: Page) -> Html:
     names = [model.name for model in content.models]
     rows = [([key], [value]) for key, value in content.rows.items()]
-    rows += [
-        (["threshold" if content.is_single else f"threshold, {model.name}"], [f"{model.threshold:g}"])
-        for model in content.models
-    ]
+    for model in content.models:
+        what = "threshold" if content.is_single else f"threshold, {model.name}"
+        rows.append(([what], [f"{model.threshold:g}"]))
+    loaded = "Parameters that differ from XGBoost's defaults. A model loaded from a file has forgotten most of them"
+    software = [([key], [value]) for key, value in content.software.items()]
     children = [
         _by_model("How each model was made, as far as it knows", "setting", names, content.settings),
-        _by_model(
-            "Parameters that differ from XGBoost's defaults. A model loaded from a file has forgotten most of them",
-            "parameter",
-            names,
-            content.params,
-        ),
+        _by_model(loaded, "parameter", names, content.params),
         table("What the models were judged on", ["setting"], ["value"], rows),
-        table("Software", ["name"], ["version"], [([key], [value]) for key, value in content.software.items()]),
+        table("Software", ["name"], ["version"], software),
     ]
     return _section("settings", "Settings", tag("div", *children, class_="settings"))
 

@@ -12,6 +12,7 @@ import pandas as pd
 from .._plots.by_group import plot_calibration, plot_roc, plot_scores
 from .._plots.by_table import plot_frontier, plot_importance, plot_kl_weight_path
 from .._plots.style import MOST, with_room
+from .._rows.names import in_words
 from .html import Html
 from .models import JudgedModel, JudgedRows
 from .numbers import Numbers
@@ -20,8 +21,7 @@ from .svg import as_svg, page_colors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SQUARE = (4.2, 3.4)
-"""Inches; some 400 pixels on the page, where three stand in a row."""
+SQUARE = (4.2, 3.4)  # inches; some 400 pixels on the page, where three stand in a row
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def picture(draw: Callable[[Axes], Any], caption: str, alt: str, prefix: str, si
 def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
     """ROC curves, calibration and scores of one model."""
     groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
-    names = [", ".join(name) if isinstance(name, tuple) else str(name) for name in rows.groups.names]
+    names = [in_words(name) for name in rows.groups.names]
     size = with_room(SQUARE, rows.groups.count)
     told = table.iloc[: len(names)]
 
@@ -83,11 +83,9 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
 def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, prefix: str) -> Picture:
     """Fair against plain importance of one model."""
     fair = table["fair_importance"]
-    told = "It is undefined on these rows."
-    if fair.notna().any():
-        told = (
-            f"Most bias is added by {fair.idxmin()} ({fair.min():.3f})." if fair.min() < 0 else "No feature adds bias."
-        )
+    told = "No feature adds bias." if fair.notna().any() else "It is undefined on these rows."
+    if fair.min() < 0:
+        told = f"Most bias is added by {fair.idxmin()} ({fair.min():.3f})."
     height = 1.2 + 0.3 * min(len(table), max_features)
     return picture(
         lambda ax: plot_importance(table, max_features=max_features, ax=ax),
@@ -104,10 +102,8 @@ def of_comparison(numbers: Numbers) -> Picture | None:
     placed = both[np.isfinite(both["statistical_parity"])]
     if placed.empty or len(both) > MOST:
         return None
-    places = "; ".join(
-        f"{row.method} accuracy {row.accuracy:.3f}, difference {row.statistical_parity:.3f}"
-        for row in placed.itertuples()
-    )
+    columns = zip(placed["method"], placed["accuracy"], placed["statistical_parity"], strict=True)
+    places = "; ".join(f"{name} accuracy {right:.3f}, difference {gap:.3f}" for name, right, gap in columns)
     return picture(
         lambda ax: plot_frontier(placed, ax=ax),
         "Accuracy against the difference in selection rate, with intervals: up and to the left is better.",
@@ -117,10 +113,10 @@ def of_comparison(numbers: Numbers) -> Picture | None:
     )
 
 
-def of_kl_weights(table: pd.DataFrame, options: dict[str, Any]) -> Picture:
+def of_kl_weights(table: pd.DataFrame) -> Picture:
     """The path over kl_weight."""
     return picture(
-        lambda ax: plot_kl_weight_path(table, ax=ax, **options),
+        lambda ax: plot_kl_weight_path(table, ax=ax),
         "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost.",
         "Cross-validated score over kl_weight, with the spread over the folds.",
         "kl-weight",

@@ -15,15 +15,15 @@ from .._files import new_file, write_file
 from .._plots.series import as_table, weight_path
 from .._plots.style import pyplot
 from .._rows.checks import check_bootstrap, check_choice
+from .._rows.names import in_words
 from . import numbers as counting
-from . import pictures as pictures_of
 from . import settings as settings_of
 from .models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
 from .numbers import Numbers, Resampling, compute
 from .page import Page, page
+from .pictures import of_comparison, of_groups, of_importance, of_kl_weights
 
-FEW_ROWS = 10
-"""Of a smaller group the page says that its numbers mean little, and may tell on people."""
+FEW_ROWS = 10  # of a smaller group the page says that its numbers mean little, and may tell on people
 
 
 def report(
@@ -54,17 +54,17 @@ def report(
 
     Parameters
     ----------
-    path
-        The file to write. It appears when it is complete, or not at all.
+    path, overwrite
+        The file to write, and whether it may replace one of that name; else that one stays as it is, with a
+        FileExistsError. It appears when it is complete, or not at all, and its path is returned.
     models
         A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
         scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
         tree). Binary labels only. A model that was stopped early is judged up to its best round.
-    X
-        Rows that the models were not trained on: a DataFrame, an array or a DMatrix. Of a DataFrame each model
-        gets the columns that it was trained on, so models with different features can stand side by side.
-    y
-        The label of each row, 0 or 1. May be left out if X is a DMatrix with labels.
+    X, y
+        Rows that the models were not trained on (a DataFrame, an array or a DMatrix), and the label of each, 0 or 1,
+        which a DMatrix may have itself. Of a DataFrame each model gets the columns that it was trained on, so models
+        with different features can stand side by side.
     sensitive_features
         The group of each row, or a DataFrame of several columns for their intersections. It need not be in X.
     threshold
@@ -72,52 +72,29 @@ def report(
         Choose them on validation rows (:func:`pi_xgb.metrics.choose_threshold`).
     sample_weight
         The weight of each row. None: those of X if it is a DMatrix with weights.
-    title
-        The heading of the page.
-    importance_metric
-        The ``metric`` of :func:`pi_xgb.importance.fair_importance`.
+    title, importance_metric
+        The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
     cv_table
-        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the
-        model.
-    pictures
-        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``.
-    max_features
-        How many features to show.
+        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the model.
+    pictures, max_features
+        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and how many features to show.
     n_boot, confidence, random_state
         Of the bootstrap intervals, as for :func:`pi_xgb.metrics.group_report`; ``n_boot=0`` for none.
-    overwrite
-        Whether a file of that name may be replaced.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
-
-    Raises
-    ------
-    FileExistsError
-        If there is such a file and ``overwrite`` is False. It stays as it is.
-    ValueError, TypeError
-        For models, rows or options that do not fit each other, before anything is computed.
-
-    Warns
-    -----
-    pi_xgb.metrics.UndefinedRateWarning
-        If a rate does not exist in some group. The page says so, too.
 
     Notes
     -----
-    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features,
-    and all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the
-    page warns of groups below ten rows.
+    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features, and
+    all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the page warns
+    of groups below ten rows. If a rate does not exist in some group the page says so, and so does a
+    :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
-    The numbers are those of :mod:`pi_xgb.metrics`. The time goes to the resampling, most of it for ABROCA, and
-    grows with the number of rows, models and resamples: use a smaller ``n_boot`` for a first look at many rows.
+    All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
+    goes to the resampling, most of it for ABROCA, and grows with the number of rows, models and resamples: use a
+    smaller ``n_boot`` for a first look at many rows.
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> import pi_xgb, xgboost as xgb
+    >>> import tempfile, pi_xgb, xgboost as xgb
     >>> from pi_xgb._report.report import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
@@ -126,17 +103,18 @@ def report(
     >>> models = {
     ...     "plain": pi_xgb.train(params, dtrain, 10),
     ...     "guided": pi_xgb.train(params, dtrain, 10, privileged=privileged, kl_weight=1.0)}
+    >>> test = data.x[150:], data.y[150:]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = report(
-    ...         os.path.join(folder, "report.html"), models, data.x[150:], data.y[150:],
-    ...         sensitive_features=data.group[150:], n_boot=20)
+    ...     path = report(f"{folder}/report.html", models, *test, sensitive_features=data.group[150:], n_boot=20)
     ...     path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
     target = new_file(path, "path", overwrite=overwrite)
     _check_options(title, importance_metric, max_features, cv_table, pictures=pictures)
     check_bootstrap(n_boot, confidence)
-    how = Resampling(int(n_boot), confidence, _seed(random_state))
+    if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
+        random_state = int(random_state.integers(2**63))
+    how = Resampling(int(n_boot), confidence, random_state)
     named = as_models(models)
     thresholds = as_thresholds(threshold, list(named))
     rows = read_rows(X, y, sensitive_features, sample_weight)
@@ -174,13 +152,6 @@ def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_tab
         weight_path(as_table(cv_table, "cv_table"), None, None, None, 0.95)
 
 
-def _seed(random_state: Any) -> Any:
-    """Something that gives the same resamples to every table and every model."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    return random_state
-
-
 def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers, list[str]]:
     """The numbers, and what a reader must know about them; the user is warned once of each."""
     with warnings.catch_warnings(record=True) as caught:
@@ -196,29 +167,25 @@ def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers,
 
 def _small_groups(rows: JudgedRows) -> list[str]:
     counts = np.bincount(rows.groups.codes, minlength=rows.groups.count)
-    small = [name for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
-    if not small:
-        return []
-    names = "; ".join(", ".join(name) if isinstance(name, tuple) else str(name) for name in small)
-    return [f"Groups of fewer than {FEW_ROWS} rows: {names}. Their rates mean little, and may tell on people."]
+    small = [in_words(name) for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
+    told = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates mean little, and may tell on people."
+    return [told] if small else []
 
 
 def _pictures(
     models: Sequence[JudgedModel], rows: JudgedRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
 ) -> dict[str, Any]:
     """The pictures as fields of the page."""
+    groups, importances = {}, {}
     with warnings.catch_warnings():
         # What they warn of was told with the numbers; and letters that matplotlib lacks, a browser has.
         warnings.simplefilter("ignore", category=UserWarning)
+        for i, model in enumerate(models):
+            groups[model.name] = of_groups(model, rows, numbers.groups[model.name], f"model{i}")
+            importances[model.name] = of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
         return {
-            "comparison": pictures_of.of_comparison(numbers) if len(models) > 1 else None,
-            "kl_weights": None if cv_table is None else pictures_of.of_kl_weights(cv_table, {}),
-            "group_pictures": {
-                model.name: pictures_of.of_groups(model, rows, numbers.groups[model.name], f"model{i}")
-                for i, model in enumerate(models)
-            },
-            "importance_pictures": {
-                model.name: pictures_of.of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
-                for i, model in enumerate(models)
-            },
+            "comparison": of_comparison(numbers) if len(models) > 1 else None,
+            "kl_weights": None if cv_table is None else of_kl_weights(cv_table),
+            "group_pictures": groups,
+            "importance_pictures": importances,
         }

@@ -62,16 +62,14 @@ def _plain(value: str) -> str:
 
 def of_rows(rows: JudgedRows, how: Resampling) -> dict[str, str]:
     """What the models are judged on; counts only, never a value of a row."""
-    counts = np.bincount(rows.groups.codes, minlength=rows.groups.count)
-    features = ", ".join(str(name) for name in rows.groups.names.names)
     intervals = f"{100 * how.confidence:g} % percentile bootstrap, {how.n_boot} resamples" if how.n_boot else "none"
     return {
         "rows": str(rows.labels.size),
         "positives (label 1)": str(int(rows.labels.sum())),
         "weights": "none" if rows.weights is None else "given",
-        "sensitive features": features,
+        "sensitive features": ", ".join(map(str, rows.groups.names.names)),
         "groups": str(rows.groups.count),
-        "rows in the smallest group": str(int(counts.min())),
+        "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
         "intervals": intervals,
     }
 

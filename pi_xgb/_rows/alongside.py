@@ -35,6 +35,19 @@ def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
     )
 
 
+def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
+    """The same for several, each under its name."""
+    for name, its in values.items():
+        check_same_order(X, its, X_name, name)
+
+
+def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
+    """The same for the evaluation sets, and for lists with something for each of them."""
+    for i, (X, y) in enumerate(eval_set or ()):
+        its = {f"{name}[{i}]": each[i] for name, each in values.items() if each is not None and i < len(each)}
+        check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **its})
+
+
 def check_one_label_each(label: Any, X: Any) -> None:
     """As many labels as rows."""
     n_rows = _n_rows(X)
@@ -42,8 +55,8 @@ def check_one_label_each(label: Any, X: Any) -> None:
         raise ValueError(f"y must have one label for each of the {n_rows} rows of X, got {len(label)}")
 
 
-def checked_weight(sample_weight: Any, X: Any) -> Any:
-    """One finite weight per row, or None."""
+def checked_weight(sample_weight: Any, X: Any, labelled: Any = None) -> Any:
+    """One finite weight per row, or None; a row that has a label weighs something."""
     if sample_weight is None:
         return None
     check_same_order(X, sample_weight, "X", "sample_weight")
@@ -57,14 +70,10 @@ def checked_weight(sample_weight: Any, X: Any) -> Any:
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
         raise ValueError(f"sample_weight must be finite and not negative, row {wrong[0]} has {weight[wrong[0]]:g}")
-    check_some_weight(weight)
+    if not (weight if labelled is None else weight[labelled]).any():
+        rows = "row" if labelled is None else "row that has a label"
+        raise ValueError(f"sample_weight is zero for every {rows}: at least one must weigh something")
     return weight
-
-
-def check_some_weight(weight: Any) -> None:
-    """At least one row counts."""
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row: at least one row must weigh something")
 
 
 def _n_rows(table: Any) -> int:

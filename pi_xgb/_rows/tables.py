@@ -79,6 +79,20 @@ def take(table: Any, positions: Sequence[int]) -> Any:
     return table[:, list(positions)]
 
 
+def take_rows(table: Any, rows: Any) -> Any:
+    """Some rows of a table, by their numbers."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    return table.take(rows) if hasattr(table, "column_names") else table[rows]  # the former is pyarrow's
+
+
+def rows_without_values(table: Any) -> Any:
+    """Which rows have nothing in any column; what a sparse matrix does not store is 0 to all but XGBoost."""
+    if hasattr(table, "tocsr"):
+        return np.zeros(table.shape[0], bool)
+    return as_frame(table).isna().all(axis=1).to_numpy()
+
+
 def leave_out(table: Any, positions: Iterable[int]) -> Any:
     """The table without these columns; the very same object if there are none."""
     gone = set(positions)

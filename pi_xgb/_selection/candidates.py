@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
-from .._core.methods import METHODS
+from .._core.guidance import SEES
+from .._core.methods import METHODS, method_named
 from .._rows.checks import check_choice, check_whole
 
-TEACHERS = ("privileged", "all")
+TEACHERS = SEES
 """What a teacher of KbPIB sees: z alone, or x as well."""
 CROSSFIT = (0, 5)
 """How it judges its own training rows: in-sample, or out of so many folds."""
@@ -67,7 +68,8 @@ def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> l
         )
     found = [PLAIN]
     for name in methods:
-        ways = {f"kbpib {words}": learner for words, learner in learners.items()} if name == "kbpib" else {name: ()}
+        learns = method_named(name).learns_first
+        ways = {f"{name} {words}": learner for words, learner in learners.items()} if learns else {name: ()}
         found += [Candidate(way, name, w, *learner) for way, learner in ways.items() for w in positive]
     return found
 

@@ -97,7 +97,8 @@ metric, custom_metric, maximize, standard_errors
     groups
         For rows that belong together (one patient, one day): one value per row. The folds, outer and inner, keep
         each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` say otherwise.
+        cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
+        their group is held out.
     inner_nfold
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence

@@ -79,7 +79,7 @@ class FiveModels:
 
     def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
         """A row of the table for each of the five."""
-        part = problem.take(cell.rows)
+        part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {NF: part, STUDENT: part, **self._others(part, cell)}
         found = self._found(parts, self._inner(problem, cell), step)
@@ -132,7 +132,7 @@ class FiveModels:
         return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
 
     def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
-        """The inner folds, in the row numbers of ``problem.take(cell.rows)``."""
+        """The inner folds, in the row numbers of ``problem.take(cell.rows, ...)``."""
         label, classes = problem.dtrain.get_label()[cell.rows], problem.loss.probabilities
         groups = None if problem.groups is None else problem.groups[cell.rows]
         return splits_of(label, self.inner_nfold, 1, None, self.seed, classes=classes, names=self.names, groups=groups)

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
@@ -95,10 +96,16 @@ class Problem:
         """What plain XGBoost trains on: labelled rows alone."""
         return labelled_part(self.dtrain, self.labelled)
 
-    def take(self, rows: Array) -> Problem:
-        """The same problem for some of the labelled rows, which come first, and all others, in matrices of its own."""
+    def take(self, rows: Array, held_out: Array) -> Problem:
+        """The same problem for some of the labelled rows, which come first, and all without a label, in own matrices.
+
+        Of the groups of the labelled rows that are ``held_out`` nobody trains.
+        """
         if self.labelled is not None:
-            rows = np.concatenate([rows, np.flatnonzero(~self.labelled & ~self._idle)])
+            others = ~self.labelled & ~self._idle
+            if self.groups is not None:
+                others &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
+            rows = np.concatenate([rows, np.flatnonzero(others)])
         matrices = [self.dtrain, *([] if self.both is None else [self.both])]
         with exclusive(*matrices, *self.guidance.matrices):
             dtrain, *both = [slice_rows(matrix, rows) for matrix in matrices]

@@ -49,7 +49,7 @@ def score_of(
             raise ValueError("custom_metric needs maximize=True or False: which way is better is not in its name")
         return Score(getattr(custom_metric, "__name__", "custom_metric"), bool(maximize), custom_metric)
     if metric is None:
-        metric = params.get("eval_metric", _default(loss))
+        metric = params.get("eval_metric", loss.default_metric)
         metric = metric[-1] if isinstance(metric, (list, tuple)) else metric
     if maximize is not None:
         raise ValueError(
@@ -58,12 +58,6 @@ def score_of(
     if isinstance(metric, str) and metric.partition("@")[0] in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
         return Score(metric, metric.partition("@")[0] in _LARGER_IS_BETTER)
     return _scorer(metric, params, loss, dtrain)
-
-
-def _default(loss: Loss) -> str:
-    if loss.multiclass:
-        return "mlogloss"
-    return "logloss" if loss.probabilities else "rmse"
 
 
 def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.DMatrix) -> Score:

@@ -58,7 +58,7 @@ def fold_curves(
     step: Callable[[], Any] = lambda: None,
 ) -> Values:
     """One curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once."""
-    part = problem.take(split.train)
+    part = problem.take(split.train, split.test)
     with exclusive(problem.dtrain):
         held_out = slice_rows(problem.dtrain, split.test)
     teachers: dict[str, Any] = {}

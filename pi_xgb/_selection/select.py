@@ -108,7 +108,8 @@ def select(
     groups
         For rows that belong together (one patient, one day): one value per row. The folds keep
         each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` say otherwise.
+        cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
+        their group is held out.
     n_jobs
         How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
         own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.

@@ -32,9 +32,6 @@ class ChoosingTrainer(Trainer):
 
     model: Any
     views: Views
-    labelled: Any = None
-    teacher_weight: Any = None
-    crossfit_groups: Any = None
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """Rounds are chosen by the folds."""
@@ -53,7 +50,7 @@ class ChoosingTrainer(Trainer):
         model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
         student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)
         privileged = self.matrix(self.views.privileged, label)
-        of_rows = {name: getattr(self, name) for name in ("labelled", "teacher_weight", "crossfit_groups")}
+        told = {"labelled": self.labelled, "teacher_weight": self.teacher_weight}
         seed = model.random_state
         found = model.selection_ = select(
             params,
@@ -61,13 +58,14 @@ class ChoosingTrainer(Trainer):
             num_boost_round,
             privileged=privileged,
             groups=self.crossfit_groups,
-            **of_rows,
+            **told,
             seed=int(seed) if isinstance(seed, (int, np.integer)) else 0,
             n_jobs=model.fold_jobs,
             progress=False,
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
-        return found.fit_matrices(student, Guidance(privileged, **of_rows), keywords, student=dtrain)
+        said = Guidance(privileged, crossfit_groups=self.crossfit_groups, **told)
+        return found.fit_matrices(student, said, keywords, student=dtrain)
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
         for name in ("xgb_model", "obj"):
@@ -78,7 +76,8 @@ class ChoosingTrainer(Trainer):
         if self.classes is not None and self.model.folds is None:
             check_whole("nfold", self.model.nfold, 2)
             label = dtrain.get_label()
-            check_classes(label if self.labelled is None else label[self.labelled], self.model.nfold, self.classes)
+            known, rows = (label, "rows") if self.labelled is None else (label[self.labelled], "labelled rows")
+            check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
 class _Choosing(PrivilegedXGBModel):
@@ -170,6 +169,9 @@ class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):
     ``fit`` cross-validates every candidate, plain XGBoost among them, then trains the choice on all rows. It
     costs about 110 trainings by default (see :func:`pi_xgb.select`), in every fold of a search or cross-validation
     around it too. ``predict`` is that of a plain model, and never needs privileged columns.
+
+    Rows whose y is missing are taught in every fold and judge in none. ``crossfit_groups`` of ``fit`` stay together in
+    the folds of the choice as well.
 
     Parameters
     ----------

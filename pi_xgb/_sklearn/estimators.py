@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import xgboost
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._core.target import encode_labels, on_host, read_target
+from .._arrays import Array
+from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._rows.alongside import check_same_order, check_some_weight
+from .._rows.alongside import check_eval_orders, check_orders, checked_weight
 from .._rows.views import Views, divide, student_part
 from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
@@ -27,6 +28,17 @@ def keyword_names(init: Callable[..., None]) -> frozenset[str]:
     """The parameters that an estimator has on top of those of its base."""
     parameters = inspect.signature(init).parameters.values()
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+
+
+class Labels(NamedTuple):
+    """y and the evaluation sets as XGBoost takes them."""
+
+    y: Any
+    eval_set: Any
+    classes: Array | None = None
+    """The names of the classes, where they have some."""
+    labelled: Array | None = None
+    """Which rows of y have a label; None where all have."""
 
 
 class PrivilegedXGBModel(xgboost.XGBModel):
@@ -66,6 +78,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         y: Any,
         *,
         privileged: Any = None,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
         sample_weight: Any = None,
         base_margin: Any = None,
         eval_set: Any = None,
@@ -80,12 +94,23 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
         Parameters
         ----------
-        X, y
-            As for XGBoost's estimators. X may hold the columns named in ``privileged_features``.
+        X
+            As for XGBoost's estimators. It may hold the columns named in ``privileged_features``.
+        y
+            As for XGBoost's estimators. Where it is missing (NaN, None, NaT, NA) nobody knows the label (yet): the
+            teacher, which learns from the labelled rows, teaches the others too; with ``kl_weight=0`` they take no
+            part.
         privileged
-            The privileged columns of the rows of X, in the same order; any kind of table that X could be.
+            The privileged columns of the rows of X, in the same order; any kind of table that X could be. Rows
+            without any value are not taught, unless ``teacher_weight`` says otherwise.
+        teacher_weight
+            One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``; 1 by
+            default. Constraints have weights of their own.
+        crossfit_groups
+            One value per row: rows of one value (the visits of a patient) stay together in the folds of ``crossfit``.
+            Not read where ``crossfit=0``.
         eval_set
-            A list of (X, y), as for XGBoost's estimators.
+            A list of (X, y), as for XGBoost's estimators; every row with its label.
         eval_privileged
             The privileged columns of the rows of ``eval_set``: a list with one table (or None) for each. The
             teacher stops on them where ``early_stopping_rounds`` is set. Not read where no teacher could stop:
@@ -95,28 +120,31 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             are the student's.
         """
         views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
-        check_same_order(X, y, "X", "y")
+        of_rows = {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+        of_eval_set = {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set}
+        check_orders(X, "X", {"y": y, **of_rows, "sample_weight": sample_weight, "base_margin": base_margin})
+        check_eval_orders(eval_set, of_eval_set)
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, eval_set)
         if trainer.teaches:
             _check_one_target(y)
+        labels = self._encode(y, views.eval_set)
         if sample_weight is not None:
-            check_some_weight(on_host(sample_weight))
-        classes, y, eval_set = self._encode(y, views.eval_set)
-        trainer = trainer if classes is None else dataclasses.replace(trainer, classes=classes)
+            checked_weight(on_host(sample_weight), X, labels.labelled)
+        trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **of_rows)
+        trainer.check_rows()
         given = {
             "sample_weight": sample_weight,
             "base_margin": base_margin,
-            "eval_set": eval_set,
+            "eval_set": labels.eval_set,
             "xgb_model": xgb_model,
-            "sample_weight_eval_set": sample_weight_eval_set,
-            "base_margin_eval_set": base_margin_eval_set,
+            **of_eval_set,
             "feature_weights": feature_weights,
         }
         keywords = {name: value for name, value in given.items() if value is not None}
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        borrowed(super().fit, train=trainer)(self, views.student, y, verbose=verbose, **keywords)
-        self._classes = classes
+        borrowed(super().fit, train=trainer)(self, views.student, labels.y, verbose=verbose, **keywords)
+        self._classes = labels.classes
         return self
 
     def predict(
@@ -163,20 +191,19 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def _trainer(self, views: Views) -> Trainer:
         settings = Settings.of(self)
         settings.check()
-        trainer = direct_trainer(settings, views)
-        if not trainer.teaches and settings.kl_weight != 0:
-            warnings.warn(
-                "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
-                "Pass privileged= to fit (a search or a pipeline must pass it on), name columns of X in "
-                "privileged_features, or set kl_weight=0 if this is what you want",
-                UserWarning,
-                stacklevel=3,
-            )
-        return trainer
+        return direct_trainer(settings, views)
 
-    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Any]:
-        """The names of the classes, None where they have none, and the labels as XGBoost takes them."""
-        return None, y, eval_set
+    def _encode(self, y: Any, eval_set: Any) -> Labels:
+        """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""
+        for i, (_, y_i) in enumerate(eval_set or ()):
+            check_no_gaps(y_i, f"eval_set[{i}]")
+        column = on_host(y)
+        if not pd.isna(column).any():
+            return Labels(y, eval_set)
+        if column.ndim == 2 and column.shape[1] > 1:
+            check_no_gaps(column, "y")
+        target = read_target(column, "reg:squarederror", missing="unlabelled")
+        return Labels(target.values, eval_set, labelled=target.labelled)
 
     def _decoded(self, predicted: Any) -> Any:
         """What was predicted, as y had it."""
@@ -232,8 +259,14 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     ``crossfit`` or early stopping (``eval_privileged``) prevents it. It costs as much time as the student, ``crossfit``
     times as much with ``crossfit``.
 
-    In a search or in cross-validation ``privileged`` is cut along with the rows. Through metadata routing, say
-    ``set_fit_request(privileged=True)``; ``privileged_features`` needs no routing at all. A stack in scikit-learn 1.9
+    A missing y is a row whose label nobody knows (yet). A teacher pays most where labels are few, and privileged values
+    there for many rows more: give it ``crossfit=5`` and a ``kl_weight`` of 1 to 10, and searches and cross-validation
+    ``cv=`` :class:`pi_xgb.sklearn.LabelledKFold`. The assumption: which labels are missing depends on the features
+    alone. An outcome that has not come yet is missing, not a 0.
+
+    In a search or in cross-validation ``privileged``, ``teacher_weight`` and ``crossfit_groups`` are cut along with the
+    rows. Through metadata routing, say ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no
+    routing at all. A stack in scikit-learn 1.9
     hands what is routed to its final estimator as well, which must then take ``privileged``.
 
     ``save_model`` writes the classes along, and ``load_model`` reads them, where they are strings, numbers or
@@ -256,6 +289,13 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     >>> model = PrivilegedXGBClassifier(n_estimators=20, privileged_features=["z0", "z1", "z2"], kl_weight=2.0)
     >>> bool((model.fit(both, outcome).predict(both) == model.predict(data.x)).all())
     True
+
+    The outcome of the first hundred is known so far:
+
+    >>> so_far = outcome.where(outcome.index < 100)
+    >>> model = PrivilegedXGBClassifier(n_estimators=20, max_depth=3, kl_weight=10.0, crossfit=5)
+    >>> model.fit(data.x, so_far, privileged=data.z).classes_.tolist()
+    ['healthy', 'ill']
     """
 
     def predict_proba(
@@ -284,21 +324,20 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     def _decoded(self, predicted: Any) -> Any:
         return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
 
-    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Any]:
-        labels = on_host(y)
-        if labels.ndim == 2 and labels.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
-            return None, y, eval_set
-        target = read_target(column_or_1d(labels, warn=True), classes=True)
-        check_classification_targets(labels)
-        classes, codes = target.classes, target.values
-        if eval_set is None:
-            return classes, codes, None
+    def _encode(self, y: Any, eval_set: Any) -> Labels:
+        column = on_host(y)
+        if column.ndim == 2 and column.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
+            return super()._encode(y, eval_set)
+        target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
+        classes, codes = np.asarray(target.classes), target.values
+        known = codes if target.labelled is None else codes[target.labelled]
+        check_classification_targets(classes[known.astype(np.intp)])
         # The training labels again must stay one object, by which XGBoost recognises the training rows.
         sets = [
-            (X_i, codes if y_i is y else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
-            for i, (X_i, y_i) in enumerate(eval_set)
+            (X_i, codes if y_i is y and target.labelled is None else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
+            for i, (X_i, y_i) in enumerate(eval_set or ())
         ]
-        return classes, codes, sets
+        return Labels(codes, None if eval_set is None else sets, classes, target.labelled)
 
 
 class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):

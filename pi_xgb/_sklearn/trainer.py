@@ -12,13 +12,18 @@ import xgboost
 
 from .._arrays import Array
 from .._core.guidance import Guidance
+from .._core.learned import weight_of_known
+from .._core.methods import method_named
 from .._core.spec import Spec
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._rows.views import Views
+from .._warnings import warn_user
 from .._xgb.params import user_params
 from .estimator_teacher import judged_by
 from .settings import Settings
+
+_WAYS = "pass privileged= to fit (a search or a pipeline must pass it on), or name columns of X in privileged_features"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,6 +35,14 @@ class Trainer(abc.ABC):
     """Whether anybody does."""
     classes: Any = None
     """The names of the classes 0, 1, ... of the labels, where they have some."""
+    labelled: Array | None = None
+    """Which rows have a label; None where all have."""
+    teacher_weight: Any = None
+    crossfit_groups: Any = None
+    """As the user gave them to ``fit``."""
+
+    def check_rows(self) -> None:  # noqa: B027  # select checks them by itself
+        """Whether anything can be learned from rows such as these; they are known by now."""
 
     @abc.abstractmethod
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
@@ -61,13 +74,15 @@ class DirectTrainer(Trainer):
 
     table: Any
     """What the teacher learns from; None where there is nothing to learn, or nobody who would."""
+    privileged: Any
+    """The part of it that is privileged, where X is in it too."""
     eval_tables: Sequence[Any] | None
     constraints: list[tuple[Teacher, float]]
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
         its = self.settings
-        endless = its.learns_here and its.method == "kbpib" and not its.crossfit and its.kl_weight > 0
+        endless = its.learns_here and method_named(its.method).learns_first and not its.crossfit and its.kl_weight > 0
         if not (early_stopping_rounds and eval_set and endless) or self.table is None:
             return
         if self.eval_tables is None or all(table is None for table in self.eval_tables):
@@ -78,31 +93,82 @@ class DirectTrainer(Trainer):
                 "crossfit=5 does without them"
             )
 
+    def check_rows(self) -> None:
+        """Somebody teaches the rows without a label, and is there to be weighed."""
+        if self.labelled is not None and not self.teaches:
+            raise ValueError(
+                f"{int((~self.labelled).sum())} of {len(self.labelled)} rows have no label (their y is missing), and "
+                f"nobody teaches there: {_WAYS}. Or leave these rows out"
+            )
+        if self.table is None:
+            brought = isinstance(self.settings.teacher, Teacher)
+            given = {
+                "teacher_weight": None if brought else self.teacher_weight,
+                "crossfit_groups": self.crossfit_groups,
+            }
+            named = [name for name, value in given.items() if value is not None]
+            if named:
+                raise ValueError(f"{', '.join(named)} speak of a teacher that learns here, and there is none: {_WAYS}")
+        if not self.teaches and self.settings.kl_weight != 0:
+            warn_user(
+                "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
+                f"If this is not what you want, {_WAYS}; if it is, set kl_weight=0"
+            )
+
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Train the student."""
-        stops = bool(keywords.get("early_stopping_rounds"))
-        teaching = self._learned(dtrain, keywords.get("evals") or (), stops=stops)
-        if self.constraints or not teaching:
-            pairs = self._pairs(user_params(params), dtrain, num_boost_round, teaching, keywords)
-            teaching = {"teacher": pairs} if pairs else {}
+        own = user_params(params)
+        teaching = self._teaching(own, dtrain, keywords)
+        if self.constraints:
+            taught = self._taught(own, dtrain, num_boost_round, teaching, keywords) if teaching else []
+            teaching = {"teacher": taught + self.constraints}
+        if self.labelled is not None:
+            teaching = {**(teaching or {"teacher": _Silent(), "kl_weight": 0.0}), "labelled": self.labelled}
         return train(params, dtrain, num_boost_round, **teaching, engine=self.settings.engine, **keywords)
 
-    def _learned(
+    def _teaching(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of ``train`` that say who teaches besides the constraints."""
+        its = self.settings
+        if isinstance(its.teacher, Teacher):
+            return {"teacher": its.teacher, "kl_weight": its.kl_weight, "teacher_weight": self.teacher_weight}
+        if self.table is None:
+            return {}
+        if its.learns_here:
+            return self._learning(
+                dtrain, keywords.get("evals") or (), stops=bool(keywords.get("early_stopping_rounds"))
+            )
+        if its.kl_weight == 0:
+            return {}
+        q, weight = judged_by(
+            its.teacher,
+            self.table,
+            dtrain,
+            crossfit=its.crossfit,
+            loss=Spec.read(params).loss,
+            classes=self.classes,
+            labelled=self.labelled,
+            groups=self.crossfit_groups,
+            teacher_weight=self.teacher_weight,
+        )
+        return {"teacher": q, "kl_weight": its.kl_weight, "teacher_weight": weight}
+
+    def _learning(
         self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]], *, stops: bool
     ) -> dict[str, Any]:
-        """The keywords of ``train`` that say who teaches, where the teacher is one that it trains."""
-        its = self.settings
-        if self.table is None or not its.learns_here:
-            return {}
+        """The keywords of ``train`` that describe a teacher which it trains."""
+        its, weight = self.settings, self.teacher_weight
         # Without weights: train gives the teacher those of dtrain.
         privileged = self.matrix(self.table, dtrain.get_label())
+        if weight is None and self.privileged is not None:
+            # Side by side the two parts cannot be told apart where columns have no names.
+            weight = weight_of_known(self.matrix(self.privileged, dtrain.get_label()))
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
             (self.matrix(table, matrix.get_label(), matrix.get_weight()), name)
             for table, (matrix, name) in pairs
-            if table is not None and stops and its.method == "kbpib"
+            if table is not None and stops and method_named(its.method).learns_first
         ]
         return {
             "privileged": privileged,
@@ -112,39 +178,34 @@ class DirectTrainer(Trainer):
             "teacher_params": its.teacher_params,
             "privileged_evals": privileged_evals or None,
             "allow_overlap": its.teacher == "all",
+            "teacher_weight": weight,
+            "crossfit_groups": self.crossfit_groups if its.crossfit else None,
         }
 
-    def _pairs(
+    def _taught(
         self,
         params: dict[str, Any],
         dtrain: xgboost.DMatrix,
         num_boost_round: int,
-        learned: dict[str, Any],
+        teaching: dict[str, Any],
         keywords: dict[str, Any],
-    ) -> list[tuple[Any, float]]:
-        """Every teacher with its ``kl_weight``."""
-        its = self.settings
-        pairs: list[tuple[Any, float]] = []
-        if learned:
-            guidance = Guidance(**learned)
-            guidance.check_keywords()
-            task = guidance.task(Spec.read(params), dtrain, num_boost_round)
-            stopping = keywords.get("early_stopping_rounds")
-            taught = guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
-            pairs += [(teaching.teacher, teaching.weight) for teaching in taught]
-        elif isinstance(its.teacher, Teacher):
-            pairs.append((its.teacher, its.kl_weight))
-        elif self.table is not None and its.kl_weight > 0:
-            q = judged_by(
-                its.teacher,
-                self.table,
-                dtrain,
-                crossfit=its.crossfit,
-                loss=Spec.read(params).loss,
-                classes=self.classes,
-            )
-            pairs.append((q, its.kl_weight))
-        return pairs + self.constraints
+    ) -> list[tuple[Teacher, Any]]:
+        """The teachers that stand beside constraints, trained, with what they weigh."""
+        guidance = Guidance(**teaching, labelled=self.labelled)
+        guidance.check_keywords()
+        guidance = guidance.of_rows(dtrain)
+        task = guidance.task(Spec.read(params), dtrain, num_boost_round)
+        stopping = keywords.get("early_stopping_rounds")
+        taught = guidance.teachings_at_hand(task)
+        taught += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
+        return [(one.teacher, one.weight) for one in taught]
+
+
+class _Silent(Teacher):
+    """Agrees with the student: somebody has to be there where some rows have no label and nobody counts."""
+
+    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
+        return mean
 
 
 def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
@@ -155,14 +216,15 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         hidden.update(constraint.hidden_columns)
         look_up = functools.partial(views.values, hidden_from_student=bool(constraint.hidden_columns))
         constraints.append((constraint.bind(look_up), kl_weight))
-    table = eval_tables = None
+    table = privileged = eval_tables = None
     brings_teacher = isinstance(settings.teacher, Teacher)
     if not brings_teacher:
         table, eval_tables = views.for_teacher(hidden, sees_all=settings.teacher == "all")
+        privileged = views.for_teacher(hidden, sees_all=False)[0] if settings.teacher == "all" else None
         if table is None and settings.asked_for:
             raise ValueError(
                 f"{', '.join(settings.asked_for)} only mean something with privileged columns, and there are none: "
-                "pass privileged= to fit, or name columns of X in privileged_features"
+                f"{_WAYS}"
             )
     elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
         raise ValueError(
@@ -171,5 +233,10 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         )
     teaches = brings_teacher or table is not None or bool(constraints)
     return DirectTrainer(
-        settings=settings, teaches=teaches, table=table, eval_tables=eval_tables, constraints=constraints
+        settings=settings,
+        teaches=teaches,
+        table=table,
+        privileged=privileged,
+        eval_tables=eval_tables,
+        constraints=constraints,
     )

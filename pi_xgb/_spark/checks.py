@@ -22,6 +22,8 @@ class Columns:
     label: str
     weight: str | None = None
     validation: str | None = None
+    teacher_weight: str | None = None
+    crossfit_groups: str | None = None
 
     @property
     def privileged_names(self) -> list[str]:
@@ -37,6 +39,8 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         (columns.label, "label_col"),
         (columns.weight, "weight_col"),
         (columns.validation, "validation_indicator_col"),
+        (columns.teacher_weight, "teacher_weight_col"),
+        (columns.crossfit_groups, "crossfit_groups_col"),
     ]:
         if name and name not in dataset.columns:
             raise ValueError(
@@ -67,6 +71,8 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
             f"label_col {columns.label!r} is of type {kind.simpleString()}: give numbers (classes as 0, 1, ..., which "
             "pyspark.ml.feature.StringIndexer makes of names)"
         )
+    if columns.teacher_weight and not _is_number(dataset.schema[columns.teacher_weight].dataType):
+        raise TypeError(f"teacher_weight_col {columns.teacher_weight!r} must hold numbers of at least 0")
     if columns.validation and not isinstance(dataset.schema[columns.validation].dataType, BooleanType):
         raise TypeError(
             f"validation_indicator_col {columns.validation!r} must be of type boolean: true for validation rows"
@@ -97,25 +103,30 @@ def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
 class Rows:
     """What one pass over the labels told."""
 
-    n_train: int
+    n_labelled: int
+    """Of the training rows."""
+    n_unlabelled: int
     n_validation: int
     labels: tuple[float, float]
     """The smallest and the largest."""
 
 
-def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool) -> Rows:
+def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unlabelled: bool = False) -> Rows:
     """One pass over labels, weights and validation indicators: XGBoost would train on some of these mistakes."""
-    label = _column(columns.label).cast("double")
+    known = is_labelled(columns)
+    label = F.when(known, _column(columns.label).cast("double"))
     validation = F.lit(False) if columns.validation is None else _column(columns.validation)
-    weight = F.lit(1.0) if columns.weight is None else _column(columns.weight).cast("double")
     vectors = is_vector(dataset, columns.privileged)
     null_vector = _column(columns.privileged_names[0]).isNull() if vectors else F.lit(False)
     counted = {
         "train": ~validation,
         "validation": validation,
-        "bad_label": label.isNull() | F.isnan(label),
+        "bad_label": ~known & validation if teach_unlabelled else ~known,
+        "unlabelled": ~known & ~validation,
         "bad_validation": validation.isNull(),
-        "bad_weight": weight.isNull() | F.isnan(weight) | (weight < 0),
+        "bad_weight": _no_weight(columns.weight),
+        "bad_teacher_weight": _no_weight(columns.teacher_weight),
+        "null_group": F.lit(False) if columns.crossfit_groups is None else _column(columns.crossfit_groups).isNull(),
         "null_vector": null_vector,
         "not_whole": label != F.floor(label),
     }
@@ -126,18 +137,58 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool) -> Rows:
         *([F.count_distinct(label).alias("distinct")] if classes else []),  # it costs a shuffle
     ).collect()[0]
     for number, problem in [
-        (told.bad_label, f"no label in {columns.label!r} (null or NaN): leave these rows out"),
+        (told.bad_label, f"no label in {columns.label!r} (null or NaN): {_what_to_do(teach_unlabelled)}"),
         (told.bad_validation, f"null in {columns.validation!r}: say true or false for every row"),
         (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN or negative"),
+        (told.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN or negative"),
+        (told.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
         (told.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
     ]:
         if number:
             raise ValueError(f"{number} rows have {problem}")
     if told.train == 0:
         raise ValueError(f"there are no training rows among the {told.validation} of the DataFrame")
+    if told.train == told.unlabelled:
+        raise ValueError(f"no training row has a label in {columns.label!r}: a teacher has to learn from some")
     if classes:
         _check_classes(columns.label, told)
-    return Rows(told.train, told.validation, (told.low, told.high))
+    return Rows(told.train - told.unlabelled, told.unlabelled, told.validation, (told.low, told.high))
+
+
+def _what_to_do(teach_unlabelled: bool) -> str:
+    if teach_unlabelled:
+        return "rows of validation need one, leave these out"
+    return "leave these rows out, or set unlabelled='teach' to let the teacher alone say what they are"
+
+
+def _no_weight(name: str | None) -> Column:
+    """Whether a row has none where each should have one of at least 0."""
+    if name is None:
+        return F.lit(False)
+    weight = _column(name).cast("double")
+    return weight.isNull() | F.isnan(weight) | (weight < 0)
+
+
+def is_labelled(columns: Columns) -> Column:
+    """Whether a row has a label."""
+    label = _column(columns.label).cast("double")
+    return ~(label.isNull() | F.isnan(label))
+
+
+def with_labels_filled(dataset: DataFrame, columns: Columns, mask: str) -> DataFrame:
+    """0, which every task takes for a class or an amount, where there is no label; ``mask`` says where there is one."""
+    filled = F.when(is_labelled(columns), _column(columns.label).cast("double")).otherwise(F.lit(0.0))
+    return dataset.withColumn(mask, is_labelled(columns)).withColumn(columns.label, filled)
+
+
+def row_columns(dataset: DataFrame, columns: Columns, prefix: str) -> list[Column]:
+    """What is said of each row besides its values, named by the keyword of :func:`pi_xgb.train` that it is for."""
+    told = [_column(name) for name in dataset.columns if name == f"{prefix}labelled"]
+    if columns.teacher_weight:
+        told.append(_column(columns.teacher_weight).cast("double").alias(f"{prefix}teacher_weight"))
+    if columns.crossfit_groups:
+        told.append(_column(columns.crossfit_groups).cast("string").alias(f"{prefix}crossfit_groups"))
+    return told
 
 
 def _check_classes(name: str, told: Any) -> None:

@@ -17,8 +17,16 @@ from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import ENGINES
 from .._rows.checks import check_choice
-from .checks import Columns, check_columns, check_rows, is_vector, privileged_columns
-from .worker import PREFIX, Worker, calling, estimator_base
+from .checks import (
+    Columns,
+    check_columns,
+    check_rows,
+    is_vector,
+    privileged_columns,
+    row_columns,
+    with_labels_filled,
+)
+from .worker import PER_ROW, PREFIX, Worker, calling, estimator_base
 
 _Base: Any = estimator_base()
 
@@ -54,6 +62,9 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
     teacher_params = _own("teacher_params", "the teacher's XGBoost parameters; the student's if None", _params_or_none)
     allow_overlap = _own("allow_overlap", "whether the teacher may see features", TypeConverters.toBoolean)
     engine = _own("engine", "callback, native or auto", TypeConverters.toString)
+    unlabelled = _own("unlabelled", "refuse or teach rows without a label", TypeConverters.toString)
+    teacher_weight_col = _own("teacher_weight_col", "what the teacher counts in each row", TypeConverters.toString)
+    crossfit_groups_col = _own("crossfit_groups_col", "rows of one value stay in one fold", TypeConverters.toString)
 
     def __init__(
         self,
@@ -65,10 +76,13 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         teacher_params: dict[str, Any] | None = None,
         allow_overlap: bool = False,
         engine: str = "auto",
+        unlabelled: str = "refuse",
+        teacher_weight_col: str | None = None,
+        crossfit_groups_col: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._setDefault(privileged_cols=None, teacher_params=None)
+        self._setDefault(privileged_cols=None, teacher_params=None, teacher_weight_col=None, crossfit_groups_col=None)
         self.setParams(
             privileged_cols=privileged_cols,
             method=method,
@@ -77,17 +91,22 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             teacher_params=teacher_params,
             allow_overlap=allow_overlap,
             engine=engine,
+            unlabelled=unlabelled,
+            teacher_weight_col=teacher_weight_col,
+            crossfit_groups_col=crossfit_groups_col,
         )
 
     def _fit(self, dataset: Any) -> Any:
         self._check_keywords()
         columns, own = self._columns(), self._own_params()
         check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
-        rows = check_rows(dataset, columns, classes=self._classifies)
+        rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=own["unlabelled"] == "teach")
         if not self._classifies:
             spec = Spec.read({"objective": self.getOrDefault("objective")})
             spec.loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
-        check_crossfit(own["crossfit"], None, rows.n_train)
+        check_crossfit(own["crossfit"], None, rows.n_labelled)
+        if rows.n_unlabelled:
+            dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
             raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
@@ -113,8 +132,11 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             )
         Guidance(
             privileged=own["privileged_cols"],
+            teacher_weight=own["teacher_weight_col"],
+            crossfit_groups=own["crossfit_groups_col"],
             **{name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")},
         ).check_keywords()
+        check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
         if not method_named(own["method"]).learns_first and self.getOrDefault("xgb_model") is not None:
             raise ValueError(
@@ -132,6 +154,8 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             label=self.getOrDefault(self.labelCol),
             weight=named(self.weightCol),
             validation=named(self.validationIndicatorCol),
+            teacher_weight=self.getOrDefault("teacher_weight_col"),
+            crossfit_groups=self.getOrDefault("crossfit_groups_col"),
         )
 
     def _own_params(self) -> dict[str, Any]:
@@ -141,13 +165,16 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
 
     def _prepare_input_columns_and_feature_prop(self, dataset: Any) -> Any:
         selected, feature_prop = super()._prepare_input_columns_and_feature_prop(dataset)
-        return [*selected, *privileged_columns(dataset, self.getOrDefault("privileged_cols"), PREFIX)], feature_prop
+        privileged = privileged_columns(dataset, self.getOrDefault("privileged_cols"), PREFIX)
+        return [*selected, *privileged, *row_columns(dataset, self._columns(), PER_ROW)], feature_prop
 
     def _get_xgb_parameters(self, dataset: Any) -> Any:
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
         spec = Spec.read(params)
         # As far as it can be known without the matrices, of which there is none on the driver.
-        uses_native(self.getOrDefault("engine"), spec, obstacle_to_native(spec, follows_student=False))
+        uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
+        obstacle = obstacle_to_native(spec, follows_student=False, uniform=uniform)
+        uses_native(self.getOrDefault("engine"), spec, obstacle)
         return params, keywords, of_matrices
 
     def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:
@@ -163,6 +190,9 @@ _OWN_PARAMETERS = (
     "teacher_params",
     "allow_overlap",
     "engine",
+    "unlabelled",
+    "teacher_weight_col",
+    "crossfit_groups_col",
 )
 
 
@@ -190,6 +220,15 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
     allow_overlap
         Whether ``privileged_cols`` may name classifier features. What a ``VectorAssembler`` put into a vector counts by
         the names that it wrote down there.
+    unlabelled
+        What becomes of training rows whose label is null or NaN: ``"refuse"`` is an error that counts them, ``"teach"``
+        trains the teacher on the others and lets it teach all (see ``labelled`` of :func:`pi_xgb.train`). The summary
+        of the model then has no history of the training rows.
+    teacher_weight_col
+        A column of numbers of at least 0: how much the teacher counts in each row, relative to ``kl_weight``.
+    crossfit_groups_col
+        Rows of the same value stay in one fold of ``crossfit``. They must lie in one partition:
+        ``frame.repartition(num_workers, "patient")``.
     **kwargs
         The parameters of ``xgboost.spark.SparkXGBClassifier``: ``features_col``, ``label_col``, ``weight_col``,
         ``validation_indicator_col``, ``num_workers``, ``max_depth`` and so on.
@@ -233,7 +272,9 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
 
     Parameters
     ----------
-    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine, unlabelled
+        As for :class:`PrivilegedSparkXGBClassifier`.
+    teacher_weight_col, crossfit_groups_col
         As for :class:`PrivilegedSparkXGBClassifier`.
     **kwargs
         The parameters of ``xgboost.spark.SparkXGBRegressor``.

@@ -45,6 +45,10 @@ PREFIX = "pi_xgb privileged "
 """What the privileged columns are called on their way, so that none is taken for a feature, a label or a weight."""
 
 
+PER_ROW = "pi_xgb row "
+"""What precedes the name of a keyword in the columns that say something of each row."""
+
+
 def estimator_base() -> Any:
     """The base of XGBoost's own estimators, which it does not export."""
     missing = [name for name in _METHODS if not hasattr(_SparkXGBEstimator, name)]
@@ -77,6 +81,7 @@ class Worker:
         self._stops = stops
         self._keywords = keywords
         self._privileged: tuple[Any, Any] = (None, None)
+        self._per_row: dict[str, Any] = {}
 
     def matrices(self, *, iterator: Iterator[pd.DataFrame], **given: Any) -> tuple[Any, Any]:
         """The student's matrices, for training and validation, made by XGBoost; the teacher's are kept for later."""
@@ -84,13 +89,14 @@ class Worker:
 
         def of_student() -> Iterator[pd.DataFrame]:
             for part in iterator:
-                privileged = [name for name in part.columns if name.startswith(PREFIX)]
+                own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
                 rest = [name for name in (alias.label, alias.weight, alias.valid) if name in part.columns]
-                kept.append(part[[*privileged, *rest]])
-                yield _without_trap(part.drop(columns=privileged))
+                kept.append(part[[*own, *rest]])
+                yield _without_trap(part.drop(columns=own))
 
         matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=of_student(), **given)
         self._privileged = create_dmatrix_from_partitions(**self._of_teacher(kept, given))
+        self._per_row = _said_of_training_rows(kept)
         return matrices
 
     def _of_teacher(self, kept: list[pd.DataFrame], given: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +143,7 @@ class Worker:
             # Threads and devices belong to the task.
             of_task = {name: params[name] for name in ("nthread", "device") if name in params}
             own["teacher_params"] = {**own["teacher_params"], **of_task}
-        if own["engine"] == "native":
+        if own["engine"] == "native" or "labelled" in self._per_row:
             evals = [(matrix, name) for matrix, name in evals if matrix is not dtrain]
         return train(
             params,
@@ -146,6 +152,7 @@ class Worker:
             privileged_evals=[(validation, "validation")] if self._stops else None,
             allow_overlap=True,  # looked for on the driver
             evals=evals,
+            **self._per_row,
             **own,
             **keywords,
         )
@@ -154,14 +161,23 @@ class Worker:
         """What is wrong with this partition; an empty text if nothing is, as XGBoost does not send None."""
         if dtrain.num_row() == 0:
             return "a partition has no training rows"
-        if dtrain.num_row() < self._keywords["crossfit"]:
+        labelled = self._per_row.get("labelled")
+        n_rows, kind = (dtrain.num_row(), "training") if labelled is None else (int(labelled.sum()), "labelled")
+        if n_rows < self._keywords["crossfit"]:
             return (
                 f"crossfit={self._keywords['crossfit']} deals the rows of every partition to that many folds, and one "
-                f"has {dtrain.num_row()} training rows"
+                f"has {n_rows} {kind} rows"
             )
         if self._stops and validation is not None and validation.num_row() == 0:
             return "a partition has no validation rows for its teacher to stop on"
         return ""
+
+
+def _said_of_training_rows(parts: Sequence[pd.DataFrame]) -> dict[str, Any]:
+    """The keywords of :func:`pi_xgb.train` with one value per row, in the order of the rows of the matrices."""
+    told = [part[~part[alias.valid].astype(bool)] if alias.valid in part.columns else part for part in parts]
+    names = [name for name in (told[0].columns if told else ()) if name.startswith(PER_ROW)]
+    return {name.removeprefix(PER_ROW): pd.concat([part[name] for part in told]).to_numpy() for name in names}
 
 
 def _without_trap(part: pd.DataFrame) -> pd.DataFrame:

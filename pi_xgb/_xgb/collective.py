@@ -31,6 +31,11 @@ def on_any_worker(condition: Any) -> bool:
     return bool(global_sum(np.array([bool(condition)], np.float64))[0])
 
 
+def on_every_worker(condition: Any) -> bool:
+    """Whether this is true of all workers."""
+    return not on_any_worker(not condition)
+
+
 def gathered(values: Array) -> Array:
     """The columns of all workers, one after another in the order of their ranks, to the bit.
 

@@ -10,6 +10,9 @@ import xgboost
 
 from .booster import configuration_of
 
+# XGBoost 3.1 starts each class at its share, taken as a margin; later versions at the logarithm of its share.
+SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
+
 
 def check_scale_pos_weight(scale: Any) -> float:
     """The factor on the weight of rows labelled 1."""

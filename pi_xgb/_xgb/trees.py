@@ -18,11 +18,8 @@ import xgboost
 
 Array = npt.NDArray[Any]
 
-ALL_OUTPUTS = -1
-"""The output of a tree whose leaves hold a vector: it belongs to every output."""
-
-MAX_LEAF_IDS = 2**26
-"""At most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes."""
+ALL_OUTPUTS = -1  # the output of a tree whose leaves hold a vector: it belongs to every output
+MAX_LEAF_IDS = 2**26  # at most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes
 
 
 @dataclass(frozen=True)
@@ -70,12 +67,8 @@ def read_trees(booster: xgboost.Booster) -> TreeModel:
     weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
     params = learner["learner_model_param"]
     n_classes, n_targets = int(params["num_class"]), int(params.get("num_target", 1))
-    trees = [
-        _tree(tree, output, weight)
-        for tree, output, weight in zip(model["trees"], model["tree_info"], weights, strict=True)
-    ]
     return TreeModel(
-        trees=trees,
+        trees=[_tree(*parts) for parts in zip(model["trees"], model["tree_info"], weights, strict=True)],
         rounds=[int(first) for first in model["iteration_indptr"]],
         n_outputs=max(n_classes, n_targets, 1),
         is_multiclass=n_classes > 1,
@@ -88,8 +81,7 @@ def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
     """The part of a JSON model that holds the trees."""
     gradient_booster = whole["learner"]["gradient_booster"]
     # DART keeps it one level deeper before XGBoost 3.4.
-    model: dict[str, Any] = gradient_booster.get("model") or gradient_booster["gbtree"]["model"]
-    return model
+    return gradient_booster.get("model") or gradient_booster["gbtree"]["model"]  # type: ignore[no-any-return]
 
 
 def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
@@ -125,11 +117,6 @@ class Forest:
         """Nodes of all trees."""
         return int(self.first[-1])
 
-    @property
-    def tree_of_node(self) -> Array:
-        """For each node, which tree it is in."""
-        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
-
     def add_up(self, at_leaves: Array) -> Array:
         """Sums at every node from sums at the leaves (any shape that starts with N), in place."""
         for split in reversed(self.levels):
@@ -144,24 +131,25 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
         for column, tree in enumerate(trees)
         for output in (range(n_outputs) if tree.output == ALL_OUTPUTS else (tree.output,))
     ]
-    first = np.cumsum([0, *(tree.left.size for _, _, tree in entries)])
-    starts = [int(start) for start in first[:-1]]
-    left = np.concatenate([_shifted(tree.left, start) for (_, _, tree), start in zip(entries, starts, strict=True)])
-    right = np.concatenate([_shifted(tree.right, start) for (_, _, tree), start in zip(entries, starts, strict=True)])
+    columns, outputs, repeated = zip(*entries, strict=True)
+    first = np.cumsum([0, *(tree.left.size for tree in repeated)])
+    starts = np.repeat(first[:-1], np.diff(first))
+
+    def end_to_end(children: list[Array]) -> Array:
+        joined = np.concatenate(children)
+        return np.where(joined < 0, -1, joined + starts)
+
+    left, right = end_to_end([tree.left for tree in repeated]), end_to_end([tree.right for tree in repeated])
     return Forest(
         left=left,
         right=right,
-        feature=np.concatenate([tree.feature for _, _, tree in entries]),
+        feature=np.concatenate([tree.feature for tree in repeated]),
         first=first,
-        column=np.array([column for column, _, _ in entries], dtype=np.intp),
-        output=np.array([output for _, output, _ in entries], dtype=np.intp),
-        weight=np.array([tree.weight for _, _, tree in entries]),
+        column=np.array(columns, dtype=np.intp),
+        output=np.array(outputs, dtype=np.intp),
+        weight=np.array([tree.weight for tree in repeated]),
         levels=_levels(left, right, first[:-1]),
     )
-
-
-def _shifted(children: Array, start: int) -> Array:
-    return np.where(children < 0, -1, children + start)
 
 
 def _levels(left: Array, right: Array, roots: Array) -> list[Array]:

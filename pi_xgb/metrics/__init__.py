@@ -13,8 +13,7 @@ differences between groups, one number          :func:`statistical_parity`, :fun
                                                 :func:`equal_opportunity`, :func:`abroca`
 the same for each group against the rest        :func:`each_against_rest`
 rates, overall or per group                     :func:`selection_rate`, :func:`true_positive_rate`
-                                                (:func:`recall`), :func:`false_positive_rate`,
-                                                :func:`precision`
+                                                (:func:`recall`), :func:`false_positive_rate`, :func:`precision`
 tables with intervals                           :func:`group_report`, :func:`disparity_report`
 the cut between 0 and 1                         :func:`choose_threshold`
 during training                                 :func:`watch`, :func:`attach_groups`

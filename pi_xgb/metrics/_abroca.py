@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.checks import check_choice, check_lengths
+from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
 from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights
-from ._disparities import METHODS, UNDEFINED
-from ._rates import warn_undefined
+from ._disparities import check_comparison
+from ._rates import Values, warn_undefined
 
-Values = NDArray[np.float64]
 Positions = NDArray[np.intp]
 
 ROC_NEEDS = "positives or no negatives, and a ROC curve needs both"
@@ -33,20 +32,18 @@ def abroca(
 ) -> float:
     """The area between the ROC curves of two groups, ``integral over t in [0, 1] of |ROC_a(t) - ROC_b(t)|``.
 
-    Use it when the model ranks and no threshold is fixed yet: it sees a difference at any threshold, also where
-    the curves cross and the areas under them agree. 0 means the same curve; note that equal curves may still
-    lie at different thresholds, which :func:`equalized_odds` would see.
+    Use it when the model ranks and no threshold is fixed yet: it sees a difference at any threshold, also where the
+    curves cross and the areas under them agree. It lies between 0 and 1, and 0 means the same curve; note that equal
+    curves may still lie at different thresholds, which :func:`equalized_odds` would see.
 
-    Both curves are piecewise linear (a tie between a positive and a negative is a sloping piece), so the
-    integral is computed exactly: no grid, crossings solved. It costs one sort of the scores and a merge per pair
-    of groups.
+    Both curves are piecewise linear (a tie between a positive and a negative is a sloping piece), so the integral is
+    computed exactly: no grid, crossings solved. It costs one sort of the scores and a merge per pair of groups.
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1.
-    y_score
-        Scores of any scale, higher for label 1: only their order counts. Infinite scores are taken, NaN is not.
+    y_true, y_score
+        Labels, 0 or 1, and scores of any scale, higher for label 1: only their order counts. Infinite scores are
+        taken, NaN is not.
     sensitive_features, sample_weight
         As for :func:`statistical_parity`.
     method
@@ -55,11 +52,6 @@ def abroca(
     undefined
         What to do with a group that has no positives or no negatives: "nan" makes the result NaN, "skip" leaves
         the group out. Both warn and name the group.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -70,8 +62,7 @@ def abroca(
     >>> metrics.abroca([1, 0, 1, 0], [0.9, 0.1, 0.5, 0.5], sensitive_features=sex)
     0.5
     """
-    check_choice(method, METHODS, "method")
-    check_choice(undefined, UNDEFINED, "undefined")
+    check_comparison(method, undefined)
     labels, scores = as_labels(y_true), as_scores(y_score)
     check_lengths(y_true=labels.size, y_score=scores.size)
     groups = as_groups(sensitive_features, labels.size)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._rows.checks import check_choice
-from .._rows.groups import Groups, as_groups, check_several
+from .._rows.groups import as_groups, check_several
 from .._rows.names import plain
 from .._rows.vectors import as_vector
-from ._rates import RATES, as_decided, warn_undefined
+from ._rates import RATES, Values, as_decided, warn_undefined
 
-METHODS = ("between_groups", "to_rest")
-UNDEFINED = ("nan", "skip")
-AGGREGATES = ("sum", "max")
-
-Values = NDArray[np.float64]
+GAPS = {
+    "statistical_parity": ("selection_rate",),
+    "equalized_odds": ("true_positive_rate", "false_positive_rate"),
+    "equal_opportunity": ("true_positive_rate",),
+}
+"""The rates that each difference between groups compares."""
 
 
 def statistical_parity(
@@ -30,33 +31,24 @@ def statistical_parity(
     method: str = "between_groups",
     undefined: str = "nan",
 ) -> float:
-    """The largest difference in selection rate, ``|P(d=1 | s=a) - P(d=1 | s=b)|``.
+    """The largest difference in selection rate, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
 
     Use it when selection itself must not depend on the group, whatever the labels say; 0 is parity. It equals
     Fairlearn's ``demographic_parity_difference``.
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1. They do not enter, so None will do; labels that are given are checked.
-    y_pred
-        Decisions, 0 or 1.
-    sensitive_features
-        One value per row, or a DataFrame of several columns: then the groups are their intersections. Missing
-        values are a group of their own, called "missing".
-    sample_weight
-        Weight of each row.
+    y_true, y_pred
+        Labels and decisions, 0 or 1. Labels do not enter, so None will do; those that are given are checked.
+    sensitive_features, sample_weight
+        The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
+        values are a group called "missing"); and its weight.
     method
         "between_groups" compares any two groups and takes the largest difference; "to_rest" compares each group
         with all other rows and takes the largest (:func:`each_against_rest` gives them all).
     undefined
         What to do with a group that lacks the rate (here: has no weight). "nan" makes the result NaN, since the
         largest of unknown things is unknown; "skip" compares the others. Both warn and name the group.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -65,9 +57,8 @@ def statistical_parity(
     >>> metrics.statistical_parity([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    return _decided_gap(
-        ("selection_rate",), "sum", y_true, y_pred, sensitive_features, sample_weight, method, undefined
-    )
+    given = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("statistical_parity", *given, method=method, undefined=undefined)
 
 
 def equal_opportunity(
@@ -79,22 +70,11 @@ def equal_opportunity(
     method: str = "between_groups",
     undefined: str = "nan",
 ) -> float:
-    """The largest difference in true positive rate, ``|P(d=1 | s=a, y=1) - P(d=1 | s=b, y=1)|``.
+    """The largest difference in true positive rate, ``|P(d=1 | s=a, y=1) - P(d=1 | s=b, y=1)|``, between 0 and 1.
 
     Use it when those who deserve selection should have the same chance in every group. It equals Fairlearn's
-    ``equal_opportunity_difference``, except that a group without positives gives NaN instead of a rate of 0.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels and decisions, 0 or 1.
-    sensitive_features, sample_weight, method, undefined
-        As for :func:`statistical_parity`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; NaN, with a warning, if a group has no positives.
+    ``equal_opportunity_difference``, except that a group without positives gives NaN, with a warning, instead of a rate
+    of 0. Takes what :func:`statistical_parity` does; ``y_true`` must be given.
 
     Examples
     --------
@@ -103,9 +83,8 @@ def equal_opportunity(
     >>> metrics.equal_opportunity([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    return _decided_gap(
-        ("true_positive_rate",), "sum", y_true, y_pred, sensitive_features, sample_weight, method, undefined
-    )
+    given = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equal_opportunity", *given, method=method, undefined=undefined)
 
 
 def equalized_odds(
@@ -126,21 +105,14 @@ def equalized_odds(
 
     With more than two groups the sum is formed for each pair and the largest is returned, so it may be smaller
     than the largest difference in true positive rate plus the largest in false positive rate, which may come
-    from different pairs.
+    from different pairs. If a group lacks positives or negatives the result is NaN, with a warning.
 
     Parameters
     ----------
-    y_true, y_pred
-        Labels and decisions, 0 or 1.
-    sensitive_features, sample_weight, method, undefined
-        As for :func:`statistical_parity`.
+    y_true, y_pred, sensitive_features, sample_weight, method, undefined
+        As for :func:`statistical_parity`; ``y_true`` must be given.
     agg
-        "sum" of the two differences, or "max".
-
-    Returns
-    -------
-    float
-        Between 0 and 2 ("sum") or 1 ("max"); NaN, with a warning, if a group lacks positives or negatives.
+        "sum" of the two differences, between 0 and 2, or "max", between 0 and 1.
 
     Examples
     --------
@@ -152,15 +124,15 @@ def equalized_odds(
     >>> metrics.equalized_odds(y, d, sensitive_features=sex, agg="max")
     0.5
     """
-    check_choice(agg, AGGREGATES, "agg")
-    names = ("true_positive_rate", "false_positive_rate")
-    return _decided_gap(names, agg, y_true, y_pred, sensitive_features, sample_weight, method, undefined)
+    check_choice(agg, ("sum", "max"), "agg")
+    given = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equalized_odds", *given, agg=agg, method=method, undefined=undefined)
 
 
 def each_against_rest(
     metric: Any, y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, **options: Any
 ) -> pd.Series[float]:
-    """A metric for each group against all other rows together.
+    """A metric for each group against all other rows together, one value per group.
 
     Use it to see which groups stand apart, where a single number over many groups does not say. Calls ``metric``
     once per group.
@@ -169,15 +141,8 @@ def each_against_rest(
     ----------
     metric
         Any function with the calling convention of this module, Fairlearn's differences among them.
-    y_true, y_pred, sensitive_features, sample_weight
+    y_true, y_pred, sensitive_features, sample_weight, **options
         What ``metric`` takes; scores in the place of ``y_pred`` for :func:`abroca`.
-    **options
-        Further keywords for ``metric``.
-
-    Returns
-    -------
-    pandas.Series
-        One value per group.
 
     Examples
     --------
@@ -193,20 +158,20 @@ def each_against_rest(
     """
     if not callable(metric):
         raise TypeError(f"metric must be a function such as metrics.equalized_odds, got {metric!r}: pass it unquoted")
-    n_rows = as_vector("y_pred", y_pred).size
-    groups = as_groups(sensitive_features, n_rows)
+    groups = as_groups(sensitive_features, as_vector("y_pred", y_pred).size)
     check_several(groups)
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-    values = [
-        float(metric(y_true, y_pred, sensitive_features=one_or_rest(groups, code), **weight, **options))
-        for code in range(groups.count)
-    ]
+    values = []
+    for code, name in enumerate(groups.names):
+        one_or_rest = np.where(groups.codes == code, str(plain(name)), "the rest")
+        values.append(float(metric(y_true, y_pred, sensitive_features=one_or_rest, **weight, **options)))
     return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None), dtype=float)
 
 
-def one_or_rest(groups: Groups, code: int) -> NDArray[Any]:
-    """Each row's group, with all groups but one called "the rest"."""
-    return np.where(groups.codes == code, str(plain(groups.names[code])), "the rest")
+def check_comparison(method: str, undefined: str) -> None:
+    """Which groups are compared, and what becomes of one that has nothing to compare."""
+    check_choice(method, ("between_groups", "to_rest"), "method")
+    check_choice(undefined, ("nan", "skip"), "undefined")
 
 
 def rest_cells(cells: Values) -> Values:
@@ -219,57 +184,42 @@ def rest_cells(cells: Values) -> Values:
     return before + after
 
 
-def gap(cells: Values, rates: tuple[str, ...], agg: str, method: str, undefined: str) -> Values:
-    """The largest difference in one rate, or in two together, for cells of shape ``(..., k, 4)``."""
-    values = [RATES[name].of(cells) for name in rates]
+def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum") -> Values:
+    """The largest difference in the rates of one of ``GAPS``, for cells of shape ``(..., k, 4)``."""
+    rates = [RATES[rate] for rate in GAPS[name]]
+    values = [rate.of(cells) for rate in rates]
+    larger = np.maximum if undefined == "nan" else np.fmax
     if method == "to_rest":
         others = rest_cells(cells)
-        differences = [np.abs(one - RATES[name].of(others)) for name, one in zip(rates, values, strict=True)]
-        together = sum(differences[1:], differences[0]) if agg == "sum" else _larger(differences, undefined)
-        return _largest(together, undefined)
+        differences = [np.abs(one - rate.of(others)) for rate, one in zip(rates, values, strict=True)]
+        together = (np.add if agg == "sum" else larger).reduce(differences)
+        return np.asarray(larger.reduce(together, axis=-1))
     if agg == "max" or len(values) == 1:
-        return _larger([_spread(one, undefined) for one in values], undefined)
+        return np.asarray(larger.reduce([_spread(one, undefined) for one in values]))
     # max over pairs of |a| + |b| is the larger of the spreads of the sum and of the difference.
     first, second = values
     return np.maximum(_spread(first + second, undefined), _spread(first - second, undefined))
 
 
-def _decided_gap(
-    rates: tuple[str, ...],
-    agg: str,
-    y_true: Any,
-    y_pred: Any,
-    sensitive_features: Any,
-    sample_weight: Any,
-    method: str,
-    undefined: str,
-) -> float:
-    check_choice(method, METHODS, "method")
-    check_choice(undefined, UNDEFINED, "undefined")
-    labels_needed = rates != ("selection_rate",)
-    decided = as_decided(y_true, y_pred, sensitive_features, sample_weight, labels_needed=labels_needed)
-    check_several(decided.groups)
-    cells = decided.cells()
-    for name in rates:
-        warn_undefined(name, RATES[name].of(cells), RATES[name].among, decided.groups.names, stacklevel=3)
-    return float(gap(cells, rates, agg, method, undefined))
-
-
 def _spread(values: Values, undefined: str) -> Values:
     if undefined == "nan":
-        return np.asarray(values.max(axis=-1) - values.min(axis=-1))
-    unknown = np.isnan(values)
-    highest = np.where(unknown, -np.inf, values).max(axis=-1)
-    lowest = np.where(unknown, np.inf, values).min(axis=-1)
-    comparable = (~unknown).sum(axis=-1) >= 2
-    return np.where(comparable, highest - lowest, np.nan)
+        return np.asarray(np.ptp(values, axis=-1))
+    spread = np.fmax.reduce(values, axis=-1) - np.fmin.reduce(values, axis=-1)
+    return np.where((~np.isnan(values)).sum(axis=-1) >= 2, spread, np.nan)
 
 
-def _larger(values: list[Values], undefined: str) -> Values:
-    larger = np.maximum if undefined == "nan" else np.fmax
-    return np.asarray(larger.reduce(values))
+def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, stacklevel: int) -> None:
+    """Say which groups lack a rate that one of these differences compares."""
+    for rate in dict.fromkeys(rate for name in gaps for rate in GAPS[name]):
+        warn_undefined(rate, RATES[rate].of(cells), RATES[rate].among, names, stacklevel + 1)
 
 
-def _largest(values: Values, undefined: str) -> Values:
-    largest = np.maximum if undefined == "nan" else np.fmax
-    return np.asarray(largest.reduce(values, axis=-1))
+def _decided_gap(
+    name: str, y_true: Any, y_pred: Any, features: Any, weight: Any, *, method: str, undefined: str, agg: str = "sum"
+) -> float:
+    check_comparison(method, undefined)
+    decided = as_decided(y_true, y_pred, features, weight, labels_needed=name != "statistical_parity")
+    check_several(decided.groups)
+    cells = decided.cells()
+    warn_undefined_rates(cells, [name], decided.groups.names, stacklevel=3)
+    return float(gap(cells, name, method, undefined, agg))

@@ -7,24 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._rows.checks import check_bootstrap, check_choice
 from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.bootstrap import interval, resamples
 from ._abroca import RankedGroups, warn_no_curve
-from ._disparities import METHODS, UNDEFINED, gap
-from ._rates import RATES, warn_undefined
+from ._disparities import GAPS, check_comparison, gap, warn_undefined_rates
+from ._rates import Values
 from ._scored import ScoredGroups
 
-Values = NDArray[np.float64]
-
-GAPS = {
-    "statistical_parity": ("selection_rate",),
-    "equalized_odds": ("true_positive_rate", "false_positive_rate"),
-    "equal_opportunity": ("true_positive_rate",),
-}
 DISPARITIES = (*GAPS, "abroca")
 
 
@@ -42,10 +34,10 @@ def disparity_report(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> pd.DataFrame:
-    """The fairness metrics of one set of scores, with bootstrap intervals.
+    """The fairness metrics of one set of scores, one per row, with bootstrap intervals.
 
     Use it before saying that one model is fairer than another: on a few hundred rows the interval of any of
-    these differences is wide.
+    these differences is wide. The columns are ``value`` and, if ``n_boot`` > 0, ``low`` and ``high``.
 
     Parameters
     ----------
@@ -55,11 +47,6 @@ def disparity_report(
         Which rows to compute. "abroca" is by far the slowest to resample: it merges two curves each time.
     method, undefined
         As for :func:`statistical_parity`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per metric, with columns ``value``, ``low`` and ``high`` (the last two only if ``n_boot`` > 0).
 
     Notes
     -----
@@ -80,8 +67,7 @@ def disparity_report(
     abroca                0.0
     """
     check_bootstrap(n_boot, confidence)
-    check_choice(method, METHODS, "method")
-    check_choice(undefined, UNDEFINED, "undefined")
+    check_comparison(method, undefined)
     chosen = [metrics] if isinstance(metrics, str) else list(metrics)
     for name in chosen:
         check_choice(name, DISPARITIES, "metrics")
@@ -94,9 +80,7 @@ def disparity_report(
 
     def values(multiplicity: Values) -> Values:
         cells = decided.cells(multiplicity)
-        found = [
-            gap(cells, GAPS[name], "sum", method, undefined) if name in GAPS else areas(multiplicity) for name in chosen
-        ]
+        found = [gap(cells, name, method, undefined) if name in GAPS else areas(multiplicity) for name in chosen]
         return np.stack(found, axis=-1)
 
     def areas(multiplicity: Values) -> Values:
@@ -105,10 +89,8 @@ def disparity_report(
 
     once = np.ones((1, labels.size))
     table = pd.DataFrame({"value": values(once)[0]}, index=pd.Index(chosen))
-    needed = dict.fromkeys(rate for name in chosen if name in GAPS for rate in GAPS[name])
-    cells = decided.cells(once)[0]
-    for rate in needed:
-        warn_undefined(rate, RATES[rate].of(cells), RATES[rate].among, groups.names, stacklevel=2)
+    gaps = [name for name in chosen if name in GAPS]
+    warn_undefined_rates(decided.cells(once)[0], gaps, groups.names, stacklevel=2)
     if "abroca" in chosen:
         warn_no_curve(ranked.curves(weight), groups, stacklevel=2)
     if n_boot:

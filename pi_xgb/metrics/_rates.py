@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
@@ -16,12 +16,18 @@ from .._rows.groups import Groups, as_groups
 from .._rows.names import describe
 from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights
 
-CELLS = 4
-TN, FP, FN, TP = range(CELLS)
+Values = NDArray[np.float64]
+
+TN, FP, FN, TP = range(4)
 
 
 class UndefinedRateWarning(UserWarning):
     """A rate has nothing to be a share of, in a group that the message names; its value is NaN."""
+
+
+def share(part: Values, whole: Values) -> Values:
+    """``part / whole``, NaN where there is nothing to be a share of."""
+    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,9 @@ class Rate:
     denominator: tuple[int, ...]
     among: str
 
-    def of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, cells: Values) -> Values:
         """The rate for cells of shape ``(..., 4)``; NaN where there is nothing to be a share of."""
-        whole = cells[..., self.denominator].sum(axis=-1)
-        part = cells[..., self.numerator].sum(axis=-1)
-        rate: NDArray[np.float64] = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
-        return rate
+        return share(cells[..., self.numerator].sum(axis=-1), cells[..., self.denominator].sum(axis=-1))
 
 
 RATES = {
@@ -56,18 +59,14 @@ class Decisions:
 
     labels: Bools
     selected: Bools
-    weights: NDArray[np.float64] | None
+    weights: Values | None
     groups: Groups
 
-    def cells(self) -> NDArray[np.float64]:
+    def cells(self) -> Values:
         """Weight in each cell, ``(k, 4)``."""
-        count = self.groups.count
-        sums = np.bincount(self.row_cells(), weights=self.weights, minlength=count * CELLS)
-        return sums.reshape(count, CELLS).astype(np.float64)
-
-    def row_cells(self) -> NDArray[np.intp]:
-        """The cell of each row, numbered over all groups."""
-        return self.groups.codes * CELLS + 2 * self.labels + self.selected
+        cell_of_row = 4 * self.groups.codes + 2 * self.labels + self.selected
+        sums = np.bincount(cell_of_row, weights=self.weights, minlength=4 * self.groups.count)
+        return sums.reshape(-1, 4).astype(np.float64)
 
 
 def as_decided(
@@ -81,17 +80,21 @@ def as_decided(
     return Decisions(labels, selected, as_weights(sample_weight, labels.size), groups)
 
 
+def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """A function of the user's, or one that is known by its name."""
+    found: Any = known.get(value) if isinstance(value, str) else value
+    if not callable(found):
+        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}, got {value!r}")
+    return found  # type: ignore[no-any-return]
+
+
 def warn_undefined(what: str, values: NDArray[Any], among: str, names: pd.Index | None, stacklevel: int) -> None:
     """Say which groups have no value, and why."""
     undefined = np.isnan(values)
-    if not undefined.any():
-        return
-    where = "" if names is None else f" in group {describe(names[undefined])}"
-    warnings.warn(
-        f"{what} is undefined (NaN){where}: there are no {among}",
-        UndefinedRateWarning,
-        stacklevel=stacklevel + 1,
-    )
+    if undefined.any():
+        where = "" if names is None else f" in group {describe(names[undefined])}"
+        message = f"{what} is undefined (NaN){where}: there are no {among}"
+        warnings.warn(message, UndefinedRateWarning, stacklevel=stacklevel + 1)
 
 
 class RateFunction(Protocol):
@@ -123,27 +126,18 @@ def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_w
 
 
 @_typed
-def selection_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-) -> float | pd.Series[float]:
+def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of rows that are selected (decision 1).
 
     Parameters
     ----------
-    y_true
-        Not needed: None will do. Labels that are given are checked.
-    y_pred
-        Decisions, 0 or 1.
+    y_true, y_pred
+        Labels and decisions, 0 or 1. Labels are not needed, None will do; those that are given are checked.
     sensitive_features
-        None for one rate over all rows, which is the form that Fairlearn's ``MetricFrame`` calls; else one value
-        per row, or a DataFrame of several columns for the rates of their intersections.
+        None for one rate over all rows, a number, which is the form that Fairlearn's ``MetricFrame`` calls; else one
+        value per row, or a DataFrame of several columns, for a Series with the rate of each group or intersection.
     sample_weight
         Weight of each row.
-
-    Returns
-    -------
-    float or pandas.Series
-        One rate, or one per group.
 
     Examples
     --------
@@ -160,25 +154,12 @@ def selection_rate(
 
 
 @_typed
-def true_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-) -> float | pd.Series[float]:
+def true_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true positives that are selected; also called recall or sensitivity.
 
-    A group without positives has no such rate: it is NaN, with an :class:`UndefinedRateWarning` that names the
-    group. (Fairlearn gives 0 there, which reads as the worst possible treatment.)
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels and decisions, 0 or 1.
-    sensitive_features, sample_weight
-        As for :func:`selection_rate`.
-
-    Returns
-    -------
-    float or pandas.Series
-        One rate, or one per group.
+    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group without positives has no such
+    rate: it is NaN, with an :class:`UndefinedRateWarning` that names the group. (Fairlearn gives 0 there, which reads
+    as the worst possible treatment.)
 
     Examples
     --------
@@ -193,24 +174,11 @@ recall = true_positive_rate
 
 
 @_typed
-def false_positive_rate(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-) -> float | pd.Series[float]:
+def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true negatives that are selected all the same.
 
-    A group without negatives has no such rate: it is NaN, with an :class:`UndefinedRateWarning` that names it.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels and decisions, 0 or 1.
-    sensitive_features, sample_weight
-        As for :func:`selection_rate`.
-
-    Returns
-    -------
-    float or pandas.Series
-        One rate, or one per group.
+    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group without negatives has no such
+    rate: it is NaN, with an :class:`UndefinedRateWarning` that names it.
 
     Examples
     --------
@@ -225,24 +193,11 @@ def false_positive_rate(
 
 
 @_typed
-def precision(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-) -> float | pd.Series[float]:
+def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of selected rows that are true positives.
 
-    A group in which nobody is selected has no precision: it is NaN, with an :class:`UndefinedRateWarning`.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels and decisions, 0 or 1.
-    sensitive_features, sample_weight
-        As for :func:`selection_rate`.
-
-    Returns
-    -------
-    float or pandas.Series
-        One rate, or one per group.
+    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group in which nobody is selected
+    has no precision: it is NaN, with an :class:`UndefinedRateWarning`.
 
     Examples
     --------

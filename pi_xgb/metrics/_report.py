@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._rows.checks import check_bootstrap
 from .._rows.groups import Groups, check_several, encoded_columns, everyone, groups_of
@@ -17,8 +16,6 @@ from .._stats.bootstrap import interval, resamples
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, warn_undefined
 from ._scored import MEASURES, ScoredGroups
-
-Values = NDArray[np.float64]
 
 ALL = "(all)"
 """Stands in the index of a report for a sensitive feature that a row does not look at."""
@@ -43,10 +40,8 @@ def group_report(
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1.
-    y_score
-        Probabilities of label 1, from rows that the model was not trained on.
+    y_true, y_score
+        Labels, 0 or 1, and probabilities of label 1, from rows that the model was not trained on.
     sensitive_features
         One value per row, or a DataFrame of several columns: the rows of the report are then the intersections
         that occur. Missing values are a group of their own, called "missing".
@@ -61,23 +56,18 @@ def group_report(
     n_boot
         Resamples for the intervals; 0 for none. The cost is ``n_boot`` passes over the rows, times the number
         of sensitive columns combined in ``margins``.
-    confidence
-        Of the intervals.
-    random_state
-        A seed or a ``numpy.random.Generator``; the same seed gives the same table.
+    confidence, random_state
+        Of the intervals. A seed or a ``numpy.random.Generator``; the same seed gives the same table.
 
     Returns
     -------
     pandas.DataFrame
         Per group the counts ``rows``, ``positives``, ``negatives``, ``selected``; then ``base_rate``,
-        ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and
-        ``auc``, each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is
-        NaN, with an :class:`UndefinedRateWarning` that names the group.
-
-    Notes
-    -----
-    Intervals are percentiles over resamples of all rows. They say nothing where a rate is exactly 0 or 1 (no
-    resample differs: read the counts beside it), and resamples in which a rate does not exist are left out.
+        ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and ``auc``,
+        each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is NaN, with an
+        :class:`UndefinedRateWarning` that names the group. Intervals are percentiles over resamples of all rows. They
+        say nothing where a rate is exactly 0 or 1 (no resample differs: read the counts beside it), and resamples in
+        which a rate does not exist are left out.
 
     Examples
     --------
@@ -105,25 +95,25 @@ def group_report(
     for name, values in zip(MEASURES, estimates[: groupings[0].count].T, strict=True):
         among = RATES[name].among if name in RATES else ROC_NEEDS
         warn_undefined(name, values, among, groupings[0].names, stacklevel=2)
-    low = high = None
+    found = {"": estimates}
     if n_boot:
         replicates = [
             np.concatenate([table.measures(multiplicity) for table in tables], axis=1)
             for multiplicity in resamples(labels.size, n_boot, random_state)
         ]
-        low, high = interval(np.concatenate(replicates), confidence)
+        found["_low"], found["_high"] = interval(np.concatenate(replicates), confidence)
 
     index = _row_names(groupings, len(columns))
     counts = pd.concat([table.counts() for table in tables]).set_axis(index)
     if weights is None:
         counts = counts.drop(columns="weight")
-    return pd.concat([counts, _measures_table(estimates, low, high, index)], axis=1)
+    rates = {name + end: part[:, j] for j, name in enumerate(MEASURES) for end, part in found.items()}
+    return pd.concat([counts, pd.DataFrame(rates, index=index)], axis=1)
 
 
 def _margins(columns: list[Groups]) -> list[Groups]:
-    fewer = [
-        groups_of(list(chosen)) for size in range(len(columns) - 1, 0, -1) for chosen in combinations(columns, size)
-    ]
+    sizes = range(len(columns) - 1, 0, -1)
+    fewer = [groups_of(list(chosen)) for size in sizes for chosen in combinations(columns, size)]
     return [*fewer, everyone(columns[0].codes.size)]
 
 
@@ -132,24 +122,11 @@ def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
     rows = [_full_name(name, groups, features) for groups in groupings for name in groups.names]
     if len(set(rows)) < len(rows):
         raise ValueError(f"a group is called {ALL!r}, which is the name of the margins: rename it")
-    index: pd.Index
-    if n_columns == 1:
-        index = pd.Index([row[0] for row in rows], name=features[0])
-    else:
-        index = pd.MultiIndex.from_tuples(rows, names=features)
-    return index
+    if n_columns > 1:
+        return pd.MultiIndex.from_tuples(rows, names=features)
+    return pd.Index([row[0] for row in rows], name=features[0])  # type: ignore[no-any-return]
 
 
 def _full_name(name: Any, groups: Groups, features: list[Hashable]) -> tuple[Any, ...]:
     known = dict(zip(groups.names.names, name if isinstance(name, tuple) else (name,), strict=True))
     return tuple(known.get(feature, ALL) for feature in features)
-
-
-def _measures_table(estimates: Values, low: Values | None, high: Values | None, index: pd.Index) -> pd.DataFrame:
-    columns = {}
-    for j, name in enumerate(MEASURES):
-        columns[name] = estimates[:, j]
-        if low is not None and high is not None:
-            columns[f"{name}_low"] = low[:, j]
-            columns[f"{name}_high"] = high[:, j]
-    return pd.DataFrame(columns, index=index)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from .._rows.groups import Groups
 from .._rows.vectors import Bools, Floats
-from ._rates import RATES
+from ._rates import FN, FP, RATES, TN, TP, Values, share
 
-Values = NDArray[np.float64]
 Positions = NDArray[np.intp]
 
 MEASURES = (*RATES, "auc")
@@ -45,8 +44,7 @@ class ScoredGroups:
 
     def cells(self, multiplicity: Values) -> Values:
         """Weight in the confusion matrix of each group, ``(b, k, 4)``, when rows count ``multiplicity`` times."""
-        positive, negative = self._sides(multiplicity)
-        return self._cells(positive, negative)
+        return self._cells(*self._sides(multiplicity))
 
     def measures(self, multiplicity: Values) -> Values:
         """All of ``MEASURES``, ``(b, k, len(MEASURES))``."""
@@ -70,13 +68,11 @@ class ScoredGroups:
         higher = so_far.take(self._above, axis=1)
         if self._tied:
             higher = (higher + so_far.take(self._beside, axis=1)) / 2
-        negatives = self._negatives.sums(negative).sum(axis=-1)
+        negatives, positives = cells[..., [TN, FP]].sum(axis=-1), cells[..., [FN, TP]].sum(axis=-1)
         # The running sum goes on from group to group: take away what stood before each group.
         before = so_far.take(self._positives.starts[::2], axis=1) * negatives
         wins = self._negatives.sums(negative * higher).sum(axis=-1) - before
-        pairs = self._positives.sums(positive).sum(axis=-1) * negatives
-        auc: Values = np.divide(wins, pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
-        return auc
+        return share(wins, positives * negatives)
 
 
 @dataclass(frozen=True)

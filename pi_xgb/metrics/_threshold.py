@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .._rows.checks import check_lengths
 from .._rows.names import describe
 from .._rows.vectors import Bools, Floats, as_labels, as_numbers, as_scores, as_vector, as_weights
+from ._rates import Values, as_function
 
-Values = NDArray[np.float64]
 Rule = Callable[[Values, Values, Values, Values], Any]
 
 PAPER_GRID = np.arange(1, 1000) / 1000
@@ -22,19 +22,11 @@ PAPER_GRID = np.arange(1, 1000) / 1000
 _TIE = 1e-12
 
 
-def _f1(tn: Values, fp: Values, fn: Values, tp: Values) -> Values:
-    return 2 * tp / (2 * tp + fp + fn)
-
-
-def _accuracy(tn: Values, fp: Values, fn: Values, tp: Values) -> Values:
-    return (tn + tp) / (tn + fp + fn + tp)
-
-
-def _balanced_accuracy(tn: Values, fp: Values, fn: Values, tp: Values) -> Values:
-    return (tp / (tp + fn) + tn / (tn + fp)) / 2
-
-
-RULES: dict[str, Rule] = {"f1": _f1, "accuracy": _accuracy, "balanced_accuracy": _balanced_accuracy}
+RULES: dict[str, Rule] = {
+    "f1": lambda tn, fp, fn, tp: 2 * tp / (2 * tp + fp + fn),
+    "accuracy": lambda tn, fp, fn, tp: (tn + tp) / (tn + fp + fn + tp),
+    "balanced_accuracy": lambda tn, fp, fn, tp: (tp / (tp + fn) + tn / (tn + fp)) / 2,
+}
 
 
 def choose_threshold(
@@ -50,21 +42,19 @@ def choose_threshold(
 
     Call it on validation rows, then report on test rows. A threshold chosen on the rows that are reported makes
     every rate look better than it is; one chosen on the rows that the model was trained on is usually useless.
+    Of several equally good thresholds the smallest is taken.
 
     Parameters
     ----------
-    y_true
-        Labels, 0 or 1; every fold needs both.
-    y_score
-        Scores of any scale, higher for label 1.
+    y_true, y_score
+        Labels, 0 or 1, of which every fold needs both, and scores of any scale, higher for label 1.
     rule
         What to make as large as possible: "f1", "accuracy", "balanced_accuracy" (which is Youden's J), or a
         function ``rule(tn, fp, fn, tp)`` of four arrays, one entry per threshold, that returns one value each.
         NaN counts as worse than everything.
     grid
-        The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one
-        at each end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as
-        it is.
+        The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one at each
+        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as it is.
     folds
         One fold label per row: the rule is evaluated in each fold and averaged, and one threshold is returned
         for all. ``rule="f1", grid="paper"`` with the validation rows of all folds is the procedure of the
@@ -72,11 +62,6 @@ def choose_threshold(
         authors' released models on the sets where those can be rebuilt (heart .481, car .516, spam .438).
     sample_weight
         Weight of each row.
-
-    Returns
-    -------
-    float
-        Of several equally good thresholds the smallest.
 
     Examples
     --------
@@ -93,7 +78,7 @@ def choose_threshold(
     >>> metrics.choose_threshold([0, 0, 1, 1], [0.1, 0.7, 0.6, 0.8], rule=nine_in_ten)
     0.35
     """
-    judge = _as_rule(rule)
+    judge: Rule = as_function("rule", rule, RULES)
     labels, scores = as_labels(y_true), as_scores(y_score)
     check_lengths(y_true=labels.size, y_score=scores.size)
     weights = as_weights(sample_weight, labels.size)
@@ -106,14 +91,6 @@ def choose_threshold(
     if not (values > -np.inf).any():
         raise ValueError("the rule is NaN at every threshold: give a rule that exists at one of them at least")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
-
-
-def _as_rule(rule: Any) -> Rule:
-    if callable(rule):
-        return rule  # type: ignore[no-any-return]
-    if rule not in RULES:
-        raise ValueError(f"rule must be a function or one of {', '.join(map(repr, RULES))}, got {rule!r}")
-    return RULES[rule]
 
 
 def _candidates(grid: Any, scores: Floats) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from .._rows.names import plain
 from .._rows.vectors import as_cut
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
+from ._rates import as_function
 
 Metric = Callable[..., float]
 
@@ -29,16 +30,11 @@ WATCHABLE: dict[str, Metric] = {
 """The metrics that :func:`watch` knows by name."""
 
 _FIELD = "label_upper_bound"
-_FIRST_CODE = -16.0
-"""Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above."""
+_FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above
 
 
 def watch(
-    metric: Any,
-    sensitive_features: Any = None,
-    *,
-    threshold: float | None = 0.5,
-    from_margin: bool = False,
+    metric: Any, sensitive_features: Any = None, *, threshold: float | None = 0.5, from_margin: bool = False
 ) -> Watch:
     """A ``custom_metric`` that computes group metrics in every round, to look at or to stop early on.
 
@@ -53,11 +49,10 @@ def watch(
         calling convention of this module (Fairlearn's differences, or a ``functools.partial`` with options), a
         list of these, or a dict from the name to show to the metric.
     sensitive_features
-        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix
-        objects that go to training. ``features`` is what the metrics take; None gives NaN for that set. The
-        matrices are held weakly: the metric keeps no data alive. Without it, the groups that
-        :func:`attach_groups` left in each matrix are used, which is the way for ``xgboost.cv`` and for metrics
-        that are pickled.
+        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix objects
+        that go to training. ``features`` is what the metrics take; None gives NaN for that set. The matrices are held
+        weakly: the metric keeps no data alive. Without it, the groups that :func:`attach_groups` left in each matrix
+        are used, which is the way for ``xgboost.cv`` and for metrics that are pickled.
     threshold
         Rows with a probability above it are selected. None hands the scores themselves to the metric, as
         "abroca" always gets them.
@@ -65,11 +60,6 @@ def watch(
         Whether XGBoost will hand over margins. It does so when ``xgboost.train`` is called with a function as
         ``obj``, such as :class:`pi_xgb.KLObjective`; with a built-in objective, and in :func:`pi_xgb.train`, it
         hands over probabilities.
-
-    Returns
-    -------
-    Watch
-        To be passed as ``custom_metric``.
 
     Notes
     -----
@@ -104,21 +94,10 @@ def watch(
 def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.DMatrix:
     """Let the groups travel with the rows of a DMatrix, through slices and ``xgboost.cv``, for :func:`watch`.
 
-    The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives
-    use. The booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so attach the groups
-    after the teacher.
-
-    Parameters
-    ----------
-    dmatrix
-        The matrix to write to; nothing but that field is touched.
-    sensitive_features
-        One value per row, or a DataFrame for intersections.
-
-    Returns
-    -------
-    xgboost.DMatrix
-        ``dmatrix`` itself.
+    The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives use;
+    nothing else is touched, and the booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so
+    attach the groups after the teacher. ``sensitive_features`` has one value per row, or is a DataFrame for
+    intersections. Returns ``dmatrix`` itself.
 
     Examples
     --------
@@ -203,7 +182,7 @@ class Watch:
     def _prediction(self, metric: Metric, predt: NDArray[Any]) -> NDArray[Any]:
         if _unwrapped(metric) is abroca:
             return predt
-        score = _sigmoid(predt) if self._from_margin else predt
+        score = 0.5 + 0.5 * np.tanh(predt / 2) if self._from_margin else predt
         if self._threshold is None:
             return score
         low, high = float(score.min()), float(score.max())
@@ -218,10 +197,10 @@ class Watch:
 
 def _named(metric: Any) -> dict[str, Metric]:
     if isinstance(metric, Mapping):
-        named = [(name, _known(one)) for name, one in metric.items()]
+        named = [(name, as_function("metric", one, WATCHABLE)) for name, one in metric.items()]
     else:
         listed = metric if isinstance(metric, (list, tuple)) else [metric]
-        named = [(_name_of(one), _known(one)) for one in listed]
+        named = [(_name_of(one), as_function("metric", one, WATCHABLE)) for one in listed]
     if not named:
         raise ValueError("watch needs at least one metric")
     names = [name for name, _ in named]
@@ -231,14 +210,6 @@ def _named(metric: Any) -> dict[str, Metric]:
         if names.count(name) > 1:
             raise ValueError(f"two metrics are called {name!r}: give a dict from names to metrics")
     return dict(named)
-
-
-def _known(metric: Any) -> Metric:
-    if isinstance(metric, str) and metric in WATCHABLE:
-        return WATCHABLE[metric]
-    if callable(metric):
-        return metric  # type: ignore[no-any-return]
-    raise ValueError(f"metric must be a function or one of {', '.join(map(repr, WATCHABLE))}, got {metric!r}")
 
 
 def _name_of(metric: Any) -> str:
@@ -251,15 +222,12 @@ def _unwrapped(metric: Any) -> Any:
     return metric
 
 
-def _pairs(sensitive_features: Any) -> list[tuple[xgboost.DMatrix, Any]]:
-    if sensitive_features is None:
+def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
+    if given is None:
         return []
-    if isinstance(sensitive_features, Mapping):
-        pairs = list(sensitive_features.items())
-    elif isinstance(sensitive_features, (list, tuple)):
-        pairs = list(sensitive_features)
-    else:
-        pairs = [sensitive_features]
+    if isinstance(given, Mapping):
+        given = given.items()
+    pairs = [given] if not isinstance(given, (list, tuple, ItemsView)) else list(given)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
@@ -293,7 +261,3 @@ def _attached(dmatrix: xgboost.DMatrix) -> NDArray[np.int64]:
             "is not wanted; or call attach_groups(dmatrix, features)"
         )
     return (_FIRST_CODE - field).astype(np.int64)
-
-
-def _sigmoid(margin: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(0.5 + 0.5 * np.tanh(margin / 2))

@@ -1,0 +1,126 @@
+"""Folds for scikit-learn's tools where some rows have no label: those train in every fold, and judge in none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from .._arrays import Array
+from .._core.target import read_target
+from .._rows.checks import check_whole
+from .._stats.folds import check_enough_groups, checked_groups
+
+Fold = tuple[Array, Array]
+
+
+class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
+    """K folds of the rows that have a label. The others (y is NaN, None, NaT or NA) are in every training part.
+
+    For ``cv=`` of ``cross_val_score``, ``GridSearchCV`` and the like, with :class:`PrivilegedXGBClassifier` or
+    :class:`PrivilegedXGBRegressor`. Where all rows have a label the folds are those of scikit-learn's
+    ``StratifiedKFold`` or ``KFold``. Training parts, which lack labels, cannot be scored (``return_train_score``), and
+    scikit-learn's calibration and stacking refuse a missing y by themselves.
+
+    Parameters
+    ----------
+    n_splits, shuffle, random_state
+        As for scikit-learn's ``KFold``.
+    stratify
+        Whether every fold has its share of each class. By default for anything but numbers, and for whole numbers that
+        are on ``n_splits`` rows or more on average; say False if these are amounts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.sklearn import LabelledKFold
+    >>> y = np.array([0.0, 1.0, np.nan, 0.0, 1.0, np.nan])
+    >>> for train, test in LabelledKFold(2).split(np.zeros((6, 1)), y):
+    ...     print(train, test)
+    [2 3 4 5] [0 1]
+    [0 1 2 5] [3 4]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+        stratify: bool | None = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.stratify = stratify
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many folds there are."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
+        """Pairs of (training rows, test rows), as row numbers."""
+        label, known, stratified = self._read(y)
+        if len(known) < self.n_splits:
+            raise ValueError(f"y has a label in {len(known)} rows, too few for {self.n_splits} folds: use fewer folds")
+        splitter = StratifiedKFold if stratified else KFold
+        for _, out in self._made(splitter).split(known, label[known]):
+            yield np.delete(np.arange(len(label)), known[out]), known[out]
+
+    def _read(self, y: Any) -> tuple[Array, Array, bool]:
+        """y in numbers, the rows that have a label, and whether to deal them by it."""
+        check_whole("n_splits", self.n_splits, 2)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} deals the rows that have a label: pass y to split")
+        target = read_target(y, missing="unlabelled", classes=True)
+        label = target.values
+        known = np.arange(len(label)) if target.labelled is None else np.flatnonzero(target.labelled)
+        return label, known, self._stratifies(label[known], target.classes)
+
+    def _stratifies(self, label: Array, classes: Any) -> bool:
+        if self.stratify is not None:
+            return self.stratify
+        if classes.dtype.kind not in "iuf":
+            return True
+        return bool((classes == np.floor(classes)).all()) and len(classes) * self.n_splits <= len(label)
+
+    def _made(self, splitter: Any) -> Any:
+        return splitter(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+
+class LabelledGroupKFold(LabelledKFold):
+    """:class:`LabelledKFold` that keeps rows of one group (the visits of a patient) on one side of each fold.
+
+    Groups are dealt by their labelled rows, as scikit-learn's ``StratifiedGroupKFold`` or ``GroupKFold`` does. Rows
+    without a label are in every training part, but for those of the groups that are tested: what their privileged
+    values say of a patient would not be known of a new one. With metadata routing, ``groups`` are asked for.
+
+    Parameters are those of :class:`LabelledKFold`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.sklearn import LabelledGroupKFold
+    >>> y = np.array([0.0, 1.0, np.nan, 0.0, 1.0, np.nan])
+    >>> for train, test in LabelledGroupKFold(2).split(np.zeros((6, 1)), y, groups=[1, 1, 1, 2, 2, 3]):
+    ...     print(train, test)
+    [3 4 5] [0 1]
+    [0 1 2 5] [3 4]
+    """
+
+    # So scikit-learn's routing is told that split needs groups.
+    __metadata_request__split = {"groups": True}  # noqa: RUF012
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
+        """Pairs of (training rows, test rows), as row numbers."""
+        label, known, stratified = self._read(y)
+        groups = checked_groups(groups, len(label))
+        if groups is None:
+            raise ValueError("LabelledGroupKFold keeps groups together: pass groups, one value per row")
+        check_enough_groups(groups[known], self.n_splits, "groups of the rows with a label")
+        splitter = StratifiedGroupKFold if stratified else GroupKFold
+        for _, out in self._made(splitter).split(known, label[known], groups[known]):
+            yield np.flatnonzero(~pd.Series(groups).isin(groups[known[out]])), known[out]
