@@ -72,8 +72,8 @@ thin bars b."""
 SAID = {
     KBPIB: "with the unlabelled rows: a teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
     JPIB: "with the unlabelled rows: co-training with a view on z alone, kl_weight {joint:g}",
-    SELECT: "the setting that `pi_xgb.select` finds by itself on the same labelled and unlabelled rows, its defaults as "
-    "they are; run for the budgets that have a number",
+    SELECT: "the setting that `pi_xgb.select` finds by itself on the same rows, its defaults as they are; run for the "
+    "budgets that have a number",
     KBPIB_LABELLED: "the same teacher, its student on the labelled rows",
     ON_X: "control: KbPIB with the unlabelled rows and a teacher that sees x alone",
     "z shuffled": "control: KbPIB with the unlabelled rows and z of other rows",
