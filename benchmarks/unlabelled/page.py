@@ -73,7 +73,7 @@ SAID = {
     KBPIB: "with the unlabelled rows: a teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
     JPIB: "with the unlabelled rows: co-training with a view on z alone, kl_weight {joint:g}",
     SELECT: "the setting that `pi_xgb.select` finds by itself on the same rows, its defaults as they are; run for the "
-    "budgets that have a number",
+    "budgets that have a number, {tries} repeats",
     KBPIB_LABELLED: "the same teacher, its student on the labelled rows",
     ON_X: "control: KbPIB with the unlabelled rows and a teacher that sees x alone",
     "z shuffled": "control: KbPIB with the unlabelled rows and z of other rows",
@@ -150,7 +150,7 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     folder = page.parent / "figures"
     draw_gains(lines, auc, folder / "unlabelled_gain.png")
     draw_breach(broken, folder / "unlabelled_breach.png")
-    out = ["# Few labels, many rows", "", about(), "", *methods(), *splits(lines)]
+    out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]
     out += glance(lines, auc)
     out += ["![Gain over plain against labels](figures/unlabelled_gain.png)", ""]
@@ -175,13 +175,15 @@ def about() -> str:
     )
 
 
-def methods() -> list[str]:
+def methods(lines: pd.DataFrame) -> list[str]:
+    tries = lines[lines["method"] == SELECT].groupby("dataset")["repeat"].nunique()
     said = {
         "kl_weight": cells.KL_WEIGHT,
         "joint": cells.JOINT_KL_WEIGHT,
         "depths": ", ".join(map(str, cells.DEPTHS)),
         "threshold": cells.THRESHOLD,
         "steps": cells.SELF_TRAINING_STEPS,
+        "tries": " or ".join(str(count) for count in sorted(tries.unique())) or "no",
     }
     return table(["method", "what it is"], [[name, text.format(**said)] for name, text in SAID.items()])
 
