@@ -1,0 +1,316 @@
+"""One draw of one set: who gets a label, and what every method makes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xgboost as xgb
+from sklearn.compose import ColumnTransformer
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import KFold, train_test_split
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+
+import pi_xgb
+from benchmarks.data import PreparedSet
+from pi_xgb.selection import select
+
+Floats = npt.NDArray[np.float32]
+Known = npt.NDArray[np.bool_]
+
+PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
+ROUNDS = 60
+KL_WEIGHT, JOINT_KL_WEIGHT = 10.0, 1.0
+CROSSFIT = 5
+DEPTHS, INNER_FOLDS = (1, 3, 6), 5
+IMPUTER: dict[str, Any] = {"objective": "reg:squarederror", "max_depth": 3, "eta": 0.3, "nthread": 1}
+IMPUTER_ROUNDS, IMPUTER_FOLDS = 20, 3
+SELF_TRAINING_STEPS, THRESHOLD = 10, 0.75
+SPREADING_WIDTH = 0.3
+"""gamma times the number of columns; of 10 and 30 neighbours and widths .3, 1, 3 the best on draws outside the run."""
+TEST_SHARE = 0.25
+MOST_TRAINING, MOST_TEST = 2000, 5000
+BUDGETS = (50, 100, 200, 400, 800)
+
+
+def training_rows(n_rows: int) -> int:
+    """What a set of so many rows has for training, with labels or without."""
+    return min(n_rows - int(np.ceil(TEST_SHARE * n_rows)), MOST_TRAINING)
+
+
+def budgets_of(n_rows: int) -> list[int]:
+    """How many labels: doubling from 50, and at the end all training rows."""
+    last = training_rows(n_rows)
+    # Two steps close to the end would say the same.
+    return [*(budget for budget in BUDGETS if 2 * budget <= last), last]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a set, the two groups of columns apart."""
+
+    x: Floats
+    z: Floats
+    y: npt.NDArray[np.int64]
+
+    def take(self, rows: npt.NDArray[Any]) -> Rows:
+        return Rows(self.x[rows], self.z[rows], self.y[rows])
+
+
+class Draw:
+    """One repeat: test and training rows, and what does not depend on which of these have a label."""
+
+    def __init__(self, dataset: PreparedSet, repeat: int) -> None:
+        (x, self.x_types), (z, self.z_types) = dataset.student(), dataset.teacher()
+        rows = Rows(x.to_numpy(np.float32), z.to_numpy(np.float32), dataset.y)
+        pool, test = train_test_split(
+            np.arange(dataset.y.size), test_size=TEST_SHARE, stratify=dataset.y, random_state=repeat
+        )
+        random = np.random.default_rng(repeat)
+        self.repeat = repeat
+        self.train = rows.take(random.permutation(pool)[: training_rows(dataset.y.size)])
+        self.test = rows.take(random.permutation(test)[:MOST_TEST])
+        self.shuffled = Rows(self.train.x, random.permutation(self.train.z), self.train.y)
+
+    def matrix(self, columns: str, rows: Rows, label: npt.NDArray[Any] | None = None) -> xgb.DMatrix:
+        """The columns "x", "z" or "xz" of these rows."""
+        data = {"x": [rows.x], "z": [rows.z], "xz": [rows.x, rows.z]}[columns]
+        types = {"x": self.x_types, "z": self.z_types, "xz": [*self.x_types, *self.z_types]}[columns]
+        return xgb.DMatrix(np.hstack(data), label, feature_types=types, enable_categorical=True, nthread=1)
+
+    def labelled_rows(self, budget: int) -> Known:
+        """One truth value per training row: ``budget`` of them have a label, each class its share."""
+        y = self.train.y
+        if budget >= y.size:
+            return np.ones(y.size, dtype=bool)
+        rows, _ = train_test_split(np.arange(y.size), train_size=budget, stratify=y, random_state=self.repeat)
+        return np.isin(np.arange(y.size), rows)
+
+    @cached_property
+    def all_labels(self) -> Floats:
+        """What plain XGBoost says that has the labels of all training rows."""
+        booster = xgb.train(PARAMS, self.matrix("x", self.train, self.train.y), ROUNDS)
+        return booster.predict(self.matrix("x", self.test))
+
+    @cached_property
+    def imputed(self) -> tuple[Floats, Floats]:
+        """z as x tells it: of training rows by regressions that have not seen the row, and of test rows."""
+        targets = one_hot(self.train.z, self.z_types).fit_transform(self.train.z)
+
+        def told(known: npt.NDArray[Any], asked: Rows) -> Floats:
+            matrix = self.matrix("x", self.train.take(known), targets[known])
+            said = xgb.train(IMPUTER, matrix, IMPUTER_ROUNDS).predict(self.matrix("x", asked))
+            return said.reshape(len(asked.y), -1)
+
+        train = np.empty(targets.shape, np.float32)
+        for others, held_out in KFold(IMPUTER_FOLDS, shuffle=True, random_state=self.repeat).split(train):
+            train[held_out] = told(others, self.train.take(held_out))
+        return train, told(np.arange(len(train)), self.test)
+
+    @cached_property
+    def metric_x(self) -> tuple[Floats, Floats]:
+        """x of training and test rows for methods that measure distances: categories as 0/1, all standardised."""
+        encoder = one_hot(self.train.x, self.x_types)
+        scaler = StandardScaler().fit(encoder.fit_transform(self.train.x))
+        train, test = (scaler.transform(encoder.transform(rows.x)) for rows in (self.train, self.test))
+        return train, test
+
+
+def one_hot(values: Floats, types: Sequence[str]) -> Any:
+    """A transformer that leaves numbers as they are and makes a 0/1 column of each category."""
+    categories = [position for position, kind in enumerate(types) if kind == "c"]
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return ColumnTransformer([("categories", encoder, categories)], remainder="passthrough", sparse_threshold=0)
+
+
+class Work:
+    """A draw with labels for some of its training rows. No method sees any other label, but for the ceiling."""
+
+    def __init__(self, draw: Draw, budget: int) -> None:
+        self.draw, self.known = draw, draw.labelled_rows(budget)
+        self.all = draw.train
+        # A label that is not known is the same in all rows, so that no method can learn from it.
+        self.label = np.where(self.known, self.all.y, 0)
+        self.few = self.all.take(self.known)
+
+    @property
+    def few_x(self) -> xgb.DMatrix:
+        return self.draw.matrix("x", self.few, self.few.y)
+
+    @property
+    def all_x(self) -> xgb.DMatrix:
+        return self.draw.matrix("x", self.all, self.label)
+
+    @cached_property
+    def tuned(self) -> dict[str, Any]:
+        """The depth at which plain XGBoost cross-validates best on the labelled rows, by log loss."""
+        how = {"nfold": INNER_FOLDS, "stratified": True, "metrics": "logloss", "seed": self.draw.repeat}
+
+        def loss(depth: int) -> float:
+            history = xgb.cv({**PARAMS, "max_depth": depth}, self.few_x, ROUNDS, **how)
+            return float(history["test-logloss-mean"].iloc[-1])
+
+        return {**PARAMS, "max_depth": min(DEPTHS, key=loss)}
+
+    def teacher(self, columns: str, rows: Rows, params: dict[str, Any] = PARAMS) -> Floats:
+        """q of all training rows: of the unlabelled ones the mean of the fold boosters."""
+        matrix = self.draw.matrix(columns, rows, self.label)
+        return pi_xgb.fit_teacher(params, matrix, ROUNDS, crossfit=CROSSFIT, labelled=self.known).values
+
+    @cached_property
+    def q(self) -> Floats:
+        return self.teacher("xz", self.all)
+
+    def taught(self, q: Floats, params: dict[str, Any] = PARAMS) -> Floats:
+        """KbPIB on all rows."""
+        return self.student(self.all_x, params, teacher=q, kl_weight=KL_WEIGHT, labelled=self.known)
+
+    def student(self, dtrain: xgb.DMatrix, params: dict[str, Any] = PARAMS, **guidance: Any) -> Floats:
+        """What the student says of the test rows; the native engine gives the callback's model in less time."""
+        return self.said(pi_xgb.train(params, dtrain, ROUNDS, engine="native", **guidance))
+
+    def said(self, booster: xgb.Booster) -> Floats:
+        return booster.predict(self.draw.matrix("x", self.draw.test))
+
+
+def plain(work: Work) -> Floats:
+    return work.said(xgb.train(PARAMS, work.few_x, ROUNDS))
+
+
+def tuned_depth(work: Work) -> Floats:
+    return work.said(xgb.train(work.tuned, work.few_x, ROUNDS))
+
+
+def kbpib_labelled(work: Work) -> Floats:
+    """The same teacher as with unlabelled rows, for the labelled rows alone."""
+    return work.student(work.few_x, teacher=work.q[work.known], kl_weight=KL_WEIGHT)
+
+
+def kbpib(work: Work) -> Floats:
+    return work.taught(work.q)
+
+
+def kbpib_tuned(work: Work) -> Floats:
+    """Teacher and student of the depth that was tuned for plain XGBoost."""
+    return work.taught(work.teacher("xz", work.all, work.tuned), work.tuned)
+
+
+def jpib(work: Work) -> Floats:
+    privileged = work.draw.matrix("z", work.all, work.label)
+    return work.student(
+        work.all_x, privileged=privileged, method="jpib", kl_weight=JOINT_KL_WEIGHT, labelled=work.known
+    )
+
+
+def selected(work: Work) -> Floats:
+    """The setting that `select` finds by itself, on the same rows and labels."""
+    told = {"privileged": work.draw.matrix("z", work.all, work.label), "labelled": work.known}
+    dtrain = work.all_x
+    selection = select(PARAMS, dtrain, ROUNDS, progress=False, seed=work.draw.repeat, **told)
+    return work.said(selection.train(dtrain, **told))
+
+
+def teacher_on_x(work: Work) -> Floats:
+    return work.taught(work.teacher("x", work.all))
+
+
+def shuffled_z(work: Work) -> Floats:
+    return work.taught(work.teacher("xz", work.draw.shuffled))
+
+
+def self_training(work: Work, **criterion: Any) -> Floats:
+    """scikit-learn's wrapper around the same booster."""
+    booster = xgb.XGBClassifier(
+        n_estimators=ROUNDS,
+        max_depth=PARAMS["max_depth"],
+        learning_rate=PARAMS["eta"],
+        n_jobs=1,
+        feature_types=list(work.draw.x_types),
+        enable_categorical=True,
+    )
+    if work.known.all():
+        return booster.fit(work.all.x, work.all.y).predict_proba(work.draw.test.x)[:, 1]
+    wrapped = SelfTrainingClassifier(booster, max_iter=SELF_TRAINING_STEPS, **criterion)
+    return wrapped.fit(work.all.x, np.where(work.known, work.label, -1)).predict_proba(work.draw.test.x)[:, 1]
+
+
+def self_training_threshold(work: Work) -> Floats:
+    return self_training(work, threshold=THRESHOLD)
+
+
+def self_training_k_best(work: Work) -> Floats:
+    """A tenth of the unlabelled rows in each of the ten steps."""
+    k_best = max(1, int((~work.known).sum()) // SELF_TRAINING_STEPS)
+    return self_training(work, criterion="k_best", k_best=k_best)
+
+
+def label_spreading(work: Work) -> Floats:
+    train, test = work.draw.metric_x
+    spreading = LabelSpreading(kernel="rbf", gamma=SPREADING_WIDTH / train.shape[1], max_iter=100)
+    return spreading.fit(train, np.where(work.known, work.label, -1)).predict_proba(test)[:, 1]
+
+
+def imputed_z(work: Work) -> Floats:
+    """Plain XGBoost on x and what x says of z."""
+    draw, (train, test) = work.draw, work.draw.imputed
+    types = [*draw.x_types, *"q" * train.shape[1]]
+
+    def matrix(rows: Rows, z: Floats, label: npt.NDArray[Any] | None = None) -> xgb.DMatrix:
+        return xgb.DMatrix(np.hstack([rows.x, z]), label, feature_types=types, enable_categorical=True, nthread=1)
+
+    booster = xgb.train(PARAMS, matrix(work.few, train[work.known], work.few.y), ROUNDS)
+    return booster.predict(matrix(draw.test, test))
+
+
+def all_labels(work: Work) -> Floats:
+    return work.draw.all_labels
+
+
+def z_known(work: Work) -> Floats:
+    """Trained on the labelled rows with x and z, and z is there at prediction."""
+    booster = xgb.train(PARAMS, work.draw.matrix("xz", work.few, work.few.y), ROUNDS)
+    return booster.predict(work.draw.matrix("xz", work.draw.test))
+
+
+PLAIN, KBPIB, JPIB, ON_X, SELF_TRAINING = "plain", "KbPIB", "JPIB", "teacher on x", "self-training .75"
+KBPIB_LABELLED, ALL_LABELS, SELECT = "KbPIB labelled only", "all labels known", "select"
+DEPTH_TUNED, KBPIB_TUNED = "depth tuned", "KbPIB depth tuned"
+METHODS: dict[str, Callable[[Work], Floats]] = {
+    PLAIN: plain,
+    KBPIB_LABELLED: kbpib_labelled,
+    KBPIB: kbpib,
+    JPIB: jpib,
+    SELECT: selected,
+    ON_X: teacher_on_x,
+    "z shuffled": shuffled_z,
+    DEPTH_TUNED: tuned_depth,
+    KBPIB_TUNED: kbpib_tuned,
+    SELF_TRAINING: self_training_threshold,
+    "self-training k best": self_training_k_best,
+    "label spreading": label_spreading,
+    "z imputed": imputed_z,
+    ALL_LABELS: all_labels,
+    "z known at prediction": z_known,
+}
+
+
+def measured(y: npt.NDArray[Any], chance: npt.NDArray[Any]) -> dict[str, float]:
+    """AUC and log loss."""
+    chance = np.asarray(chance, np.float64)
+    return {"auc": float(roc_auc_score(y, chance)), "logloss": float(log_loss(y, chance, labels=[0, 1]))}
+
+
+def lines(draw: Draw, budget: int, methods: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A line of the CSV for each of the methods. Seconds hold what is shared in the first line that needs it."""
+    work = Work(draw, budget)
+    for method in methods:
+        start = time.perf_counter()
+        chance = METHODS[method](work)
+        seconds = time.perf_counter() - start
+        yield {"method": method, **measured(draw.test.y, chance), "seconds": seconds}

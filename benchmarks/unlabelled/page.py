@@ -1,0 +1,324 @@
+"""UNLABELLED.md and its pictures, all of it from the two CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from benchmarks.curves.page import both_intervals, cell, log_steps
+from benchmarks.intervals import corrected_interval, verdict, wins_ties_losses
+from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
+from benchmarks.text import NOTHING, number, signed, table
+from benchmarks.unlabelled import breach
+from benchmarks.unlabelled import cell as cells
+from benchmarks.unlabelled.cell import (
+    ALL_LABELS,
+    DEPTH_TUNED,
+    JPIB,
+    KBPIB,
+    KBPIB_LABELLED,
+    KBPIB_TUNED,
+    METHODS,
+    ON_X,
+    PLAIN,
+    SELECT,
+    SELF_TRAINING,
+)
+from benchmarks.unlabelled.splits import SPLITS
+
+OVER_TRAIN = cells.TEST_SHARE / (1 - cells.TEST_SHARE)
+PLACE = ["dataset", "labelled"]
+OURS = (KBPIB, JPIB, SELECT, KBPIB_LABELLED, ON_X, "z shuffled")
+OTHERS = (DEPTH_TUNED, SELF_TRAINING, "self-training k best", "label spreading", "z imputed")
+CEILINGS = (ALL_LABELS, "z known at prediction")
+PAIRS = (
+    *((KBPIB, less) for less in (ON_X, KBPIB_LABELLED, SELF_TRAINING, "label spreading", "z imputed")),
+    (KBPIB_TUNED, DEPTH_TUNED),
+)
+DRAWN = {
+    KBPIB: (PALETTE[0], "o", "-"),
+    ON_X: (PALETTE[1], "D", (0, (5, 1.5))),
+    JPIB: (PALETTE[2], "s", "-"),
+    SELF_TRAINING: (PALETTE[4], "v", (0, (1.2, 1.2))),
+    ALL_LABELS: (REFERENCE, "X", "-"),
+}
+BREACH_DRAWN = {"plain": (REFERENCE, "X"), "KbPIB": (PALETTE[0], "o")}
+
+ABOUT = """\
+Made by `python -m benchmarks.unlabelled`. Outcomes come late: a few rows have their label, many more have x and z, and
+at prediction there is x alone. A teacher that has learned x and z on the labelled rows tells the student what to expect
+of all of them. What is that worth, against plain XGBoost on the labelled rows, and how much of it is due to z?
+
+**The assumption**: which labels are missing depends on x and z alone. Nothing in the data can show that it is broken;
+the [last section](#what-a-breach-of-the-assumption-costs) shows what it then costs. When it pays and when not, in a few
+lines: [FINDINGS.md](FINDINGS.md#few-labels-and-many-rows).
+
+A repeat draws a quarter of the set for testing (at most {most_test} rows of it) and at most {most_training} of the
+other rows for training, and of these, class by class, as many as get a label; no method but the ceiling sees the labels
+of the others. All methods see the same rows; seeds are fixed. Boosters have depth {depth}, eta {eta:g}, {rounds} rounds
+and one thread, untuned unless it is said; cross-fitting has {crossfit} folds.
+
+Differences have two half widths, a +- b / c. b is that of the corrected resampled t interval at 95 % (Nadeau and Bengio
+2003) with r = 1/3, test part over the rest, which is right where repeats share their training rows, as for the most
+labels on small sets. c is that of repeats that share nothing; where few of many rows have a label, it is nearly right.
+"win" and "loss" are where b leaves out 0, "win?" and "loss?" where only c does. The bands of the picture are c, the
+thin bars b."""
+
+SAID = {
+    KBPIB: "with the unlabelled rows: a teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
+    JPIB: "with the unlabelled rows: co-training with a view on z alone, kl_weight {joint:g}",
+    SELECT: "the setting that `pi_xgb.select` finds by itself on the same rows, its defaults as they are; run for the "
+    "budgets that have a number",
+    KBPIB_LABELLED: "the same teacher, its student on the labelled rows",
+    ON_X: "control: KbPIB with the unlabelled rows and a teacher that sees x alone",
+    "z shuffled": "control: KbPIB with the unlabelled rows and z of other rows",
+    DEPTH_TUNED: "plain, of depth {depths} by inner cross-validation on log loss",
+    KBPIB_TUNED: "KbPIB with the unlabelled rows, teacher and student of that same depth",
+    SELF_TRAINING: "scikit-learn's SelfTrainingClassifier around the same booster, on x; rows above {threshold:g} get "
+    "their predicted label, at most {steps} times",
+    "self-training k best": "the same; the surest tenth of the unlabelled rows in each of the {steps} steps",
+    "label spreading": "scikit-learn's LabelSpreading, on standardised x; a Gaussian kernel of a width that was chosen "
+    "for it on other draws, as the best of five kernels",
+    "z imputed": "z is regressed on x, on all training rows, out of fold, and plain XGBoost trained on x and that",
+    ALL_LABELS: "ceiling: plain, with the label of every training row",
+    "z known at prediction": "ceiling: plain on x and z of the labelled rows, z there in the test as well",
+}
+
+GLANCE = """\
+Gain over plain in AUC, mean over the sets that have more rows than that. Whether z says more than x was a guess made
+before the run."""
+
+BREACH = """\
+`make_privileged` with bad outcomes (y = 1) made rarer, {training} training rows, {repeats} seeds, {test} test rows. Of
+the outcomes {settled:.0%} are settled; plain XGBoost learns from the labelled rows, KbPIB from all of them. Truth is
+the mean true chance of a bad outcome in the test rows; the error is the mean distance from it over ten bins of equally
+many rows, in the order of the prediction. Intervals are at 95 % over the seeds, which share nothing.
+
+- by chance: which rows are settled is drawn at random. The assumption holds.
+- by z: as many, most of them where z is high. It holds as well, since the teacher sees z; for plain XGBoost, which does
+  not, it does not.
+- bad ones early: {early:.0%} of the bad outcomes among the other rows are known already and are added as labels.
+  Broken: whether a label is there depends on it.
+- not yet taken for no: the same file, and every outcome that is not known yet is taken for a good one. Broken.
+- and some watched closely: the same, and in half of the rows (those above the median of the first feature)
+  {watched:.0%} of the bad outcomes show, in the others {unwatched:.0%}."""
+
+LESSON = """\
+Ranking hardly shows a breach: where being known depends on the outcome alone, the order of the chances stays, and the
+broken files have more labels. Where some are watched more closely than others, it suffers too. The level is what
+breaks: the mean prediction follows the share of bad outcomes among the labels, with a teacher as without, and
+unlabelled rows do not mend it. So use the labels of settled rows only, those old enough for every outcome to be known;
+leave the others unlabelled, whether their outcome shows or not; and give the teacher what says which rows are
+settled."""
+
+
+class Scores:
+    """One value per repeat, by set, budget and method; methods are compared on the repeats that both have."""
+
+    def __init__(self, lines: pd.DataFrame, measure: str, sign: int = 1) -> None:
+        self._wide = sign * lines.pivot(index=[*PLACE, "repeat"], columns="method", values=measure)
+
+    def gain(self, dataset: str, labelled: int, method: str, less: str = PLAIN) -> npt.NDArray[np.float64]:
+        here = self._wide.loc[(dataset, labelled)].reindex(columns=[method, less]).to_numpy(np.float64)
+        gains = here[:, 0] - here[:, 1]
+        return gains[np.isfinite(gains)]
+
+    def mean(self, dataset: str, labelled: int, method: str) -> float:
+        return float(self._wide.loc[(dataset, labelled)][method].mean())
+
+
+def read(results: Path, what: str) -> pd.DataFrame:
+    """The lines of a CSV. SystemExit where there is none yet."""
+    try:
+        lines = pd.read_csv(results)
+    except (OSError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise SystemExit(f"expected {what} that python -m benchmarks.unlabelled made in {results}: {error}") from error
+    if lines.empty or "method" not in lines:
+        raise SystemExit(f"expected {what} that python -m benchmarks.unlabelled made, {results} is none or is empty")
+    return lines
+
+
+def write_page(results: Path, breach_results: Path, page: Path) -> None:
+    """The page, and its pictures in the folder ``figures`` beside it."""
+    lines, broken = read(results, "the CSV of the sets"), read(breach_results, "the CSV of the made data")
+    auc, logloss = Scores(lines, "auc"), Scores(lines, "logloss", -1)
+    folder = page.parent / "figures"
+    draw_gains(lines, auc, folder / "unlabelled_gain.png")
+    draw_breach(broken, folder / "unlabelled_breach.png")
+    out = ["# Few labels, many rows", "", about(), "", *methods(), *splits(lines)]
+    out += ["## At a glance", "", GLANCE, ""]
+    out += glance(lines, auc)
+    out += ["![Gain over plain against labels](figures/unlabelled_gain.png)", ""]
+    out += ["## What it is worth, and what of it is due to z: gain over plain in AUC", ""]
+    out += [*gains(lines, auc, OURS), "## Rivals and ceilings: gain over plain in AUC", ""]
+    out += [*gains(lines, auc, (*OTHERS, *CEILINGS)), "## Head to head in AUC", "", "The first less the second.", ""]
+    out += [*head_to_head(lines, auc), "## Gain over plain in log loss", "", "Above 0 is better than plain.", ""]
+    out += gains(lines, logloss, (KBPIB, JPIB, KBPIB_LABELLED, ON_X, DEPTH_TUNED, SELF_TRAINING, ALL_LABELS))
+    out += ["## What a breach of the assumption costs", "", about_breach(broken), ""]
+    out += [*breach_table(broken), "![What a breach costs](figures/unlabelled_breach.png)", "", LESSON]
+    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+
+
+def about() -> str:
+    return ABOUT.format(
+        most_test=f"{cells.MOST_TEST:,}",
+        most_training=f"{cells.MOST_TRAINING:,}",
+        depth=cells.PARAMS["max_depth"],
+        eta=cells.PARAMS["eta"],
+        rounds=cells.ROUNDS,
+        crossfit=cells.CROSSFIT,
+    )
+
+
+def methods() -> list[str]:
+    said = {
+        "kl_weight": cells.KL_WEIGHT,
+        "joint": cells.JOINT_KL_WEIGHT,
+        "depths": ", ".join(map(str, cells.DEPTHS)),
+        "threshold": cells.THRESHOLD,
+        "steps": cells.SELF_TRAINING_STEPS,
+    }
+    return table(["method", "what it is"], [[name, text.format(**said)] for name, text in SAID.items()])
+
+
+def splits(lines: pd.DataFrame) -> list[str]:
+    found = lines.groupby("dataset")[["training", "repeat"]]
+    most, repeats = found.max()["training"], found.nunique()["repeat"]
+    rows = [
+        [name, str(most[name]), str(repeats[name]), SPLITS[name].why if name in SPLITS else ""] for name in sets(lines)
+    ]
+    return ["## The sets and their z", "", *table(["set", "training rows", "repeats", "z, and why"], rows)]
+
+
+def sets(lines: pd.DataFrame) -> list[str]:
+    """The sets that are there, in the order of the splits."""
+    there = list(lines["dataset"].unique())
+    return [*(name for name in SPLITS if name in there), *(name for name in there if name not in SPLITS)]
+
+
+def places(lines: pd.DataFrame) -> list[tuple[str, int]]:
+    return [
+        (name, int(labelled))
+        for name in sets(lines)
+        for labelled in sorted(lines.loc[lines["dataset"] == name, "labelled"].unique())
+    ]
+
+
+def said_gain(values: npt.NDArray[np.float64]) -> str:
+    return cell(values, OVER_TRAIN) if values.size else NOTHING
+
+
+def with_tally(
+    lines: pd.DataFrame, columns: Sequence[Any], gain: Callable[[str, int, Any], npt.NDArray[np.float64]]
+) -> list[list[str]]:
+    """The place and a cell per column; at the end wins, ties and losses of each column."""
+    rows, verdicts = [], [[] for _ in columns]  # type: ignore[var-annotated]
+    for dataset, labelled in places(lines):
+        found = [gain(dataset, labelled, column) for column in columns]
+        for values, sofar in zip(found, verdicts, strict=True):
+            sofar += [verdict(corrected_interval(values, OVER_TRAIN))] if values.size else []
+        rows.append([dataset, str(labelled), *map(said_gain, found)])
+    tally = [" / ".join(map(str, wins_ties_losses(found))) for found in verdicts]
+    return [*rows, ["wins / ties / losses", "", *tally]]
+
+
+def gains(lines: pd.DataFrame, scores: Scores, columns: Sequence[str]) -> list[str]:
+    """A row per set and budget."""
+    *rows, tally = with_tally(lines, columns, scores.gain)
+    means = [number(abs(scores.mean(dataset, labelled, PLAIN))) for dataset, labelled in places(lines)]
+    rows = [[*row[:2], mean, *row[2:]] for row, mean in zip(rows, means, strict=True)]
+    return table(["set", "labels", "plain", *columns], [*rows, [*tally[:2], "", *tally[2:]]])
+
+
+def head_to_head(lines: pd.DataFrame, scores: Scores) -> list[str]:
+    rows = with_tally(lines, PAIRS, lambda dataset, labelled, pair: scores.gain(dataset, labelled, *pair))
+    return table(["set", "labels", *(f"{method} - {less}" for method, less in PAIRS)], rows)
+
+
+def glance(lines: pd.DataFrame, scores: Scores) -> list[str]:
+    """The mean over the sets for each budget that is not the whole of a set."""
+    columns = [method for method in METHODS if method not in (PLAIN, SELECT, CEILINGS[1])]
+    training = lines.groupby("dataset")["training"].max()
+    rows = []
+    for telling, said in ((True, "says more than x"), (False, "little is expected")):
+        for budget in sorted(lines["labelled"].unique()):
+            at = [name for name, labelled in places(lines) if labelled == budget < training[name]]
+            there = [name for name in at if (name not in SPLITS or SPLITS[name].telling) == telling]
+            if there:
+                means = [np.mean([scores.gain(name, budget, method).mean() for name in there]) for method in columns]
+                rows.append([said, str(budget), str(len(there)), *(signed(float(mean)) for mean in means)])
+    return table(["z", "labels", "sets", *columns], rows)
+
+
+def draw_gains(lines: pd.DataFrame, scores: Scores, path: Path) -> None:
+    """A panel per set: lines with the narrower interval as a band and the wider one as bars."""
+    names = sets(lines)
+    figure, axes = panels(len(names), 3, 4.4, 3.4)
+    for ax, name in zip(axes, names, strict=True):
+        budgets = [labelled for at, labelled in places(lines) if at == name]
+        ax.axhline(0, color="black", linewidth=0.8)
+        for shift, (method, (color, marker, style)) in zip(
+            np.linspace(0.95, 1.05, len(DRAWN)), DRAWN.items(), strict=True
+        ):
+            found = [both_intervals(scores.gain(name, labelled, method), OVER_TRAIN) for labelled in budgets]
+            at, means = np.asarray(budgets) * shift, np.array([wide.mean for wide, _ in found])
+            narrow = np.array([apart.half for _, apart in found])
+            ax.plot(at, means, color=color, marker=marker, linestyle=style, ms=4, lw=1.6, label=method)
+            ax.fill_between(at, means - narrow, means + narrow, color=color, alpha=0.18, linewidth=0)
+            ax.errorbar(at, means, [wide.half for wide, _ in found], fmt="none", ecolor=color, elinewidth=0.6)
+        log_steps(ax, budgets)
+        ax.set_title(name, fontsize="medium")
+        finish(ax, "rows with a label", "gain in AUC over plain")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(DRAWN), fontsize="small")
+    save(figure, path)
+
+
+def about_breach(broken: pd.DataFrame) -> str:
+    return BREACH.format(
+        training=f"{breach.TRAINING:,}",
+        test=f"{breach.TEST:,}",
+        repeats=broken["repeat"].nunique(),
+        settled=breach.SETTLED,
+        early=breach.EARLY,
+        watched=breach.WATCHED,
+        unwatched=breach.UNWATCHED,
+    )
+
+
+def breach_table(broken: pd.DataFrame) -> list[str]:
+    rows = []
+    for (setting, method), found in broken.groupby(["setting", "method"], sort=False):
+        auc, mean, error = (corrected_interval(found[name], 0.0) for name in ("auc", "mean", "calibration"))
+        rows.append(
+            [setting, breach.SETTINGS[setting][1], method, number(found["labels"].mean(), 0)]
+            + [f"{number(one.mean)} +- {number(one.half)}" for one in (auc, mean)]
+            + [number(found["truth"].mean()), f"{number(error.mean)} +- {number(error.half)}"]
+        )
+    header = ["labels", "assumption", "method", "taken for known", "AUC", "mean prediction", "truth", "error"]
+    return table(header, rows)
+
+
+def draw_breach(broken: pd.DataFrame, path: Path) -> None:
+    """AUC, which hardly shows it, beside the mean prediction, which does."""
+    figure, axes = panels(2, 2, 5.2, 3.2)
+    settings = list(dict.fromkeys(broken["setting"]))
+    for ax, measure, label in zip(axes, ("auc", "mean"), ("AUC", "mean prediction"), strict=True):
+        for shift, (method, (color, marker)) in zip((-0.12, 0.12), BREACH_DRAWN.items(), strict=True):
+            of_method = broken[broken["method"] == method].set_index("setting")[measure]
+            found = [corrected_interval(of_method.loc[[setting]].to_numpy(), 0.0) for setting in settings]
+            at = np.arange(len(settings)) + shift
+            halves = [one.half for one in found]
+            ax.errorbar([one.mean for one in found], at, xerr=halves, fmt=marker, color=color, ms=5, label=method)
+        ax.set_yticks(range(len(settings)), settings if measure == "auc" else [""] * len(settings))
+        ax.invert_yaxis()
+        finish(ax, label, "")
+    axes[1].axvline(broken["truth"].mean(), color="black", linewidth=0.9, linestyle="--", label="truth")
+    handles, labels = axes[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
+    save(figure, path)

@@ -1,0 +1,344 @@
+"""Few labels, many rows: the splits, the draws, the methods, the run that goes on, and the page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
+pytest.importorskip("scipy", reason="the intervals need scipy")
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
+
+import xgboost as xgb
+from sklearn.metrics import log_loss, roc_auc_score
+
+import pi_xgb
+from benchmarks.data import DATASETS, LOAD_ERRORS
+from benchmarks.data.store import local_path, user_folder
+from benchmarks.intervals import corrected_interval
+from benchmarks.unlabelled import __main__ as unlabelled
+from benchmarks.unlabelled import breach, cell, page, runner, splits
+
+SHARED = ("dataset", "labelled", "repeat", "method")
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Few rounds, two budgets."""
+    monkeypatch.setattr(cell, "ROUNDS", 5)
+    monkeypatch.setattr(breach, "ROUNDS", 5)
+    monkeypatch.setattr(cell, "BUDGETS", (50,))
+    monkeypatch.setattr(breach, "SETTINGS", {name: breach.SETTINGS[name] for name in ("by chance", "by z")})
+
+
+@pytest.fixture
+def draw():
+    return cell.Draw(splits.made_set("made"), 3)
+
+
+def made_lines(repeats=4):
+    random = np.random.default_rng(0)
+    methods = [method for method in cell.METHODS if method != cell.SELECT]
+    lines = [
+        {"dataset": name, "labelled": labelled, "training": 200, "repeat": repeat, "method": method}
+        for name in ("spam", "heart")
+        for labelled in (50, 200)
+        for repeat in range(repeats)
+        for method in methods
+    ]
+    scores = {name: random.uniform(0.6, 0.9, len(lines)) for name in ("auc", "logloss")}
+    return pd.DataFrame(lines).assign(**scores, seconds=0.1)
+
+
+def made_breach():
+    random = np.random.default_rng(1)
+    lines = [
+        {"setting": setting, "repeat": repeat, "method": method, "truth": 0.28, "labels": 190}
+        for setting in breach.SETTINGS
+        for repeat in range(3)
+        for method in breach.METHODS
+    ]
+    names = ("auc", "logloss", "mean", "calibration")
+    return pd.DataFrame(lines).assign(**{name: random.uniform(0.1, 0.9, len(lines)) for name in names})
+
+
+# --- splits -----------------------------------------------------------------------------------------------------------
+
+
+def has_files(name):
+    folder = user_folder()
+    return folder is not None and all(local_path(raw, folder) for raw in DATASETS[name].files)
+
+
+@pytest.mark.parametrize("name", splits.SPLITS)
+def test_z_is_not_in_x_and_both_are_there(name):
+    if not has_files(name):
+        pytest.skip(f"the raw files of {name} are not there: PI_XGB_DATA names no folder that has them")
+    dataset, split = splits.split_set(name), splits.SPLITS[name]
+    (x, _), (z, _) = dataset.student(), dataset.teacher()
+    assert not set(x.columns) & set(z.columns)
+    assert len(x.columns) + len(z.columns) == dataset.X.shape[1]
+    assert tuple(z.columns) == (split.privileged or DATASETS[name].privileged)
+    assert set(np.unique(dataset.y)) == {0, 1}
+    # What is predicted is among neither.
+    assert not {"G3", "y"} & set(dataset.X.columns)
+    assert split.why
+
+
+@pytest.mark.parametrize("name", ["student_mat", "student_por"])
+def test_a_good_grade_is_rarer_than_the_papers_pass(name):
+    if not has_files(name):
+        pytest.skip(f"the raw files of {name} are not there: PI_XGB_DATA names no folder that has them")
+    good, passed = splits.split_set(name).y, splits.load(name).y
+    assert not (good > passed).any()
+    assert 0.3 < good.mean() < 0.7
+
+
+# --- draws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_rows", [297, 395, 649, 4015, 45211])
+def test_budgets_double_up_to_all_training_rows(n_rows):
+    budgets = cell.budgets_of(n_rows)
+    assert budgets[0] == 50
+    assert budgets[-1] == cell.training_rows(n_rows) <= cell.MOST_TRAINING
+    assert budgets[:-1] == [50 * 2**step for step in range(len(budgets) - 1)]
+    assert budgets[-1] >= 2 * budgets[-2]
+
+
+def test_a_draw_keeps_test_rows_out_of_training_and_labels_each_class_its_share():
+    dataset = splits.made_set("made")
+    draw = cell.Draw(dataset, 3)
+    rows = {part: {row.tobytes() for row in getattr(draw, part).x} for part in ("train", "test")}
+    assert not rows["train"] & rows["test"]
+    assert len(rows["train"]) + len(rows["test"]) == dataset.y.size
+    known = draw.labelled_rows(50)
+    assert known.sum() == 50
+    assert abs(draw.train.y[known].mean() - draw.train.y.mean()) < 0.02
+    # The same seed draws the same rows, another one others.
+    assert (cell.Draw(dataset, 3).train.x == draw.train.x).all()
+    assert not (cell.Draw(dataset, 4).train.x == draw.train.x).all()
+    assert draw.labelled_rows(len(draw.train.y)).all()
+
+
+@pytest.mark.parametrize("method", [name for name in cell.METHODS if name not in page.CEILINGS])
+def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
+    before = cell.METHODS[method](cell.Work(draw, 50))
+    other = cell.Draw(splits.made_set("made"), 3)
+    # The labelled rows of a draw are dealt by class: they are found before the other labels are turned over.
+    known = other.labelled_rows(50)
+    other.labelled_rows = lambda budget: known
+    other.train.y[~known] = 1 - other.train.y[~known]
+    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+
+
+@pytest.mark.parametrize("method", [name for name in cell.METHODS if name != page.CEILINGS[1]])
+def test_no_method_sees_z_of_the_test_rows(draw, method, quick):
+    before = cell.METHODS[method](cell.Work(draw, 50))
+    other = cell.Draw(splits.made_set("made"), 3)
+    other.test.z[:] = 0
+    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+
+
+# --- methods ----------------------------------------------------------------------------------------------------------
+
+
+def by_hand(draw, known):
+    """KbPIB with unlabelled rows: the mean of teachers, and a custom objective on the blended target."""
+    train = draw.train
+    xz, label = np.hstack([train.x, train.z]), np.where(known, train.y, 0)
+    teacher = pi_xgb.fit_teacher(
+        cell.PARAMS, xgb.DMatrix(xz, label, nthread=1), cell.ROUNDS, crossfit=5, labelled=known
+    )
+    said = [booster.predict(xgb.DMatrix(xz, nthread=1)) for booster in teacher.boosters]
+    np.testing.assert_allclose(teacher.values[~known], np.mean(said, axis=0)[~known], rtol=1e-5)
+    factor = known + 10.0
+    target = (known * label + 10 * teacher.values) / factor
+
+    def objective(margin, _):
+        p = 1 / (1 + np.exp(-margin.astype(np.float64)))
+        return factor * (p - target), factor * p * (1 - p)
+
+    params = {**cell.PARAMS, "base_score": float(np.average(target, weights=factor))}
+    booster = xgb.train(params, xgb.DMatrix(train.x, label, nthread=1), cell.ROUNDS, obj=objective)
+    return 1 / (1 + np.exp(-booster.predict(xgb.DMatrix(draw.test.x, nthread=1), output_margin=True)))
+
+
+def test_kbpib_is_what_it_is_by_hand(draw):
+    work = cell.Work(draw, 50)
+    np.testing.assert_allclose(cell.kbpib(work), by_hand(draw, work.known), atol=2e-4)
+
+
+def test_a_line_holds_the_scores_of_plain_xgboost(draw):
+    (line,) = cell.lines(draw, 50, [cell.PLAIN])
+    known = draw.labelled_rows(50)
+    booster = xgb.train(cell.PARAMS, xgb.DMatrix(draw.train.x[known], draw.train.y[known]), cell.ROUNDS)
+    said = booster.predict(xgb.DMatrix(draw.test.x))
+    assert line["auc"] == roc_auc_score(draw.test.y, said)
+    assert line["logloss"] == pytest.approx(log_loss(draw.test.y, said.astype(float)))
+
+
+def test_with_all_labels_the_unlabelled_rows_are_none(draw):
+    found = {line["method"]: line["auc"] for line in cell.lines(draw, len(draw.train.y), unlabelled.QUICK)}
+    assert found[cell.KBPIB] == pytest.approx(found[cell.KBPIB_LABELLED], abs=2e-3)
+    assert found[cell.ALL_LABELS] == found[cell.PLAIN] == pytest.approx(found[cell.SELF_TRAINING], abs=2e-3)
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_run_goes_on_to_the_same_results(tmp_path, quick):
+    whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
+    methods = [cell.PLAIN, cell.KBPIB]
+    runner.run(["made"], methods, 2, whole)
+    lines = whole.read_text().splitlines()
+    assert len(lines) == 1 + 2 * 2 * 2
+    for left in ([*lines[:4], lines[4][:20]], lines[:1], [lines[0][:9]], [*lines[:-1], lines[-1][:-3]], []):
+        killed.write_text("\n".join(left))
+        runner.run(["made"], methods, 2, killed)
+        key = list(SHARED)
+        expected, found = (
+            pd.read_csv(file).sort_values(key).drop(columns="seconds").reset_index(drop=True)
+            for file in (whole, killed)
+        )
+        pd.testing.assert_frame_equal(found, expected)
+        # What was whole was not done again.
+        kept = [line for line in left[:-1] if line]
+        assert killed.read_text().splitlines()[: len(kept)] == kept
+
+
+def test_a_finished_run_does_nothing_and_a_further_method_is_added(tmp_path, quick, monkeypatch):
+    out = tmp_path / "unlabelled.csv"
+    runner.run(["made"], [cell.PLAIN], 1, out, only=[50])
+    before = out.read_text()
+    runner.run(["made"], [cell.PLAIN, "z imputed"], 1, out, only=[50])
+    assert out.read_text().startswith(before)
+    assert list(pd.read_csv(out)["method"]) == [cell.PLAIN, "z imputed"]
+    before = out.read_text()
+    monkeypatch.setattr(runner, "work", lambda unit: pytest.fail("a cell was done again"))
+    runner.run(["made"], [cell.PLAIN, "z imputed"], 1, out, only=[50])
+    assert out.read_text() == before
+
+
+def test_two_processes_do_what_one_does(tmp_path):
+    alone, both = tmp_path / "alone.csv", tmp_path / "both.csv"
+    for out, jobs in ((alone, 1), (both, 2)):
+        runner.run(["made"], [cell.PLAIN, cell.KBPIB], 2, out, jobs=jobs, only=[50])
+    tables = [pd.read_csv(out).drop(columns="seconds").sort_values(list(SHARED)) for out in (alone, both)]
+    pd.testing.assert_frame_equal(*(table.reset_index(drop=True) for table in tables))
+
+
+def test_smoke_prints_the_page(capsys, quick):
+    unlabelled.main(["--smoke"])
+    out = capsys.readouterr().out
+    assert out.startswith("# Few labels, many rows")
+    assert "| made | 50 |" in out
+    assert "| by z | holds | KbPIB |" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets", "hart"], "^no data set is called hart"),
+        (["--methods", "magic"], "^no method is called magic"),
+        (["--repeats", "0"], "--repeats must be at least 1, got 0"),
+        (["--jobs", "0"], "--jobs must be at least 1, got 0"),
+        (["--out", "."], "--out expects a CSV file, got the folder"),
+        (["--out", "nope.csv", "--page"], "expected the CSV of the sets .* nope.csv"),
+        (["--out", "foreign.csv", "--page"], "foreign.csv is none or is empty"),
+        (["--out", "foreign.csv"], "foreign.csv is not a CSV of python -m benchmarks.unlabelled"),
+    ],
+)
+def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runner, "split_set", splits.made_set)
+    (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit, match=message):
+        unlabelled.main(arguments)
+    assert (tmp_path / "foreign.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_a_set_whose_data_cannot_be_had_is_named(monkeypatch):
+    def damaged(name):
+        raise LOAD_ERRORS[0]("student-mat.csv is damaged")
+
+    monkeypatch.setattr(runner, "split_set", damaged)
+    with pytest.raises(SystemExit, match=r"student_mat: student-mat\.csv is damaged"):
+        runner.loaded("student_mat")
+
+
+# --- made data --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_in_the_file_follows_its_setting():
+    rows = breach.made(0, 4000)
+    seen = {name: seen_by(rows, np.random.default_rng(1)) for name, (seen_by, _) in breach.SETTINGS.items()}
+    # Where the assumption holds, no label is wrong, and the labelled rows have the truth's chance given x and z.
+    for name in ("by chance", "by z", "bad ones early"):
+        assert (seen[name].label == rows.y)[seen[name].known].all(), name
+    known = seen["bad ones early"].known
+    assert rows.y[known].mean() > rows.y.mean() + 0.2
+    assert rows.chance[seen["by z"].known].mean() > rows.chance.mean() + 0.1
+    for name in ("not yet taken for no", "and some watched closely"):
+        # No bad outcome is made up, most are missing, and nothing says so.
+        assert seen[name].known.all()
+        assert not (seen[name].label > rows.y).any()
+        assert 0.2 < seen[name].label.sum() / rows.y.sum() < 0.5
+
+
+def test_the_truth_has_no_calibration_error():
+    rows = breach.made(1, 4000)
+    assert breach.calibration_error(rows.chance, rows.chance) == 0
+    assert breach.calibration_error(rows.chance / 2, rows.chance) == pytest.approx(rows.chance.mean() / 2)
+    assert abs(rows.y.mean() - rows.chance.mean()) < 0.02
+
+
+def test_the_labels_that_are_not_known_are_not_learned_from():
+    rows = breach.made(0, 400)
+    known = np.arange(400) < 100
+    seen = breach.Seen(rows.y, known)
+    other = breach.Seen(np.where(known, rows.y, 1 - rows.y), known)
+    for model in (breach.plain, breach.kbpib):
+        assert model(rows, seen).save_raw() == model(rows, other).save_raw()
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_what_the_lines_say(tmp_path):
+    lines = made_lines()
+    # A repeat that lacks a method is left out where that one is compared, and nowhere else.
+    lines = lines[~((lines["dataset"] == "heart") & (lines["repeat"] == 3) & (lines["method"] == cell.JPIB))]
+    lines.to_csv(tmp_path / "unlabelled.csv", index=False)
+    made_breach().to_csv(tmp_path / "unlabelled_breach.csv", index=False)
+    unlabelled.main(["--page", "--out", str(tmp_path / "unlabelled.csv")])
+    text = (tmp_path / "UNLABELLED.md").read_text()
+    here = lines[(lines["dataset"] == "heart") & (lines["labelled"] == 50)]
+    wide = here.pivot(index="repeat", columns="method", values="auc")
+    row = next(line for line in text.splitlines() if line.startswith("| heart | 50 |")).split(" | ")
+    assert row[2] == f"{wide[cell.PLAIN].mean():.3f}"
+    for column, method in enumerate(page.OURS, start=3):
+        if method == cell.SELECT:
+            assert row[column] == "-"
+            continue
+        values = (wide[method] - wide[cell.PLAIN]).dropna()
+        assert len(values) == (3 if method == cell.JPIB else 4)
+        corrected, apart = (corrected_interval(values, ratio) for ratio in (1 / 3, 0.0))
+        assert (
+            row[column].strip(" |").startswith(f"{corrected.mean:+.4f} +- {corrected.half:.4f} / {apart.half:.4f}")
+        ), method
+    # Sets stand in the order of the splits, and log loss is turned so that more is better.
+    assert text.index("| heart | 50 |") < text.index("| spam | 50 |")
+    loss = here.pivot(index="repeat", columns="method", values="logloss")
+    gain = (loss[cell.PLAIN] - loss[cell.KBPIB]).mean()
+    assert f"| heart | 50 | {loss[cell.PLAIN].mean():.3f} | {gain:+.4f} +- " in text
+    for name in ("unlabelled_gain.png", "unlabelled_breach.png"):
+        assert f"(figures/{name})" in text
+        assert (tmp_path / "figures" / name).stat().st_size > 10_000
+
+
+def test_the_repositorys_page_comes_from_the_repositorys_csv(tmp_path):
+    for results in (unlabelled.RESULTS, unlabelled.breach_of(unlabelled.RESULTS)):
+        (tmp_path / results.name).write_bytes(results.read_bytes())
+    unlabelled.main(["--page", "--out", str(tmp_path / unlabelled.RESULTS.name)])
+    assert (tmp_path / "UNLABELLED.md").read_text() == unlabelled.PAGE.read_text()
