@@ -511,3 +511,57 @@ def test_words_that_say_nothing(guided, words):
         given |= {"privileged_evals": [(rows.privileged(), "valid")], "early_stopping_rounds": 2}
     with pytest.raises((ValueError, TypeError), match=words):
         pi_xgb.train(rows.params, rows.dtrain(), **given)
+
+
+@pytest.mark.parametrize("engine", ["callback", "native"])
+def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine):
+    from pi_xgb.constraints import GroupParity
+
+    rows = Rows("binary:logistic", 5)
+    group = np.arange(rows.n) % 2
+    parity, price = GroupParity(group), 3.0
+    joint = pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=[(parity, price)])
+    booster = pi_xgb.train(
+        rows.params,
+        rows.dtrain(),
+        ROUNDS,
+        teacher=[(joint, 0.8), (GroupParity(group), price)],
+        labelled=rows.labelled,
+        engine=engine,
+    )
+
+    m, w = rows.labelled.astype(float), rows.weight
+    dtrain, dpriv = rows.dtrain(), rows.privileged()
+    student, teacher = xgb.Booster(rows.params, [dtrain]), xgb.Booster(rows.params, [dpriv])
+
+    def mean(one: xgb.Booster, matrix: xgb.DMatrix) -> np.ndarray:
+        return 1 / (1 + np.exp(-one.predict(matrix, output_margin=True, training=True)))
+
+    def step(one: xgb.Booster, matrix: xgb.DMatrix, own: np.ndarray, other: np.ndarray, i: int) -> None:
+        wanted = parity.q(own, rows.y, w)
+        grad = w * (m * (own - rows.y) + 0.8 * (own - other) + price * (own - wanted))
+        one.boost(matrix, i, grad=grad, hess=w * (m + 0.8 + price) * own * (1 - own))
+
+    for i in range(ROUNDS):
+        p, q = mean(student, dtrain), mean(teacher, dpriv)
+        step(student, dtrain, p, q, i)
+        step(teacher, dpriv, q, mean(student, dtrain), i)
+    # Written down with the constraint in both, it is the same student.
+    np.testing.assert_allclose(margins(booster, rows), margins(student, rows), atol=1e-3)
+    # And in the teacher it matters.
+    alone = pi_xgb.JointTeacher(rows.privileged(), rows.params)
+    without = pi_xgb.train(
+        rows.params,
+        rows.dtrain(),
+        ROUNDS,
+        teacher=[(alone, 0.8), (GroupParity(group), price)],
+        labelled=rows.labelled,
+        engine=engine,
+    )
+    assert np.abs(margins(booster, rows) - margins(without, rows)).max() > 1e-2
+
+
+def test_further_teachers_are_pairs():
+    rows = Rows("binary:logistic")
+    with pytest.raises(TypeError, match="further_teachers must be a list of"):
+        pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=rows.q)

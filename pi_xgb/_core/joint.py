@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._arrays import Array
+from .._arrays import Array, read_only
 from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, slice_rows, thaw
@@ -19,7 +19,7 @@ from .checks import check_dmatrix, check_kl_weight, check_same_labels
 from .lesson import Lesson
 from .objective import KLObjective
 from .spec import Spec
-from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher
+from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher, Teaching, as_teachings, is_list_of_pairs
 
 # Enough rows of the student's last predictions to tell it from any other student.
 _ROWS_REMEMBERED = 1000
@@ -43,6 +43,9 @@ class JointTeacher(Teacher):
         The teacher's booster, or its file, when a training is continued. It must be the continued student's own
         teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
         number of rounds can be checked.
+    further_teachers
+        Who else teaches this booster: constraints that should hold in the teacher as well as in the student (where they
+        stand in the list of :func:`pi_xgb.train`), as a list of (teacher, weight).
 
     Examples
     --------
@@ -68,12 +71,14 @@ class JointTeacher(Teacher):
         *,
         kl_weight: float | None = None,
         xgb_model: Any = None,
+        further_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         check_dmatrix(dprivileged, "privileged")
         self._spec = Spec.read(params)
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
+        self._further = _teachings(further_teachers, self._spec)
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
@@ -131,7 +136,11 @@ class JointTeacher(Teacher):
         else:
             self._check_is_behind(student, rounds, training.matrix)
         pull = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
-        self._blend = Blend(self._spec.loss, task.label, [pull], weight=task.weight, labelled=task.labelled)
+        weights = [pull, *(further.weight for further in self._further)]
+        self._blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        for further in self._further:
+            further.teacher.check(task.n_rows)
+            further.teacher.start(training._replace(kl_weight=further.weight, student=None, matrix=None))
         self._training, self._q = training._replace(student=None, matrix=None), None
 
     def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
@@ -168,13 +177,17 @@ class JointTeacher(Teacher):
         if self._booster is None:
             self._booster = self._first_booster(mean, self._training)
         else:
-            self._grow(self._booster, mean, self._blend)
+            self._grow(self._booster, mean, self._blend, self._training)
         self._q = self._mean(self._booster)
         self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
 
     def take(self, rows: Array) -> JointTeacher:
-        return JointTeacher(slice_rows(self._dprivileged, rows), self._spec.params, kl_weight=self._own_kl_weight)
+        further = [
+            (one.teacher.take(rows), one.weight if one.per_row is None else one.weight[rows]) for one in self._further
+        ]
+        part = slice_rows(self._dprivileged, rows)
+        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, further_teachers=further)
 
     def share(self, rows: Array) -> JointTeacher:
         raise TypeError(
@@ -191,10 +204,12 @@ class JointTeacher(Teacher):
                 base_score = Lesson(dataclasses.replace(training.task, spec=self._spec), []).base_score()
         return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
-    def _grow(self, booster: xgboost.Booster, mean: Array, blend: Blend) -> None:
+    def _grow(self, booster: xgboost.Booster, mean: Array, blend: Blend, training: Start) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
-        grad, hess = self._spec.loss.gradient(own, blend.target([mean], mean), blend.factor)
-        del own
+        told = read_only(own)
+        answers = [mean, *(one.teacher.answer(training.task, told, one.weight) for one in self._further)]
+        grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
+        del own, told, answers
         self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
@@ -206,6 +221,15 @@ class JointTeacher(Teacher):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+
+
+def _teachings(further_teachers: Any, spec: Spec) -> list[Teaching]:
+    """Those who teach the privileged booster besides the labels and the student."""
+    if len(further_teachers) == 0:
+        return []
+    if not is_list_of_pairs(further_teachers):
+        raise TypeError(f"further_teachers must be a list of (teacher, weight), got {type(further_teachers).__name__}")
+    return [one for one in as_teachings(further_teachers, DEFAULT_KL_WEIGHT, spec.loss.range) if one.kl_weight > 0]
 
 
 class JointObjective(KLObjective):
