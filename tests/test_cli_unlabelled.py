@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -271,7 +272,7 @@ def test_tune_chooses_with_rows_without_a_label(rows, capsys):
     out, err = capsys.readouterr()
     x, guided = matrices(frame)
     chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
-                           seed=0, **guided)  # fmt: skip
+                           groups=frame["patient"], seed=0, **guided)  # fmt: skip
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], chosen.summary["gain"])
     assert str(chosen) in err
@@ -284,7 +285,8 @@ def test_auto_chooses_with_rows_without_a_label(rows, capsys):
     options = [*OF_ROWS, "--kl-weight", "auto", "--crossfit", "2"]
     works(*train("rows.csv", "y", *options))
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, seed=0, **guided)
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, seed=0,
+                           groups=frame["patient"], **guided)  # fmt: skip
     assert str(chosen) in capsys.readouterr().err
     assert same_model("model.ubj", chosen.train(x, **guided))
 
@@ -302,13 +304,13 @@ def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     expected = pi_xgb.compare(
         in_categories(frame)[FEATURES], frame["y"].astype(float), frame[["z0", "z1"]],
         params=PARAMS, num_boost_round=6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
-        repeats=1, seed=0, **told,
+        repeats=1, seed=0, groups=frame["patient"], **told,
     )  # fmt: skip
     found = pd.read_csv(io.StringIO(out))
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert str(expected) in err
-    # In each fold half of the labelled rows.
-    assert set(found["size"]) == {33}
+    # In each fold about half of the labelled rows, in whole groups.
+    assert set(found["size"]) <= {31, 32, 33, 34}
 
 
 def test_drop_leaves_the_choosing_to_labelled_rows(rows, capsys):
@@ -319,3 +321,32 @@ def test_drop_leaves_the_choosing_to_labelled_rows(rows, capsys):
         works(*command("tune", name, "y", "--unlabelled", "drop", *SHORT), "--format", "csv")
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
+
+
+def test_groups_are_kept_together_by_folds_and_by_a_share(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 5)
+    marks = rng.normal(size=(60, 3))[patient] + rng.normal(scale=0.01, size=(300, 3))
+    frame = pd.DataFrame(marks, columns=["a", "b", "z"])
+    frame["ill"], frame["patient"] = rng.integers(0, 2, 60)[patient], patient
+    frame.to_csv("visits.csv", index=False)
+    common = [
+        "visits.csv",
+        "--label",
+        "ill",
+        "--privileged",
+        "z",
+        "--crossfit-groups",
+        "patient",
+        "--params",
+        "nthread=1",
+    ]
+    works("compare", *common, "--crossfit", "3", "--rounds", "30", "--folds", "3", "--repeats", "1", "--metric", "auc",
+          "--kl-weight", "1", "--method", "kbpib", "--teacher", "privileged", "--format", "csv")  # fmt: skip
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out)).set_index("model")
+    # The outcome belongs to the patient and marks say nothing of it: only other visits would tell.
+    assert 0.3 < table.loc["NF", "score"] < 0.7
+    works("train", *common, "--crossfit", "3", "--rounds", "30", "--valid", "0.3", "--out", "model.ubj")
+    watched = float(re.search(r"logloss ([\d.]+)", capsys.readouterr().err)[1])
+    assert watched > 0.6

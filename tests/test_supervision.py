@@ -364,14 +364,20 @@ def test_rows_without_privileged_values_are_not_taught():
     assert not np.array_equal(margins(everywhere, rows), margins(booster, rows))
 
 
-def test_without_weight_a_teacher_trains_plainly_on_labelled_rows():
+@pytest.mark.parametrize("tree_method", ["hist", "exact"])
+def test_without_weight_it_is_plain_training_on_labelled_rows(tree_method):
     rows = Rows("binary:logistic")
-    del rows.params["base_score"]
-    booster = pi_xgb.train(
-        rows.params, rows.dtrain(), ROUNDS, teacher=rows.q, kl_weight=0, labelled=rows.labelled, engine="callback"
-    )
-    expected = xgb.train(rows.params, rows.dtrain(rows.labelled), ROUNDS)
-    np.testing.assert_allclose(margins(booster, rows), margins(expected, rows), atol=1e-5)
+    params = rows.params | {"tree_method": tree_method}
+    del params["base_score"]
+    guided = {"teacher": rows.q, "kl_weight": 0, "labelled": rows.labelled}
+    booster = pi_xgb.train(params, rows.dtrain(), ROUNDS, **guided)
+    expected = xgb.train(params, rows.dtrain(rows.labelled), ROUNDS)
+    # To the bit: the others are not there.
+    assert booster.save_raw("json") == expected.save_raw("json")
+    # From quantiles no row can be taken out, so it is left out by weight.
+    of_quantiles = xgb.QuantileDMatrix(rows.x, rows.y, weight=rows.weight)
+    by_weight = pi_xgb.train(params | {"tree_method": "hist"}, of_quantiles, ROUNDS, **guided)
+    np.testing.assert_allclose(margins(by_weight, rows), margins(expected, rows), atol=1e-5)
 
 
 def test_native_says_where_it_is_not_exact():
@@ -409,6 +415,10 @@ SPOILT = {
     "weight negative": ({"teacher_weight": [-1.0] + [1.0] * 159}, ("teacher_weight", "at least 0", "row 0 has -1")),
     "weight NaN": ({"teacher_weight": [np.nan] + [1.0] * 159}, ("teacher_weight", "row 0 has nan")),
     "weight infinite": ({"teacher_weight": [np.inf] + [1.0] * 159}, ("teacher_weight", "row 0 has inf")),
+    "weight beyond single precision": ({"teacher_weight": np.full(160, 1e30)}, ("teacher_weight", "at most 1e+12")),
+    "kl_weight beyond it": ({"kl_weight": 1e30}, ("kl_weight", "at most 1e+12")),
+    "weight of time": ({"teacher_weight": np.ones(160, "m8[s]")}, ("teacher_weight", "timedelta64")),
+    "masked weight": ({"teacher_weight": np.ma.masked_array(np.ones(160), np.arange(160) < 2)}, ("masked array",)),
     "weight of text": ({"teacher_weight": ["a"] * 160}, ("teacher_weight", "numbers")),
     "kl_weight per row": ({"kl_weight": np.ones(160)}, ("kl_weight", "160", "teacher_weight=")),
     "groups too few": ({"crossfit": 3, "crossfit_groups": [0, 1] * 80}, ("crossfit_groups", "2", "3 folds")),
@@ -565,3 +575,48 @@ def test_further_teachers_are_pairs():
     rows = Rows("binary:logistic")
     with pytest.raises(TypeError, match="further_teachers must be a list of"):
         pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=rows.q)
+
+
+def test_a_mask_of_arrow_is_a_mask():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = Rows("binary:logistic")
+    models = [
+        pi_xgb.train(rows.params, rows.dtrain(), 3, privileged=rows.privileged(), labelled=mask).save_raw("json")
+        for mask in (rows.labelled, pyarrow.array(rows.labelled), pyarrow.chunked_array([rows.labelled]))
+    ]
+    assert models[0] == models[1] == models[2]
+
+
+def test_a_margin_that_is_nan_is_an_error():
+    rows = Rows("binary:logistic")
+    margin = np.zeros(rows.n)
+    margin[7] = np.nan
+    dtrain = xgb.DMatrix(rows.x, rows.y, base_margin=margin)
+    for guided in ({"teacher": rows.q}, {"privileged": rows.privileged(), "method": "jpib"}):
+        with pytest.raises(ValueError, match=r"base_margin of dtrain .* 1 rows, first in row 7"):
+            pi_xgb.train(rows.params, dtrain, **guided)
+
+
+def test_one_class_alone_is_found_on_every_road():
+    rows = Rows("binary:logistic")
+    ones = rows.y == 1
+    with pytest.raises(ValueError, match="of the class 1"):
+        pi_xgb.fit_teacher(rows.params, rows.privileged(), 3, labelled=ones)
+    with pytest.raises(ValueError, match="of the class 1"):
+        pi_xgb.cv(rows.params, rows.dtrain(), 3, privileged=rows.privileged(), labelled=ones)
+    with pytest.raises(ValueError, match="at most the 6 labelled rows"):
+        pi_xgb.cv(rows.params, rows.dtrain(), 3, nfold=9, teacher=rows.q, labelled=np.arange(rows.n) < 6)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"labelled": [True] * 5 + [False]}, "labelled has 6 rows, the training matrix has 160"),
+        ({"teacher_weight": [0.5] * 6}, "teacher_weight has 6 rows, the training matrix has 160"),
+        ({"labelled": [False] * 160}, "no row with a label"),
+    ],
+)
+def test_an_objective_says_whose_rows_it_knows(said, words):
+    rows = Rows("binary:logistic")
+    with pytest.raises(ValueError, match=words):
+        xgb.train(rows.params, rows.dtrain(), 2, obj=pi_xgb.KLObjective(rows.q, **said))

@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)
     supervision = {name: values for name, values in rows.supervision.items() if name != "labelled"}
+    supervision |= {"groups": rows.crossfit_groups}
     comparison = compare(
         rows.x,
         rows.told_y,

@@ -163,15 +163,23 @@ def read_validation(source: Source, columns: Columns, like: Rows, target: Target
 
 
 def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training rows and a share of those with a label, drawn so that every label has its share in both."""
-    known = np.arange(len(rows.y)) if rows.labelled is None else np.flatnonzero(rows.labelled)
-    shuffled = np.random.default_rng(seed).permutation(known)
-    by_label = shuffled[np.argsort(rows.y[shuffled], kind="stable")]
+    """Training rows and a share of those with a label: whole groups, or with its share of every label."""
+    is_known = np.ones(len(rows.y), bool) if rows.labelled is None else rows.labelled
+    known = np.flatnonzero(is_known)
+    generator = np.random.default_rng(seed)
     is_aside = np.zeros(len(rows.y), bool)
-    is_aside[by_label] = np.diff(np.floor(np.arange(len(known) + 1) * share)) > 0
-    if is_aside[known].all() or not is_aside.any():
+    if rows.crossfit_groups is None:
+        shuffled = generator.permutation(known)
+        by_label = shuffled[np.argsort(rows.y[shuffled], kind="stable")]
+        is_aside[by_label] = np.diff(np.floor(np.arange(len(known) + 1) * share)) > 0
+    else:
+        group = pd.factorize(rows.crossfit_groups)[0]
+        order = generator.permutation(group.max() + 1)
+        counts = np.bincount(group[known], minlength=len(order))
+        is_aside = np.isin(group, order[np.cumsum(counts[order]) <= share * len(known)])
+    if is_aside[known].all() or not is_aside[known].any():
         raise ValueError(f"--valid {share:g} of {len(known)} rows leaves no row on one side: give another share")
-    return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside))
+    return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside & is_known))
 
 
 def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--weight") -> Array | None:

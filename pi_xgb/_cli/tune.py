@@ -117,4 +117,5 @@ def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> 
     from ..selection import select
 
     privileged: Any = rows.teacher(sees_all=False)
-    return select(params, rows.student(), rounds, privileged=privileged, **rows.supervision, **keywords)
+    taught = {"privileged": privileged, "groups": rows.crossfit_groups, **rows.supervision}
+    return select(params, rows.student(), rounds, **taught, **keywords)

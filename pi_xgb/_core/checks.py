@@ -14,6 +14,8 @@ from .._arrays import Array
 from .._xgb.collective import global_sum
 from .losses import PROBABILITIES, Loss, Range
 
+MAX_KL_WEIGHT = 1e12
+
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
@@ -25,10 +27,10 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
         )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
-    if not 0 <= float(kl_weight) < np.inf:
+    if not 0 <= float(kl_weight) <= MAX_KL_WEIGHT:
         raise ValueError(
-            f"{name} must be finite and at least 0, got {kl_weight!r}: 0 trains without the teacher, "
-            "1 counts the teacher as much as the labels"
+            f"{name} must be finite and at least 0 (and at most {MAX_KL_WEIGHT:g}: beyond it single precision knows no "
+            f"labels), got {kl_weight!r}: 0 trains without the teacher, 1 counts the teacher as much as the labels"
         )
     return float(kl_weight)
 
@@ -58,6 +60,16 @@ def check_weights(weight: Array, n_rows: int, name: str) -> None:
         raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
     if weight.max() == 0 and not collective.is_distributed():
         raise ValueError(f"the weights of {name} are all 0: at least one row must weigh something")
+
+
+def check_base_margin(margin: Array, name: str) -> None:
+    """A margin that is NaN in one row would make every prediction NaN, without a word."""
+    wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
+    if wrong.size:
+        raise ValueError(
+            f"the base_margin of {name} must be finite, it is not in {wrong.size} rows, first in row {wrong[0]}: give "
+            "every row a margin to start from"
+        )
 
 
 def check_some_weight(weight: Array, n_rows: int, name: str) -> None:

@@ -212,6 +212,7 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
     if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, guidance.privileged)):
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
     task = guidance.task(spec, dtrain, num_boost_round)
+    task.check_labelled_rows()
     if dtrain.get_uint_info("group_ptr").size > 1:
         raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
     return task
@@ -267,6 +268,10 @@ def _row_folds(
         return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     label = label[rows]
+    if labelled is not None and folds is None and nfold > len(rows):
+        raise ValueError(
+            f"nfold must be at most the {len(rows)} labelled rows, which are dealt to the folds, got {nfold}"
+        )
     if folds is not None:
         splits = folds.split(X=label, y=label)
     elif stratified:

@@ -131,8 +131,10 @@ def fit_teacher(
         check_dmatrix(dprivileged, "privileged")
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
+        spec = Spec.read(params)
+        Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
         teacher = learn(
-            Spec.read(params),
+            spec,
             dprivileged,
             num_boost_round,
             weight=dprivileged.get_weight(),

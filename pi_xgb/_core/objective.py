@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
@@ -129,6 +130,7 @@ class KLObjective:
         teachings, labelled = self._taught_by(spec, dtrain)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
+        _check_lengths(len(margin), labelled, teachings)
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         lesson = Lesson(task, teachings)
         self._round.start(lesson, dtrain)
@@ -162,6 +164,18 @@ class KLObjective:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching]) -> None:
+    """What was said of rows was said of these."""
+    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in teachings)]:
+        if values is not None and len(values) != n_rows:
+            raise ValueError(
+                f"{name} has {len(values)} rows, the training matrix has {n_rows}: it must be made for these very "
+                "rows. (Inside xgboost.cv use attach_teacher, which lets it travel with them, or pi_xgb.cv)"
+            )
+    if labelled is not None and not labelled.any() and not collective.is_distributed():
+        raise ValueError("labelled has no row with a label: a teacher has to learn from some")
 
 
 class LessonObjective:

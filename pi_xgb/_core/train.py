@@ -6,14 +6,16 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xgboost
+from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_choice
 from .._version import __version__
 from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
-from .._xgb.matrix import exclusive
+from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
@@ -169,10 +171,12 @@ def train(
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
 
-    def boost(chosen: Any, listeners: Sequence[TrainingCallback] = (), **further: Any) -> xgboost.Booster:
+    def boost(
+        chosen: Any, listeners: Sequence[TrainingCallback] = (), rows: xgboost.DMatrix = dtrain, **further: Any
+    ) -> xgboost.Booster:
         return xgboost.train(
             chosen,
-            dtrain,
+            rows,
             num_boost_round,
             evals=evals,
             maximize=maximize,
@@ -199,8 +203,8 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
-        if not (teachings or on_any_worker(task.labelled is not None)):
-            return boost(params)
+        if not teachings and (plain := _labelled_alone(task, dtrain)) is not None:
+            return boost(params, rows=plain)
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
         chosen = with_intercept(lesson, continues=xgb_model is not None)
@@ -233,6 +237,15 @@ def _checked(
     task.check_labelled_rows()
     spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
     return guidance, task, teachings
+
+
+def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
+    """What plain XGBoost trains on where nobody teaches; None where rows without a label cannot be taken out."""
+    if not on_any_worker(task.labelled is not None):
+        return dtrain
+    if task.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
+        return None
+    return slice_rows(dtrain, np.flatnonzero(task.labelled))
 
 
 def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:

@@ -9,6 +9,9 @@ import pandas as pd
 
 from .._arrays import Array
 
+MAX_WEIGHT = 1e12
+"""Beyond it single precision knows no labels beside a teacher."""
+
 
 def read_labelled(labelled: Any, n_rows: int) -> Array | None:
     """One truth value per row; None where every row has a label."""
@@ -30,20 +33,26 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int, name: str = "teacher_w
     if teacher_weight is None:
         return None
     column = _column(teacher_weight, n_rows, name)
+    if column.dtype.kind in "mMc":
+        raise TypeError(f"{name} must hold numbers, got dtype {column.dtype}")
     try:
         weights: Array = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must hold numbers: {error}") from error
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    wrong = np.flatnonzero(~((weights <= MAX_WEIGHT) & (weights >= 0)))
     if wrong.size:
         raise ValueError(
-            f"{name} must be finite and at least 0 in every row, row {wrong[0]} has {weights[wrong[0]]:g}: 0 leaves "
-            "the teacher out of a row, 1 lets it count there as kl_weight says"
+            f"{name} must be finite and at least 0 (at most {MAX_WEIGHT:g}) in every row, row {wrong[0]} has "
+            f"{weights[wrong[0]]:g}: 0 leaves the teacher out of a row, 1 lets it count there as kl_weight says"
         )
     return None if (weights == 1).all() else weights
 
 
 def _column(values: Any, n_rows: int, name: str) -> pd.Series[Any]:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise TypeError(f"{name} is a masked array, and what the mask hides would be seen: fill it first")
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        values = values.to_pandas()
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

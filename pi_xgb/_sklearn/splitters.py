@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_consistent_length
 
 from .._arrays import Array
 from .._core.target import read_target
@@ -63,18 +64,20 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
-        label, known, stratified = self._read(y)
+        label, known, stratified = self._read(X, y)
         if len(known) < self.n_splits:
             raise ValueError(f"y has a label in {len(known)} rows, too few for {self.n_splits} folds: use fewer folds")
         splitter = StratifiedKFold if stratified else KFold
         for _, out in self._made(splitter).split(known, label[known]):
             yield np.delete(np.arange(len(label)), known[out]), known[out]
 
-    def _read(self, y: Any) -> tuple[Array, Array, bool]:
+    def _read(self, X: Any, y: Any) -> tuple[Array, Array, bool]:
         """y in numbers, the rows that have a label, and whether to deal them by it."""
         check_whole("n_splits", self.n_splits, 2)
         if y is None:
             raise ValueError(f"{type(self).__name__} deals the rows that have a label: pass y to split")
+        if X is not None:
+            check_consistent_length(X, y)
         target = read_target(y, missing="unlabelled", classes=True)
         label = target.values
         known = np.arange(len(label)) if target.labelled is None else np.flatnonzero(target.labelled)
@@ -116,7 +119,7 @@ class LabelledGroupKFold(LabelledKFold):
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
-        label, known, stratified = self._read(y)
+        label, known, stratified = self._read(X, y)
         groups = checked_groups(groups, len(label))
         if groups is None:
             raise ValueError("LabelledGroupKFold keeps groups together: pass groups, one value per row")
