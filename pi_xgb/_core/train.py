@@ -289,11 +289,13 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
 
 
 def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str) -> None:
-    """Write into the model how it was made, and nothing of what the teachers know."""
+    """Write into the model how it was made, and nothing of what the teachers know; a plain model is XGBoost's."""
+    if not teachings:
+        return
     methods = {teaching.teacher.recorded_method for teaching in teachings}
     booster.set_attr(
-        pi_xgb_method=max(methods, key=METHODS.index, default=None),
-        pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings) or None,
+        pi_xgb_method=max(methods, key=METHODS.index),
+        pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
     )

@@ -42,7 +42,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int, name: str = "teacher_w
     wrong = np.flatnonzero(~((weights <= MAX_WEIGHT) & (weights >= 0)))
     if wrong.size:
         raise ValueError(
-            f"{name} must be finite and at least 0 (at most {MAX_WEIGHT:g}) in every row, row {wrong[0]} has "
+            f"{name} must be finite and at least 0 in every row, and at most {MAX_WEIGHT:g}, row {wrong[0]} has "
             f"{weights[wrong[0]]:g}: 0 leaves the teacher out of a row, 1 lets it count there as kl_weight says"
         )
     return None if (weights == 1).all() else weights
