@@ -332,8 +332,14 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch, capsys):
 def test_ctrl_c_stops_both_processes_at_once_and_loses_nothing(tmp_path):
     command = [sys.executable, "-m", "benchmarks.search", "--datasets", "made_exact", "--jobs", "2"]
     # A session of its own, so that the interrupt reaches the workers too, as it does from a terminal.
+    # Tests that run in the background inherit interrupts that are ignored, and would hand that on.
     run = subprocess.Popen(
-        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+        [*command, "--out", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         path = tmp_path / "made_exact_NF.csv"
