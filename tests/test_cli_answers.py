@@ -192,11 +192,14 @@ def test_categories_may_have_any_letters(files, capsys, names):
 
 
 def test_categories_of_models_from_elsewhere():
-    # pandas' text reaches XGBoost in pieces, which are refused where they can be told from names.
+    # pandas' text reaches XGBoost before 3.4 in pieces, which are refused where they can be told from names.
     x = pd.DataFrame({"town": pd.Categorical(["日本", "中国"] * 20)})
     booster = xgb.train({"nthread": 1}, xgb.DMatrix(x, np.arange(40) % 2, enable_categorical=True), 1)
-    with pytest.raises(ValueError, match="categories of 'town' with letters beyond ASCII"):
-        categories_of_model(booster)
+    try:
+        told = str(sorted(categories_of_model(booster)["town"]))
+    except ValueError as error:
+        told = str(error)
+    assert told == "['中国', '日本']" or "categories of 'town' with letters beyond ASCII" in told
     # Those of Arrow come whole, an empty name among them.
     arrow = pytest.importorskip("pyarrow")
     for names in ([*NAMES["german"], ""], NAMES["emoji"]):
