@@ -81,7 +81,7 @@ class JPIB(Method):
 
     name = "jpib"
     learns_first = False
-    unread = ("crossfit", "privileged_evals")
+    unread = ("crossfit", "crossfit_groups", "privileged_evals")
     why_unread = "its teacher grows with the student and stops with it"
 
     def check(self, student: Spec, teacher: Spec) -> None:
@@ -94,6 +94,7 @@ class JPIB(Method):
 
 _REGISTRY: dict[str, Method] = {method.name: method for method in (KbPIB(), JPIB())}
 METHODS = tuple(_REGISTRY)
+DEFAULT_METHOD = KbPIB.name
 
 
 def method_named(name: str) -> Method:

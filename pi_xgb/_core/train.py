@@ -165,9 +165,7 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords()
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
+    guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
 

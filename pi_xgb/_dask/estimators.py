@@ -14,6 +14,7 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
+from .._core.guidance import SETTINGS, Guidance
 from .._core.methods import METHODS, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
@@ -158,16 +159,12 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
                     privileged_evals.append((await self._matrix(client, table, labels), name))
-        return await train_async(
-            client,
-            privileged=privileged,
-            teacher=rows.teacher,
-            evals=evals,
-            privileged_evals=privileged_evals or None,
-            **rows.per_row,
-            **{name: getattr(self, name) for name in _GUIDING},
-            **{name: value for name, value in given.items() if name in _READ},
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        guidance = Guidance(
+            privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
         )
+        kept = {name: value for name, value in given.items() if name in _READ}
+        return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, **kept)
 
     async def _matrix(self, client: Any, table: Any, labels: Any) -> Any:
         if table is None:
@@ -182,7 +179,6 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-_GUIDING = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap", "engine")
 # What train_async reads of the keywords of xgboost.dask's own training.
 _READ = (
     "params",
@@ -195,7 +191,7 @@ _READ = (
     "custom_metric",
     "coll_cfg",
 )
-_OWN_PARAMETERS = {*_GUIDING, "coll_cfg"}
+_OWN_PARAMETERS = {*SETTINGS, "engine", "coll_cfg"}
 
 
 class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: ignore[misc]

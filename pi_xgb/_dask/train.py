@@ -44,7 +44,7 @@ def train(
 ) -> Any:
     """Train on a Dask cluster, guided by a teacher that knows more.
 
-    It is ``xgboost.dask.train`` with the guiding keywords of :func:`pi_xgb.train`. Without ``privileged`` and
+    It is ``xgboost.dask.train`` with the teaching keywords of :func:`pi_xgb.train`. Without ``privileged`` and
     ``teacher`` it is ``xgboost.dask.train`` itself.
 
     Parameters
@@ -125,10 +125,8 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords()
+    guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
     shared = {
         "evals": evals,
         "early_stopping_rounds": early_stopping_rounds,
@@ -147,17 +145,7 @@ def train(
         params,
         dtrain,
         num_boost_round,
-        privileged=privileged,
-        teacher=teacher,
-        privileged_evals=privileged_evals,
-        method=method,
-        kl_weight=kl_weight,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        allow_overlap=allow_overlap,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
+        guidance,
         engine=engine,
         **shared,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
-from .._core.guidance import Guidance
+from .._core.guidance import SETTINGS, Guidance
 from .._core.learned import check_crossfit
 from .._core.methods import method_named
 from .._core.native import obstacle_to_native, uses_native
@@ -134,7 +134,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             privileged=own["privileged_cols"],
             teacher_weight=own["teacher_weight_col"],
             crossfit_groups=own["crossfit_groups_col"],
-            **{name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")},
+            **{name: own[name] for name in SETTINGS},
         ).check_keywords()
         check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
