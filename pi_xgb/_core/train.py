@@ -21,7 +21,7 @@ from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
 from .guidance import Guidance
 from .lesson import Lesson
-from .losses import Loss
+from .loss import Loss
 from .methods import METHODS
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
