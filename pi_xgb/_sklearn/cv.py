@@ -16,6 +16,7 @@ from .._selection.candidates import CROSSFIT, KL_WEIGHTS, TEACHERS
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
+from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .settings import Settings
 from .trainer import Trainer
@@ -85,6 +86,7 @@ class _Choosing(PrivilegedXGBModel):
 
     selection_: Selection
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,

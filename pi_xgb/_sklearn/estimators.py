@@ -20,6 +20,7 @@ from .._rows.alongside import check_eval_orders, check_orders, checked_weight
 from .._rows.views import Views, divide, student_part
 from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
+from .._xgb.signature import called_like
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -47,6 +48,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     _classes: Any = None
     """The classes as they were in y."""
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
@@ -72,6 +74,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _own_parameters = keyword_names(__init__)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -147,6 +150,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self._classes = labels.classes
         return self
 
+    @called_like(xgboost.XGBModel.predict)
     def predict(
         self,
         X: Any,
