@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import dask.array
 import numpy as np
@@ -14,11 +14,13 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SETTINGS, Guidance
-from .._core.methods import METHODS, method_named
+from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import Engine
 from .._rows.checks import check_choice
 from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
 from .._xgb.signature import called_like
 from .cluster import train_async
 
@@ -60,14 +62,14 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         crossfit: int = 0,
         teacher_params: Any = None,
         allow_overlap: bool = False,
-        engine: str = "auto",
+        engine: Engine = "auto",
         coll_cfg: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
