@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from pi_xgb._arrays import array_module
 from pi_xgb._core.blend import Blend
-from pi_xgb._core.losses import LOSSES, Loss, Softmax
+from pi_xgb._core.blended import Softmax
+from pi_xgb._core.loss import Loss
+from pi_xgb._core.losses import LOSSES
 
 N_CLASSES = 4
 EPS = float(np.finfo(np.float32).eps)
@@ -214,7 +216,7 @@ def test_the_identity_that_everything_rests_on(name, seed, weights, scale):
     size = max(1.0, float(np.abs(p).max()), *[float(np.abs(q).max()) for q, _ in teachings])
     np.testing.assert_allclose(grad, w * plain, rtol=1e-5, atol=20 * EPS * size * total * max(scale, 1e-30))
     # The Hessian is (1 + sum_k a_k) w times that of a row of weight 1.
-    alone = np.maximum(loss.curvature(p).astype(np.float64), 1e-16)
+    alone = np.maximum(loss.curvature(p, target).astype(np.float64), 1e-16)
     np.testing.assert_allclose(hess, total * w * alone, rtol=1e-5, atol=1e-37)
 
 
@@ -240,7 +242,7 @@ def test_weight_zero_is_the_plain_gradient_to_the_bit(name, teachers):
     grad, hess = loss.gradient(p, target, np.float32(total))
     # A teacher that counts nothing leaves p - y and the plain Hessian, to the bit.
     np.testing.assert_array_equal(grad, p - loss.one_hot(label, p))
-    np.testing.assert_array_equal(hess, np.maximum(loss.curvature(p), np.float32(1e-16)))
+    np.testing.assert_array_equal(hess, np.maximum(loss.curvature(p, target), np.float32(1e-16)))
     # A weight on the rows multiplies both, to the bit.
     weight = np.random.default_rng(0).uniform(0.5, 2, len(p)).astype(np.float32)
     weighted_grad, weighted_hess = loss.gradient(p, target, np.float32(total) * weight)
@@ -300,7 +302,7 @@ def test_float32_stays_float32_and_inputs_stay_as_they_were(name):
     target, total = blend(loss, label, [(q, 0.5), (q, 1.5)], p)
     target_before = target.copy()
     grad, hess = loss.gradient(p, target, factor)
-    curvature = loss.curvature(p)
+    curvature = loss.curvature(p, target)
     results = (loss.mean(margin), loss.predict(margin), one_hot, target, grad, hess, curvature)
     # float32 in, float32 out: XGBoost would convert, and a float64 intermediate costs memory and bits.
     assert {r.dtype for r in results} == {np.dtype(np.float32)}

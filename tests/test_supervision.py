@@ -160,7 +160,9 @@ def test_the_blend_is_the_sum_of_its_parts(objective, seed, share, kl_weight):
     total = weight * (known + sum(weights))
     # Gradient and Hessian are linear in label and teachers, row by row.
     np.testing.assert_allclose(grad, parts, atol=2e-5 * max(1, kl_weight))
-    np.testing.assert_allclose(hess, column(total) * np.maximum(loss.curvature(mean), 1e-16), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(
+        hess, column(total) * np.maximum(loss.curvature(mean, mean), 1e-16), rtol=1e-4, atol=1e-9
+    )
 
 
 @every_objective
@@ -378,6 +380,20 @@ def test_without_weight_it_is_plain_training_on_labelled_rows(tree_method):
     of_quantiles = xgb.QuantileDMatrix(rows.x, rows.y, weight=rows.weight)
     by_weight = pi_xgb.train(params | {"tree_method": "hist"}, of_quantiles, ROUNDS, **guided)
     np.testing.assert_allclose(margins(by_weight, rows), margins(expected, rows), atol=1e-5)
+
+
+@pytest.mark.parametrize("engine", ["callback", "native"])
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_a_quantised_matrix_is_taught_like_any_other(method, engine):
+    rows = Rows("binary:logistic")
+    x = np.random.default_rng(1).normal(size=rows.x.shape)  # more distinct values than bins
+    guided = {"privileged": rows.privileged(), "labelled": rows.labelled, "method": method, "engine": engine}
+    params = rows.params | {"max_bin": 16}
+    plain, of_quantiles = (
+        pi_xgb.train(params, matrix, ROUNDS, **guided)
+        for matrix in (xgb.DMatrix(x, rows.y), xgb.QuantileDMatrix(x, rows.y, max_bin=16))
+    )
+    assert plain.get_dump(with_stats=True) == of_quantiles.get_dump(with_stats=True)
 
 
 def test_native_says_where_it_is_not_exact():

@@ -10,7 +10,7 @@ import xgboost
 from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .checks import check_q
-from .losses import NUMBERS, PROBABILITIES, Range
+from .loss import NUMBERS, PROBABILITIES, Range
 from .teachers import FixedTeacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row.

@@ -12,7 +12,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.collective import global_sum
-from .losses import PROBABILITIES, Loss, Range
+from .loss import PROBABILITIES, Loss, Range
 
 MAX_KL_WEIGHT = 1e12
 

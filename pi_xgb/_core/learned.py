@@ -21,7 +21,7 @@ from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
-from .losses import NUMBERS, PROBABILITIES
+from .loss import NUMBERS, PROBABILITIES
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task

@@ -41,7 +41,7 @@ def obstacle_to_native(
     ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows.
     """
     params = spec.params
-    if not spec.loss.takes_soft_labels:
+    if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"

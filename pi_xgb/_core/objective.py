@@ -16,7 +16,8 @@ from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
-from .losses import PROBABILITIES, loss_named
+from .loss import PROBABILITIES
+from .losses import loss_named
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings

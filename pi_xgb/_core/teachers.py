@@ -18,7 +18,7 @@ from .._arrays import Array
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .losses import NUMBERS, PROBABILITIES, Loss, Range
+from .loss import NUMBERS, PROBABILITIES, Loss, Range
 from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5

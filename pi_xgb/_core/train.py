@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xgboost
@@ -21,15 +21,16 @@ from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
 from .guidance import Guidance
 from .lesson import Lesson
-from .losses import Loss
-from .methods import METHODS
+from .loss import Loss
+from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching
 
-ENGINES = ("auto", "callback", "native")
+Engine = Literal["auto", "callback", "native"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 @called_like(xgboost.train)
@@ -39,7 +40,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -49,7 +50,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
     maximize: bool | None = None,
@@ -165,9 +166,7 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords()
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
+    guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
 
