@@ -14,6 +14,7 @@ from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
+from .._xgb.params import objective_name
 from .checks import (
     check_dmatrix,
     check_is_dmatrix,
@@ -23,6 +24,7 @@ from .checks import (
     check_same_rows,
 )
 from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
@@ -152,6 +154,15 @@ class Guidance:
     def weight_is_given(self) -> bool:
         """Whether the user said how much the teachers count."""
         return self.has_own_weights or self._is_set("kl_weight")
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
+        return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
+
+    def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
+        """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
+        return not self.given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
 
     @property
     def learns_first(self) -> bool:

@@ -133,6 +133,8 @@ def fit_teacher(
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
         spec = Spec.read(params)
         Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
+        if teacher_weight is None:
+            per_row = weight_of_known(dprivileged)
         teacher = learn(
             spec,
             dprivileged,
@@ -146,7 +148,7 @@ def fit_teacher(
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
         )
-        teacher.teacher_weight = weight_of_known(dprivileged) if teacher_weight is None else per_row
+        teacher.teacher_weight = per_row
         return teacher
 
 
@@ -295,6 +297,11 @@ def weight_beside(empty: Array) -> Array | None:
     """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
     if not empty.any():
         return None
+    if empty.all() and not collective.is_distributed():
+        raise ValueError(
+            f"none of the {len(empty)} rows has any privileged value, so there is nothing to teach from: look at how "
+            "the privileged columns were joined to the rows, or train without them"
+        )
     warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
         "alone count. teacher_weight says otherwise, if they should be",

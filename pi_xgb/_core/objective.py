@@ -11,7 +11,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.supervision import read_labelled, read_teacher_weight
+from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import configuration_of
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
@@ -217,7 +217,7 @@ def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching
                 "rows. (Inside xgboost.cv use attach_teacher, which lets it travel with them, or pi_xgb.cv)"
             )
     if labelled is not None and not labelled.any() and not collective.is_distributed():
-        raise ValueError("labelled has no row with a label: a teacher has to learn from some")
+        raise no_labelled_row("labelled")
 
 
 class LessonObjective:
