@@ -41,7 +41,7 @@ def obstacle_to_native(
     ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows.
     """
     params = spec.params
-    if not spec.loss.takes_soft_labels:
+    if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
@@ -66,10 +66,11 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
+    scales = spec.loss.applies_scale_pos_weight
     factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.is_uniform else 1.0
     with _lent(lesson, params, dtrain) as callbacks:
-        booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
-    give_back_params(booster, spec.params, carried)
+        booster: xgboost.Booster = boost(native_params(params, factor, carried, scales_positives=scales), callbacks)
+    give_back_params(booster, spec.params, carried, scales_positives=scales)
     return booster
 
 

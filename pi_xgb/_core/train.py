@@ -21,7 +21,7 @@ from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
 from .guidance import Guidance
 from .lesson import Lesson
-from .losses import Loss
+from .loss import Loss
 from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
@@ -189,7 +189,7 @@ def train(
 
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj):
             return boost(params, obj=obj)
         check_metric(custom_metric)
         guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
@@ -257,7 +257,7 @@ def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix
 
 def check_obj(obj: Any, guidance: Guidance) -> None:
     """A teacher and the user's own objective would both be the objective."""
-    if guidance.given and obj is not None:
+    if obj is not None and not guidance.changes_nothing:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self, Unpack
 
@@ -19,8 +18,10 @@ from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
 from .._rows.checks import check_choice
+from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
 from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .cluster import train_async
 
 # The base of both, which xgboost.dask does not export.
@@ -78,6 +79,7 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         self.engine = engine
         super().__init__(coll_cfg=coll_cfg, **kwargs)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -132,11 +134,9 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             rows = _TeacherRows(teacher, privileged, y, per_row, evals)
             own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
-            warnings.warn(
+            warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want",
-                UserWarning,
-                stacklevel=2,
+                "kl_weight=0 if this is what you want"
             )
         return self._client_sync(  # type: ignore[no-any-return]
             functools.partial(own_fit, self),

@@ -19,6 +19,7 @@ from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .settings import Settings
 from .trainer import Trainer
@@ -95,6 +96,7 @@ class _Choosing(PrivilegedXGBModel):
 
     selection_: Selection
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
