@@ -117,16 +117,17 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
 
 
 def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
-    """The features of both, with the labels and weights of ``dtrain``."""
+    """The features of both, with the labels and weights of ``dtrain``, starting where ``privileged`` does."""
     from scipy import sparse  # XGBoost needs SciPy itself
 
     # What is missing is not stored, so that zeros and gaps stay apart.
     data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
-    weight = dtrain.get_weight()
+    weight, base_margin = dtrain.get_weight(), privileged.get_base_margin()
     return xgboost.DMatrix(
         data,
         dtrain.get_label(),
         weight=weight if weight.size else None,
+        base_margin=base_margin if base_margin.size else None,
         feature_names=_names(dtrain, "x") + _names(privileged, "z"),
         feature_types=_types(dtrain) + _types(privileged),
         enable_categorical=True,
