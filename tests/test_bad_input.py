@@ -476,7 +476,7 @@ CASES = [
             ValueError,
             ("binary:logistic", "reg:squarederror", "multi:softprob", "multi:softmax", objective, "objective"),
         )
-        for objective in ("binary:hinge", "rank:ndcg", "reg:logistic", "binary:logistics")
+        for objective in ("binary:hinge", "survival:cox", "reg:logistic", "binary:logistics")
     ),
     # obj= given as well.
     Case(

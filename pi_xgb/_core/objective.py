@@ -17,7 +17,7 @@ from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
 from .loss import PROBABILITIES
-from .losses import loss_named
+from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
@@ -85,7 +85,7 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        self._loss = None if objective is None else loss_named(objective)
+        self._loss = None if objective is None else loss_with_gradient(objective)
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
         if teacher is not None:
@@ -139,7 +139,7 @@ class KLObjective:
 
     def _spec(self, margin: Array) -> Spec:
         objective = self.objective or ("binary:logistic" if margin.ndim == 1 else "multi:softprob")
-        loss = self._loss or loss_named(objective)
+        loss = self._loss or loss_with_gradient(objective)
         n_classes = margin.shape[1] if margin.ndim == 2 else 0
         if loss.multiclass != (n_classes > 0):
             raise ValueError(

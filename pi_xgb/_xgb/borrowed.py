@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,26 @@ def borrowed(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]
     )
     copied.__kwdefaults__ = original.__kwdefaults__
     return copied
+
+
+def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
+    """``xgboost.train`` for a matrix that stands for ``dtrain`` and has its cuts.
+
+    XGBoost asks whether quantised evaluation matrices have the cuts of the very matrix that is trained on. Here they
+    are right if they have those of ``dtrain``.
+    """
+    its_train = borrowed(xgboost.train, _RefMixIn=())
+
+    def train(params: Any, stand_in: xgboost.DMatrix, *arguments: Any, evals: Any = (), **keywords: Any) -> Any:
+        for matrix, name in evals:
+            quantised = isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix))
+            if quantised and matrix is not dtrain and matrix.ref is not weakref.ref(dtrain):
+                raise ValueError(
+                    f"the evaluation matrix {name!r} has cuts of its own: build it as QuantileDMatrix(..., ref=dtrain)"
+                )
+        return its_train(params, stand_in, *arguments, evals=evals, **keywords)
+
+    return train
 
 
 def _names(code: types.CodeType) -> set[str]:
