@@ -260,3 +260,78 @@ def test_a_teacher_that_learned_is_a_teacher_that_was_brought(objective: str, cr
     assert same.get_dump() == student.get_dump()
     both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher="all", **told)
     assert both.get_dump() != student.get_dump()
+
+
+def oracle_of_fold(
+    rows: Rows, params: dict[str, Any], kl_weight: float, fold: tuple[np.ndarray, np.ndarray], n_rounds: int
+) -> list[float]:
+    """What plain XGBoost on a stack of these rows scores on those held out."""
+
+    def part(chosen: np.ndarray) -> Rows:
+        weight = rows.weight if rows.qid is not None else rows.weight[chosen]
+        if rows.qid is not None:
+            weight = rows.weight[np.unique(rows.qid[chosen])]
+        renamed = None if rows.qid is None else np.unique(rows.qid[chosen], return_inverse=True)[1]
+        its = {name: values[chosen] for name, values in rows.fields.items()}
+        per_row = (rows.q[chosen], rows.labelled[chosen], rows.teacher_weight[chosen])
+        return Rows(rows.x[chosen], rows.z[chosen], its, weight, *per_row, renamed)
+
+    trained, test, log = part(fold[0]), part(fold[1]).matrix(), {}
+    ref = trained.matrix(kind=xgb.QuantileDMatrix)
+    stack, scale = stack_by_hand(trained, parts_of(trained, kl_weight), trained.x, ref)
+    watched = {"evals": [(stack, "stack")], "evals_result": log, "verbose_eval": False}
+    booster = xgb.train(with_penalties(params, scale), stack, n_rounds, **watched)
+    (name,) = log["stack"]
+    return [float(booster[: i + 1].eval(test, "t").split(f"t-{name}:")[1]) for i in range(n_rounds)]
+
+
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "survival:aft", "rank:ndcg"])
+def test_cv_trains_each_fold_on_the_stack_of_its_own_rows(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    dtrain = rows.matrix()
+    of = rows.qid if rows.qid is not None else np.arange(len(rows.x))
+    folds = []
+    for k in range(3):
+        out = np.flatnonzero(rows.labelled & (of % 3 == k))
+        folds.append((np.flatnonzero((of % 3 != k) | ~rows.labelled), out))
+    told = {"teacher": rows.q, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight, "folds": folds}
+    if objective == "rank:ndcg":  # in whole queries
+        known = [(np.intersect1d(rest, np.flatnonzero(rows.labelled)), out) for rest, out in folds]
+        told["folds"] = [(rest[~np.isin(of[rest], of[out])], out) for rest, out in known]
+    table = pi_xgb.cv(params, dtrain, 3, kl_weight=[0.0, 2.0], **told)
+    column = next(name for name in table.columns if name.startswith("test-") and name.endswith("-mean"))
+    expected = np.mean([oracle_of_fold(rows, params, 2.0, fold, 3) for fold in folds], axis=0)
+    np.testing.assert_allclose(table.loc[2.0, column], expected, rtol=1e-5)
+    assert not np.allclose(table.loc[0.0, column], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+def test_cv_at_kl_weight_0_is_xgboosts_and_metrics_of_training_rows_see_no_copies(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    rows = rows._replace(weight=np.ones_like(rows.weight))  # xgboost.cv drops the weights of queries
+    dtrain, seen = rows.matrix(), []
+
+    def count(predictions: np.ndarray, matrix: xgb.DMatrix) -> tuple[str, float]:
+        seen.append(matrix.num_row())
+        return "rows", 0.0
+
+    table = pi_xgb.cv(params, dtrain, 3, teacher=rows.q, kl_weight=[0.0, 2.0], custom_metric=count, seed=5)
+    theirs = xgb.cv(params, dtrain, 3, custom_metric=lambda p, m: ("rows", 0.0), seed=5)
+    pd.testing.assert_frame_equal(table.loc[0.0].rename_axis(None), theirs, check_exact=True)
+    assert set(seen) == {100, 200}
+
+
+def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
+    rows, params = make("rank:ndcg"), params_of("rank:ndcg")
+    dtrain = rows.matrix()
+    with pytest.raises(ValueError, match="stratified folds would tear queries apart"):
+        pi_xgb.cv(params, dtrain, 2, teacher=rows.q, stratified=True)
+    torn = [(np.arange(5, 300), np.arange(5))]
+    with pytest.raises(ValueError, match="both sides"):
+        pi_xgb.cv(params, dtrain, 2, teacher=rows.q, folds=torn)
+    from sklearn.model_selection import GroupKFold
+
+    assert len(pi_xgb.cv(params, dtrain, 2, teacher=rows.q, folds=GroupKFold(3))) == 2
+    other = xgb.DMatrix(rows.x, rows.q, qid=rows.qid)
+    with pytest.raises(ValueError, match="cannot keep query groups together"):
+        pi_xgb.cv({"objective": "reg:squarederror"}, other, 2, teacher=rows.q)

@@ -12,7 +12,7 @@ what that does to the gradient, so that a ``kl_weight`` near 0 gives the plain m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,16 +92,30 @@ def train_copies(
 ) -> xgboost.Booster:
     """Train the student; ``boost(params, rows)`` is the user's call of ``xgboost.train`` on other rows."""
     params, carried = task.spec.params, carried_params(xgb_model)
-    stack, scale = stack_of(task, teachings, dtrain)
-    chosen = params if scale == 1 else params_for_gradient(params, 1 / scale, carried)
+    stack, chosen = stack_with_params(task, teachings, dtrain, carried)
     booster: xgboost.Booster = boost(chosen, rows=stack)
-    if scale != 1:
+    if chosen is not params:
         give_back_penalties(booster, params, carried)
     return booster
 
 
-def stack_of(task: Task, teachings: Sequence[Teaching], dtrain: xgboost.DMatrix) -> tuple[xgboost.DMatrix, float]:
-    """Labelled rows and copies as one matrix, and how many times too large its gradient is."""
+def stack_with_params(
+    task: Task,
+    teachings: Sequence[Teaching],
+    dtrain: xgboost.DMatrix,
+    carried: Mapping[str, Any],
+) -> tuple[xgboost.DMatrix, dict[str, Any]]:
+    """Labelled rows and copies as one matrix, and the params for the gradient of that.
+
+    ``carried`` are the parameters that a continued booster brings along.
+    """
+    params = task.spec.params
+    stack, scale = _stack_of(task, teachings, dtrain)
+    return stack, params if scale == 1 else params_for_gradient(params, 1 / scale, carried)
+
+
+def _stack_of(task: Task, teachings: Sequence[Teaching], dtrain: xgboost.DMatrix) -> tuple[xgboost.DMatrix, float]:
+    """The matrix, and how many times too large its gradient is."""
     parts = [_labelled(task), *(_copied(task, teaching) for teaching in teachings)]
     rows = np.concatenate([part.rows for part in parts])
     stack = stacked(dtrain, rows, task.spec.params)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import xgboost
 
@@ -55,6 +55,30 @@ def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
         return its_train(params, stand_in, *arguments, evals=evals, **keywords)
 
     return train
+
+
+class FoldParts(NamedTuple):
+    """A fold: what is trained on, what is shown to metrics as the training rows, the rows held out, the params."""
+
+    trained: xgboost.DMatrix
+    shown: xgboost.DMatrix
+    test: xgboost.DMatrix
+    params: dict[str, Any]
+
+
+def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..., Any]:
+    """``xgboost.cv`` on these folds, made once it has read its params."""
+
+    def mknfold(*, param: dict[str, Any], evals: Sequence[Any] = (), **_: Any) -> list[Any]:
+        packs = []
+        for fold in folds(param):
+            params = [*fold.params.items(), *(("eval_metric", metric) for metric in evals)]
+            pack = xgboost.training.CVPack(fold.trained, fold.test, params)
+            pack.watchlist = [(fold.shown, "train"), (fold.test, "test")]
+            packs.append(pack)
+        return packs
+
+    return borrowed(xgboost.cv, mknfold=mknfold)
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -166,11 +166,16 @@ def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
         values = source.get_float_info(name)
         if values.size:
             target.set_info(**{name: values})
-    query = query_of_row(source)
-    if query is not None:
-        target.set_group(np.bincount(query))
+    copy_queries(source, target)
     if source.get_weight().size:
         target.set_weight(source.get_weight())
+
+
+def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
+    """The queries of the same rows in another matrix, where there are some."""
+    ends = source.get_uint_info("group_ptr")
+    if ends.size > 1:
+        target.set_group(np.diff(ends))
 
 
 def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
