@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_selection import COMPARED as FEW
+from helpers_selection import PARAMS, ROUNDS
 from sklearn.model_selection import KFold
 
 import pi_xgb
@@ -16,19 +18,6 @@ from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
 from pi_xgb.selection import compare, select
 
-PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
-ROUNDS = 5
-FEW = {
-    "params": PARAMS,
-    "num_boost_round": ROUNDS,
-    "kl_weight": 5.0,
-    "method": "kbpib",
-    "crossfit": 2,
-    "nfold": 2,
-    "inner_nfold": 2,
-    "repeats": 1,
-    "progress": False,
-}
 MODELS = ["NF", "All", "student", "self-distillation", "shuffled"]
 
 

@@ -576,6 +576,7 @@ def test_folds_that_cannot_be_dealt():
     for ask, error, message in (
         (lambda: LabelledKFold(5).split(rows.x, few), ValueError, "y has a label in 3 rows, too few for 5 folds"),
         (lambda: LabelledKFold(5).split(rows.x), ValueError, "pass y to split"),
+        (lambda: LabelledKFold(3).split(rows.x[:-1], rows.y), ValueError, "inconsistent numbers of samples"),
         (lambda: LabelledKFold(1).split(rows.x, rows.y), ValueError, "n_splits must be at least 2"),
         (lambda: LabelledKFold(2.5).split(rows.x, rows.y), TypeError, "n_splits must be a whole number"),
         (lambda: LabelledKFold(5).split(rows.x, rows.y * np.nan), ValueError, "y has 160 missing values in 160 rows"),

@@ -382,6 +382,20 @@ def test_without_weight_it_is_plain_training_on_labelled_rows(tree_method):
     np.testing.assert_allclose(margins(by_weight, rows), margins(expected, rows), atol=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["callback", "native"])
+@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+def test_a_quantised_matrix_is_taught_like_any_other(method, engine):
+    rows = Rows("binary:logistic")
+    x = np.random.default_rng(1).normal(size=rows.x.shape)  # more distinct values than bins
+    guided = {"privileged": rows.privileged(), "labelled": rows.labelled, "method": method, "engine": engine}
+    params = rows.params | {"max_bin": 16}
+    plain, of_quantiles = (
+        pi_xgb.train(params, matrix, ROUNDS, **guided)
+        for matrix in (xgb.DMatrix(x, rows.y), xgb.QuantileDMatrix(x, rows.y, max_bin=16))
+    )
+    assert plain.get_dump(with_stats=True) == of_quantiles.get_dump(with_stats=True)
+
+
 def test_native_says_where_it_is_not_exact():
     rows = Rows("binary:logistic")
     with pytest.raises(ValueError, match="differ from row to row"):

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .._core.methods import METHODS, method_named
+
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 UNLABELLED = ("refuse", "teach", "drop")
 _IGNORED = "{} would be ignored: "
@@ -30,10 +32,13 @@ UNREAD: tuple[_Rule, ...] = (
         lambda a: a.privileged or a.unlabelled != "teach",
         "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
     ),
-    (
-        ("crossfit", "crossfit_groups"),
-        lambda a: a.method not in ("jpib", ["jpib"]),
-        "--method jpib has no use for {}: its teacher grows with the student",
+    *(
+        (
+            method_named(name).unread,
+            lambda a, name=name: a.method not in (name, [name]),
+            f"--method {name} has no use for {{}}: {method_named(name).why_unread}",
+        )
+        for name in METHODS
     ),
     (
         ("crossfit_groups",),

@@ -98,7 +98,7 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
         if collective.is_distributed():
             raise ValueError(f"{name} has no rows on this worker: spread them over all workers, or train on fewer")
         raise ValueError(f"{name} has no rows: there is nothing to train on")
-    if label.size != n_rows:
+    if len(label) != n_rows:
         raise ValueError(
             f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
             "build it as xgboost.DMatrix(data, label=y)"
@@ -186,7 +186,10 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """The cheapest sign that two matrices hold the same rows in the same order; unknown labels tell nothing."""
+    check_shape_of_labels(label, privileged_label)
     differs = label != privileged_label
+    if differs.ndim == 2:
+        differs = differs.any(axis=1)
     differing = np.flatnonzero(differs if labelled is None else differs & labelled)
     if differing.size:
         raise ValueError(
@@ -207,6 +210,24 @@ def _check_same_queries(query: Array | None, privileged_query: Array | None) -> 
         raise ValueError(
             "the queries of dtrain and privileged differ: build both with the same qid, from the same table in the "
             "same order"
+        )
+
+
+def check_shape_of_labels(label: Array, privileged_label: Array) -> None:
+    """As many targets."""
+    if label.shape != privileged_label.shape:
+        raise ValueError(
+            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
+            "the same table, with all targets"
+        )
+
+
+def check_same_exposure(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, loss: Loss) -> None:
+    """A teacher that does not know what rows were exposed to takes a long exposure for a high rate."""
+    if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        raise ValueError(
+            "dtrain has a base_margin, which is the logarithm of an exposure to this objective, and privileged has "
+            "none: build privileged with the same base_margin, or with zeros if the teacher is to do without"
         )
 
 

@@ -20,7 +20,7 @@ import xgboost
 
 from .._arrays import Array
 from .._xgb.matrix import query_of_row, runs
-from .._xgb.params import carried_params, give_back_penalties, params_for_gradient
+from .._xgb.params import carried_params, give_back_params, native_params
 from .._xgb.stack import can_be_stacked, stacked
 from .spec import Spec
 from .task import Task
@@ -95,7 +95,7 @@ def train_copies(
     stack, chosen = stack_with_params(task, teachings, dtrain, carried)
     booster: xgboost.Booster = boost(chosen, rows=stack)
     if chosen is not params:
-        give_back_penalties(booster, params, carried)
+        give_back_params(booster, params, carried, scales_positives=False)
     return booster
 
 
@@ -111,7 +111,7 @@ def stack_with_params(
     """
     params = task.spec.params
     stack, scale = _stack_of(task, teachings, dtrain)
-    return stack, params if scale == 1 else params_for_gradient(params, 1 / scale, carried)
+    return stack, params if scale == 1 else native_params(params, 1 / scale, carried, scales_positives=False)
 
 
 def _stack_of(task: Task, teachings: Sequence[Teaching], dtrain: xgboost.DMatrix) -> tuple[xgboost.DMatrix, float]:

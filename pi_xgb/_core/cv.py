@@ -22,6 +22,7 @@ from .checks import check_kl_weight, check_metric
 from .cv_copies import CopiedFolds, check_copied_folds
 from .guidance import Guidance
 from .lesson import Lesson
+from .methods import MethodName
 from .native import quantise
 from .objective import LessonObjective
 from .spec import Spec
@@ -39,7 +40,7 @@ def cv(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,

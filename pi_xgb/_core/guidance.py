@@ -1,4 +1,4 @@
-"""Who teaches in a training: the guiding keywords of ``train`` and ``cv``, checked and turned into teachers."""
+"""Who teaches in a training: the teaching keywords of ``train`` and ``cv``, checked and turned into teachers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
+from .checks import (
+    check_dmatrix,
+    check_is_dmatrix,
+    check_kl_weight,
+    check_no_overlap,
+    check_same_exposure,
+    check_same_rows,
+)
 from .learned import check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
-from .methods import METHODS, Method, Privileged, method_named
+from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
@@ -29,7 +36,7 @@ class Guidance:
     """The keywords that say who teaches. Making one checks nothing; :meth:`check` does, before any training."""
 
     privileged: xgboost.DMatrix | None = None
-    method: str = "kbpib"
+    method: str = DEFAULT_METHOD
     kl_weight: float = DEFAULT_KL_WEIGHT
     teacher: Any = None
     crossfit: int = 0
@@ -50,7 +57,7 @@ class Guidance:
         """Whether ``teacher`` is at most a word for what a teacher that is trained here sees."""
         return self.teacher is None or (isinstance(self.teacher, str) and self.privileged is not None)
 
-    def check_keywords(self) -> None:
+    def check_keywords(self, early_stopping_rounds: Any = None) -> None:
         """Keywords that contradict each other, or that nothing would read."""
         check_choice(self.method, METHODS, "method")
         check_kl_weight(self.kl_weight)
@@ -70,13 +77,15 @@ class Guidance:
             if self.teacher is None:
                 self._check_nobody_teaches()
             return
+        named = [name for name in self._way.unread if self._is_set(name)]
+        if named:
+            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
         if self.crossfit_groups is not None and not self.crossfit:
             raise ValueError(
                 "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
             )
-        named = [name for name in self._way.unread if self._is_set(name)]
-        if named:
-            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
 
     def _check_word(self) -> None:
         check_choice(self.teacher, SEES, "as a word for what it sees, teacher")
@@ -181,6 +190,7 @@ class Guidance:
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged", spec.loss)
             check_same_rows(dtrain, self.privileged, self.labelled)
+            check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
             groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
             check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
@@ -255,6 +265,10 @@ class Guidance:
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
         )
 
+
+SETTINGS = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")
+PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
+"""Of the keywords, those that are the same for all rows, and those that have a value for each."""
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Guidance)}
 _ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")

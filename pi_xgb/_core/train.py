@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xgboost
@@ -24,14 +24,15 @@ from .copies import check_copies, check_whole_queries, train_copies
 from .guidance import Guidance
 from .lesson import Lesson
 from .loss import Loss
-from .methods import METHODS
+from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching
 
-ENGINES = ("auto", "callback", "native", "copies")
+Engine = Literal["auto", "callback", "native", "copies"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 @called_like(xgboost.train)
@@ -41,7 +42,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -51,7 +52,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
     maximize: bool | None = None,
@@ -169,9 +170,7 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords()
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
+    guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,16 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
+from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import Engine
 from .._rows.alongside import check_eval_orders, check_orders, checked_weight
 from .._rows.views import Views, divide, student_part
 from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -47,18 +51,19 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     _classes: Any = None
     """The classes as they were in y."""
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         teacher: Any = "privileged",
         crossfit: int = 0,
         teacher_params: Any = None,
-        engine: str = "auto",
+        engine: Engine = "auto",
         privileged_features: Any = None,
         constraints: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
@@ -72,6 +77,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _own_parameters = keyword_names(__init__)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -160,6 +166,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self._classes = labels.classes
         return self
 
+    @called_like(xgboost.XGBModel.predict)
     def predict(
         self,
         X: Any,
