@@ -23,7 +23,7 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .learned import check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
@@ -177,6 +177,12 @@ class Guidance:
         return any(teacher.follows_student for teacher in self._brought)
 
     @property
+    def teaches(self) -> bool:
+        """Whether anybody who counts may be there."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
+        return any(np.any(np.asarray(weight) > 0) for weight in weights)
+
+    @property
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or judged on."""
         own = [] if self.privileged is None else [self.privileged]
@@ -193,15 +199,16 @@ class Guidance:
         """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
         task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
-            check_dmatrix(self.privileged, "privileged")
+            check_dmatrix(self.privileged, "privileged", spec.loss)
             check_same_rows(dtrain, self.privileged, self.labelled)
             check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
+            groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
             check_teacher_rounds(num_boost_round)
             self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
-                check_dmatrix(matrix, f"privileged_evals {name!r}")
+                check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
         for teacher in self._brought:
             for matrix in teacher.matrices:
                 check_same_rows(dtrain, matrix, self.labelled)

@@ -18,10 +18,10 @@ from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal
 from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
 from .._xgb.collective import gathered, on_any_worker
-from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
-from .checks import check_dmatrix
+from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
+from .checks import check_dmatrix, check_is_dmatrix
 from .lesson import Lesson
-from .loss import Range
+from .loss import Loss, Range
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -128,10 +128,11 @@ def fit_teacher(
     """
     evals = list(evals or ())
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
-        check_dmatrix(dprivileged, "privileged")
+        check_is_dmatrix(dprivileged, "privileged")
+        spec = Spec.read(params)
+        check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
-        spec = Spec.read(params)
         Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)
@@ -180,6 +181,20 @@ def check_groups_apart(groups: Array | None) -> None:
         )
 
 
+def whole_queries(loss: Loss, matrix: xgboost.DMatrix, groups: Array | None) -> Array | None:
+    """The groups that stay together in cross-fitting: queries at least, where rows are ranked within them."""
+    query = query_of_row(matrix) if loss.by_query else None
+    if query is None or groups is None:
+        return groups if query is None else query
+    torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
+    if torn.any():
+        raise ValueError(
+            f"crossfit_groups tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
+            "give all rows of a query the same value, or leave it out, for queries stay whole by themselves"
+        )
+    return groups
+
+
 def check_teacher_rounds(num_boost_round: int) -> None:
     """A teacher of no rounds knows only the average."""
     if num_boost_round < 1:
@@ -207,15 +222,15 @@ def learn(
     check_teacher_rounds(num_boost_round)
     stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
-    n_rows = dprivileged.num_row()
+    n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
+    groups = whole_queries(spec.loss, dprivileged, groups)
     check_crossfit(crossfit, labelled, n_rows, groups)
     check_groups_apart(groups)
-    label = dprivileged.get_label()
+    known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(learner.mean(booster, None), [booster], spec.loss.range)
+        return LearnedTeacher(spec.loss.said(learner.mean(booster, None), label, known), [booster], spec.loss.range)
     fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
-    known = np.ones(n_rows, bool) if labelled is None else labelled
     of_no_fold = np.flatnonzero(fold_of < 0)
     boosters, q = [], np.zeros(label.shape if label.ndim == 2 else spec.shape(n_rows), np.float32)
     for fold in range(crossfit):
@@ -224,7 +239,7 @@ def learn(
         q[held_out] = learner.mean(boosters[-1], held_out)
         if of_no_fold.size:
             q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
-    return LearnedTeacher(q, boosters, spec.loss.range)
+    return LearnedTeacher(spec.loss.said(q, label, known), boosters, spec.loss.range)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -240,6 +255,8 @@ class _Learner:
 
     def fit(self, rows: Array | None) -> xgboost.Booster:
         """Train on these rows; None: on all labelled ones."""
+        if "callback" not in self.spec.loss.engines:
+            return self._fit_plain(rows)
         labelled = self.labelled if rows is None else None
         if labelled is not None and can_be_cut(self.matrix) and not collective.is_distributed():
             rows, labelled = np.flatnonzero(labelled), None
@@ -253,6 +270,15 @@ class _Learner:
             params.setdefault("base_score", lesson.base_score())
             objective = LessonObjective(lesson)
         return xgboost.train(params, matrix, self.num_boost_round, obj=objective, verbose_eval=False, **self.stopping)
+
+    def _fit_plain(self, rows: Array | None) -> xgboost.Booster:
+        """The same without an objective of ours: weights that the matrix does not carry come with a copy of it."""
+        matrix = self.matrix
+        if rows is None and on_any_worker(self.labelled is not None):
+            rows = np.arange(matrix.num_row()) if self.labelled is None else np.flatnonzero(self.labelled)
+        if rows is not None or not np.array_equal(matrix.get_weight(), self.weight):
+            matrix = slice_rows(matrix, np.arange(matrix.num_row()) if rows is None else rows, self.weight)
+        return xgboost.train(self.spec.params, matrix, self.num_boost_round, verbose_eval=False, **self.stopping)
 
     def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
         """What a teacher says of these rows; None: of all."""

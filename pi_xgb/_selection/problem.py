@@ -11,7 +11,7 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.checks import check_dmatrix
+from .._core.checks import check_dmatrix, check_is_dmatrix
 from .._core.guidance import Guidance
 from .._core.loss import Loss
 from .._core.spec import Spec
@@ -43,18 +43,20 @@ class Recipe:
         ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
         """
         privileged: Any = guidance.privileged
+        spec = Spec.read(self.params)
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
                     f"{role} is of type {type(matrix).__name__}, which cannot be cut into folds: build a DMatrix for "
                     f"{name}"
                 )
-            check_dmatrix(matrix, role)
+            check_is_dmatrix(matrix, role)
+            check_dmatrix(matrix, role, spec.loss)
         together = checked_groups(groups, dtrain.num_row())
         if guidance.crossfit_groups is None:
             guidance = dataclasses.replace(guidance, crossfit_groups=together)
         guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
-        guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).check_labelled_rows()
+        guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
         both = side_by_side(dtrain, privileged) if sees_all else None
