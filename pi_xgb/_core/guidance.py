@@ -15,7 +15,7 @@ from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
-from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known
 from .methods import METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
@@ -39,6 +39,8 @@ class Guidance:
     labelled: Any = None
     teacher_weight: Any = None
     crossfit_groups: Any = None
+    folds: Folds | None = None
+    """Of crossfit, where the library dealt them beforehand."""
 
     @property
     def given(self) -> bool:
@@ -227,6 +229,7 @@ class Guidance:
             num_boost_round,
             self.crossfit,
             self.crossfit_groups,
+            self.folds,
             self.privileged_evals,
             early_stopping_rounds,
             maximize,
@@ -246,6 +249,7 @@ class Guidance:
             labelled=_of_rows(self.labelled, rows),
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
+            folds=None if self.folds is None else self.folds.take(rows),
         )
 
 
