@@ -23,7 +23,7 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .learned import check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
+from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
@@ -48,6 +48,8 @@ class Guidance:
     labelled: Any = None
     teacher_weight: Any = None
     crossfit_groups: Any = None
+    folds: Folds | None = None
+    """Of crossfit, where the library dealt them beforehand."""
 
     @property
     def given(self) -> bool:
@@ -255,6 +257,7 @@ class Guidance:
             num_boost_round,
             self.crossfit,
             self.crossfit_groups,
+            self.folds,
             self.privileged_evals,
             early_stopping_rounds,
             maximize,
@@ -274,6 +277,7 @@ class Guidance:
             labelled=_of_rows(self.labelled, rows),
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
+            folds=None if self.folds is None else self.folds.take(rows),
         )
 
 
