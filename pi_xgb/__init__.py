@@ -18,7 +18,7 @@ from ._core.train import train
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting
+    from . import constraints, datasets, importance, metrics, plotting, privacy
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
@@ -44,6 +44,7 @@ _LATER = {
     "importance": None,
     "metrics": None,
     "plotting": None,
+    "privacy": None,
     "report": "_report.report",
     "select": "selection",
     "spark": None,
@@ -73,6 +74,7 @@ __all__ = [
     "importance",
     "metrics",
     "plotting",
+    "privacy",
     "report",
     "select",
     "train",
