@@ -185,6 +185,11 @@ class Guidance:
         return any(np.any(np.asarray(weight) > 0) for weight in weights)
 
     @property
+    def is_noisy(self) -> bool:
+        """Whether a teacher may ask for means that no prediction can have."""
+        return any(teacher.is_noisy for teacher in self._brought)
+
+    @property
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or judged on."""
         own = [] if self.privileged is None else [self.privileged]
@@ -231,6 +236,7 @@ class Guidance:
         spec = task.spec
         teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
         for teaching in teachings:
+            teaching.teacher.check_beside([other.teacher for other in teachings if other is not teaching])
             teaching.teacher.check(task.n_rows)
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.

@@ -129,7 +129,8 @@ def train(
     -------
     xgboost.Booster
         With attributes ``pi_xgb_method``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and ``pi_xgb_version`` if a
-        teacher took part.
+        teacher took part, and ``pi_xgb_epsilon`` and ``pi_xgb_delta`` if all were private
+        (:class:`pi_xgb.privacy.PrivateTeacher`).
 
     Notes
     -----
@@ -264,7 +265,9 @@ def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix
             if spec.loss.by_query:
                 check_whole_queries(guidance.teacher_weight, dtrain)
             return "copies"
-        obstacle = obstacle_to_native(spec, follows_student=follows, uniform=uniform, dtrain=dtrain, evals=evals)
+        obstacle = obstacle_to_native(
+            spec, follows_student=follows, uniform=uniform, noisy=guidance.is_noisy, dtrain=dtrain, evals=evals
+        )
         return "native" if uses_native(engine, spec, obstacle) else "callback"
 
 
@@ -321,9 +324,24 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
     if not teachings:
         return
     methods = {teaching.teacher.recorded_method for teaching in teachings}
+    epsilon, delta = _spent(booster, teachings)
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
         pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
+        pi_xgb_epsilon=epsilon,
+        pi_xgb_delta=delta,
     )
+
+
+def _spent(booster: xgboost.Booster, teachings: Sequence[Teaching]) -> tuple[str | None, str | None]:
+    """What privacy has cost, where all teachers keep it, those of a continued model as well: budgets add up."""
+    spent = [teaching.teacher.spent for teaching in teachings]
+    if booster.attr("pi_xgb_method") is not None:
+        epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
+        spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
+    known = [one for one in spent if one is not None]
+    if len(known) < len(spent):
+        return None, None
+    return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))

@@ -11,6 +11,7 @@ from typing import Any
 from .._core.checks import check_kl_weight
 from .._core.guidance import SEES
 from .._core.methods import METHODS, MethodName, method_named
+from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole
 
 TEACHERS = SEES
@@ -94,6 +95,12 @@ def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
     }
 
     def check(word: Any) -> None:
+        if isinstance(word, Teacher):
+            raise TypeError(
+                f"teacher says in words what the teachers see that are trained here, in every fold, got a "
+                f"{type(word).__name__}: that one exists already, and a private one would spend its budget in every "
+                "fold. Set rows apart, and compare students of several kl_weight by train(teacher=..., evals=...)"
+            )
         if word not in _OLD_WORDS:
             check_choice(word, TEACHERS, "teacher")
 
