@@ -849,6 +849,13 @@ def test_many_groups_levels_and_rows_stay_fast():
         (lambda: GroupParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
         (lambda: GroupParity(["a", "a"]), ValueError, "one group only"),
         (lambda: EqualizedOdds(["a", "a"]), ValueError, "one group only"),
+        (
+            lambda: EqualizedOdds(["a", "b"], [0, 1]),
+            TypeError,
+            "EqualizedOdds takes sensitive_features by .*got 2.*soft=",
+        ),
+        (lambda: EqualizedOdds("sex", "y"), TypeError, "by position, got 2 values: labels .* come with"),
+        (lambda: MetricFairness([1, 1]), TypeError, "MetricFairness takes nothing by position, got 1.*key="),
         (lambda: GroupParity(np.arange(10)), ValueError, "10 groups of 10 rows.*pandas.cut"),
         (lambda: GroupParity([]), ValueError, "is empty"),
         (lambda: GroupParity(None), TypeError, "one value per row"),

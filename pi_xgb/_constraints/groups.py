@@ -39,6 +39,9 @@ class GroupParity(Constraint):
         "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
+    hessian
+        "paper" counts all of ``kl_weight`` in the Hessian, as for a teacher at rest, which shortens every step to
+        1 / (1 + kl_weight) of what it was; "follow" what a q that moves along needs.
 
     Notes
     -----
@@ -63,13 +66,18 @@ class GroupParity(Constraint):
     _row_values_name = "sensitive_features"
 
     def __init__(
-        self, sensitive_features: Any, *, soft: bool = True, match: Literal["distribution", "mean"] = "distribution"
+        self,
+        sensitive_features: Any,
+        *,
+        soft: bool = True,
+        match: Literal["distribution", "mean"] = "distribution",
+        hessian: Literal["follow", "paper"] = "follow",
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         groups = as_groups(sensitive_features, most=None).by_appearance()
         if rows_are_all():
             _check_groups(groups, len(groups.codes))
-        super().__init__(groups.codes, soft=soft)
+        super().__init__(groups.codes, soft=soft, hessian=hessian)
         self.groups = groups.names.tolist()
         self.match = match
 

@@ -19,7 +19,7 @@ from .learned import check_crossfit, check_teacher_rounds, weight_of_known
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
@@ -157,6 +157,11 @@ class Guidance:
         if self.privileged is not None:
             return self.kl_weight > 0 and not self._way.learns_first
         return any(teacher.follows_student for teacher in self._brought)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the Hessian counts less of a teacher than the paper's does."""
+        return any(moves_freely(teacher) for teacher in self._brought)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
