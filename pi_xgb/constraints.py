@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from ._constraints.groups import EqualizedOdds, GroupParity
 from ._constraints.merit import Meritocracy
+from ._constraints.precision import PrecisionParity
 from ._constraints.similarity import MetricFairness
 
-__all__ = ["EqualizedOdds", "GroupParity", "Meritocracy", "MetricFairness"]
+__all__ = ["EqualizedOdds", "GroupParity", "Meritocracy", "MetricFairness", "PrecisionParity"]
