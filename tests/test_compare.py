@@ -324,7 +324,7 @@ def test_one_size_needs_no_list():
         ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
         ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
-        ({"y": np.full(160, np.nan)}, ValueError, "y has 160 missing values in 160 rows"),
+        ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
         ({"y": np.ones(160)}, ValueError, "y has the same value in every row, 1.0"),
         ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, "the same value in every row, 0.0"),
         ({"y": np.zeros(160, bool)}, ValueError, "the same value in every row, False"),

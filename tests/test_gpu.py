@@ -13,7 +13,8 @@ import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
 from pi_xgb._core.lesson import Lesson
-from pi_xgb._core.losses import LOSSES, NUMBERS
+from pi_xgb._core.loss import NUMBERS
+from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, Teaching

@@ -160,7 +160,9 @@ def test_the_blend_is_the_sum_of_its_parts(objective, seed, share, kl_weight):
     total = weight * (known + sum(weights))
     # Gradient and Hessian are linear in label and teachers, row by row.
     np.testing.assert_allclose(grad, parts, atol=2e-5 * max(1, kl_weight))
-    np.testing.assert_allclose(hess, column(total) * np.maximum(loss.curvature(mean), 1e-16), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(
+        hess, column(total) * np.maximum(loss.curvature(mean, mean), 1e-16), rtol=1e-4, atol=1e-9
+    )
 
 
 @every_objective

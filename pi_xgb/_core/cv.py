@@ -19,6 +19,7 @@ from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
 from .guidance import Guidance
 from .lesson import Lesson
+from .methods import MethodName
 from .native import quantise
 from .objective import LessonObjective
 from .spec import Spec
@@ -36,7 +37,7 @@ def cv(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -150,7 +151,7 @@ def cv(
 
     with exclusive(dtrain, *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         spec = Spec.read(own)

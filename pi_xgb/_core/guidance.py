@@ -14,8 +14,17 @@ from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
+from .._xgb.params import objective_name
+from .checks import (
+    check_dmatrix,
+    check_is_dmatrix,
+    check_kl_weight,
+    check_no_overlap,
+    check_same_exposure,
+    check_same_rows,
+)
 from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
@@ -147,6 +156,15 @@ class Guidance:
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
+    def changes_nothing(self) -> bool:
+        """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
+        return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
+
+    def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
+        """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
+        return not self.given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
+
+    @property
     def learns_first(self) -> bool:
         """Whether a teacher has to be trained before the student."""
         return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
@@ -182,6 +200,7 @@ class Guidance:
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged")
             check_same_rows(dtrain, self.privileged, self.labelled)
+            check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
             check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
             check_teacher_rounds(num_boost_round)

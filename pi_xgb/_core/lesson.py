@@ -68,7 +68,7 @@ class Lesson:
         grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
         if self._following:
             share = self.hessian_share(eta)
-            hess *= share[:, None] if self.loss.multiclass and np.ndim(share) == 1 else share
+            hess *= share[:, None] if hess.ndim == 2 and np.ndim(share) == 1 else share
         return grad, hess
 
     def hessian_share(self, eta: float) -> Any:
@@ -95,9 +95,9 @@ class Lesson:
         if sums[-1] <= 0:
             raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
         mean = sums[:-1] / sums[-1]
-        if task.spec.scale_pos_weight != 1:
+        if self.loss.applies_scale_pos_weight and task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
-        return self.loss.estimated_base_score(mean if self.loss.multiclass else mean[0])
+        return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def warn_of_idle_rows(self) -> None:
         """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""

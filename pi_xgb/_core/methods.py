@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import xgboost
 
@@ -18,6 +18,9 @@ from .learned import learn
 from .spec import Spec
 from .task import Task
 from .teachers import Teacher
+
+MethodName = Literal["kbpib", "jpib"]
+"""The names of the registry, for type checkers."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Privileged:
 class Method:
     """One way of teaching."""
 
-    name: ClassVar[str]
+    name: ClassVar[MethodName]
     learns_first: ClassVar[bool]
     """Whether the teacher is trained before the student, once for every ``kl_weight``, and not along with it."""
     unread: ClassVar[tuple[str, ...]] = ()
@@ -58,7 +61,7 @@ class Method:
 class KbPIB(Method):
     """Knowledge-based: a teacher learns first, then it guides the student."""
 
-    name = "kbpib"
+    name: ClassVar[MethodName] = "kbpib"
     learns_first = True
 
     def teacher(self, privileged: Privileged) -> Teacher:
@@ -79,7 +82,7 @@ class KbPIB(Method):
 class JPIB(Method):
     """Joint: teacher and student get a tree each in turn and pull each other."""
 
-    name = "jpib"
+    name: ClassVar[MethodName] = "jpib"
     learns_first = False
     unread = ("crossfit", "crossfit_groups", "privileged_evals")
     why_unread = "its teacher grows with the student and stops with it"
@@ -93,7 +96,7 @@ class JPIB(Method):
 
 
 _REGISTRY: dict[str, Method] = {method.name: method for method in (KbPIB(), JPIB())}
-METHODS = tuple(_REGISTRY)
+METHODS: tuple[MethodName, ...] = tuple(method.name for method in _REGISTRY.values())
 DEFAULT_METHOD = KbPIB.name
 
 

@@ -49,7 +49,7 @@ def obstacle_to_native(
     whether labels and teachers count the same in all rows.
     """
     params = spec.params
-    if not spec.loss.takes_soft_labels:
+    if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
@@ -62,6 +62,8 @@ def obstacle_to_native(
         return f"tree_method='approx' places its cuts anew in every round, by weights that {cause} here"
     if moves_freely and not uniform:
         return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
+    if moves_freely and spec.objective == "count:poisson":
+        return "the max_delta_step of count:poisson, by which this engine would scale leaves, is in its Hessian too"
     if moves_freely and any(isinstance(one, LearningRateScheduler) for one in callbacks):
         return "a LearningRateScheduler would undo the size of the steps, by which this engine scales the Hessian"
     if any(matrix is dtrain for matrix, _ in evals):
@@ -78,13 +80,14 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
-    factor, share = 1.0, 1.0
+    scales, factor, share = spec.loss.applies_scale_pos_weight, 1.0, 1.0
     if lesson.is_uniform:
         factor += sum(teaching.kl_weight for teaching in lesson.teachings)
         share = float(lesson.hessian_share(step_of(params, carried)))
     with _lent(lesson, params, dtrain) as callbacks:
-        booster: xgboost.Booster = boost(native_params(params, factor, carried, share), callbacks)
-    give_back_params(booster, spec.params, carried, share)
+        scaled = native_params(params, factor, carried, share, scales_positives=scales)
+        booster: xgboost.Booster = boost(scaled, callbacks)
+    give_back_params(booster, spec.params, carried, share, scales_positives=scales)
     return booster
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xgboost
@@ -21,15 +21,16 @@ from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
 from .guidance import Guidance
 from .lesson import Lesson
-from .losses import Loss
-from .methods import METHODS
+from .loss import Loss
+from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching
 
-ENGINES = ("auto", "callback", "native")
+Engine = Literal["auto", "callback", "native"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 @called_like(xgboost.train)
@@ -39,7 +40,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -49,7 +50,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
     maximize: bool | None = None,
@@ -188,7 +189,7 @@ def train(
 
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj):
             return boost(params, obj=obj)
         check_metric(custom_metric)
         guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
@@ -271,7 +272,7 @@ def _engine(
 
 def check_obj(obj: Any, guidance: Guidance) -> None:
     """A teacher and the user's own objective would both be the objective."""
-    if guidance.given and obj is not None:
+    if obj is not None and not guidance.changes_nothing:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import dask.array
 import numpy as np
@@ -15,10 +14,14 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SETTINGS, Guidance
-from .._core.methods import METHODS, method_named
+from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import Engine
 from .._rows.checks import check_choice
+from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .cluster import train_async
 
 # The base of both, which xgboost.dask does not export.
@@ -59,14 +62,14 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         crossfit: int = 0,
         teacher_params: Any = None,
         allow_overlap: bool = False,
-        engine: str = "auto",
+        engine: Engine = "auto",
         coll_cfg: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
@@ -76,6 +79,7 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         self.engine = engine
         super().__init__(coll_cfg=coll_cfg, **kwargs)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -130,11 +134,9 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             rows = _TeacherRows(teacher, privileged, y, per_row, evals)
             own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
-            warnings.warn(
+            warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want",
-                UserWarning,
-                stacklevel=2,
+                "kl_weight=0 if this is what you want"
             )
         return self._client_sync(  # type: ignore[no-any-return]
             functools.partial(own_fit, self),

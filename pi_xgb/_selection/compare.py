@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.methods import METHODS, MethodName
 from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
@@ -35,10 +35,10 @@ def compare(
     privileged_features: Any = None,
     params: Any = None,
     num_boost_round: int = 100,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHODS,
     teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.checks import check_dmatrix
 from .._core.guidance import Guidance
-from .._core.losses import Loss
+from .._core.loss import Loss
 from .._core.spec import Spec
 from .._core.train import train
 from .._stats.folds import checked_groups

@@ -11,7 +11,7 @@ import xgboost
 
 from .._arrays import Array
 from .._core.checks import check_metric
-from .._core.losses import Loss
+from .._core.loss import Loss
 from .._xgb.params import number_of_classes
 
 _SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")

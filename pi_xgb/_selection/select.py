@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 import xgboost
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.methods import METHODS, MethodName
 from .._core.spec import Spec
 from .._core.task import Task
 from .._plots.selection import plot_selection
@@ -32,10 +32,10 @@ def select(
     num_boost_round: int = 100,
     *,
     privileged: xgboost.DMatrix,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHODS,
     teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,

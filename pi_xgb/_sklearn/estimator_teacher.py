@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._arrays import Array
 from .._core.learned import check_crossfit, deal_labelled, weight_beside
-from .._core.losses import Loss
+from .._core.loss import Loss
 from .._rows.supervision import read_teacher_weight
 from .._rows.tables import rows_without_values, take_rows
 from .._stats.folds import checked_groups

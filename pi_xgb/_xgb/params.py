@@ -103,12 +103,18 @@ _SIZES_OF_LEAVES = {
 
 
 def native_params(
-    params: Mapping[str, Any], factor: float, carried: Mapping[str, Any], share: float = 1.0
+    params: Mapping[str, Any],
+    factor: float,
+    carried: Mapping[str, Any],
+    share: float = 1.0,
+    *,
+    scales_positives: bool,
 ) -> dict[str, Any]:
     """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient and ``factor *
     share`` times its Hessian.
 
     ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
+    ``scales_positives`` says whether the objective knows ``scale_pos_weight``.
     """
     scaled = dict(params)
     for names, how in _changed_by(share).items():
@@ -116,8 +122,9 @@ def native_params(
         for name in names:
             scaled.pop(name, None)
         scaled[names[0]] = given / (factor**how.factors * share**how.shares)
-    # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
-    scaled["scale_pos_weight"] = 1.0
+    if scales_positives:
+        # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
+        scaled["scale_pos_weight"] = 1.0
     return scaled
 
 
@@ -143,9 +150,14 @@ def carried_params(xgb_model: Any) -> dict[str, Any]:
 
 
 def give_back_params(
-    booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any], share: float = 1.0
+    booster: xgboost.Booster,
+    params: Mapping[str, Any],
+    carried: Mapping[str, Any],
+    share: float = 1.0,
+    *,
+    scales_positives: bool,
 ) -> None:
     """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
     changed = _changed_by(share).items()
     asked = {names[0]: _in_force(names, how.default, params, carried) for names, how in changed}
-    booster.set_param({**asked, "scale_pos_weight": scale_pos_weight(params)})
+    booster.set_param({**asked, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})

@@ -13,7 +13,7 @@ from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.bootstrap import interval, resamples
 from ._abroca import RankedGroups, warn_no_curve
-from ._disparities import GAPS, check_comparison, gap, warn_undefined_rates
+from ._disparities import GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
 from ._rates import Values
 from ._scored import ScoredGroups
 
@@ -28,8 +28,8 @@ def disparity_report(
     threshold: float = 0.5,
     sample_weight: Any = None,
     metrics: Sequence[str] = DISPARITIES,
-    method: str = "between_groups",
-    undefined: str = "nan",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
     n_boot: int = 1000,
     confidence: float = 0.95,
     random_state: Any = 0,
