@@ -28,7 +28,7 @@ from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
@@ -188,6 +188,11 @@ class Guidance:
     def is_noisy(self) -> bool:
         """Whether a teacher may ask for means that no prediction can have."""
         return any(teacher.is_noisy for teacher in self._brought)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the Hessian counts less of a teacher than the paper's does."""
+        return any(moves_freely(teacher) for teacher in self._brought)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:

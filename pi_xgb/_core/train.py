@@ -199,7 +199,7 @@ def train(
             return boost(params, obj=obj)
         check_metric(custom_metric)
         guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
-        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals)
+        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,
             dtrain,
@@ -256,7 +256,14 @@ def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | No
     return slice_rows(dtrain, np.flatnonzero(task.labelled))
 
 
-def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:
+def _engine(
+    engine: str,
+    guidance: Guidance,
+    spec: Spec,
+    dtrain: xgboost.DMatrix,
+    evals: Evals,
+    callbacks: Sequence[TrainingCallback],
+) -> str:
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
     follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
     with all_or_none("the choice of the engine"):
@@ -266,7 +273,14 @@ def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix
                 check_whole_queries(guidance.teacher_weight, dtrain)
             return "copies"
         obstacle = obstacle_to_native(
-            spec, follows_student=follows, uniform=uniform, noisy=guidance.is_noisy, dtrain=dtrain, evals=evals
+            spec,
+            follows_student=follows,
+            moves_freely=guidance.moves_freely,
+            uniform=uniform,
+            noisy=guidance.is_noisy,
+            dtrain=dtrain,
+            evals=evals,
+            callbacks=callbacks,
         )
         return "native" if uses_native(engine, spec, obstacle) else "callback"
 
