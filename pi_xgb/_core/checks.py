@@ -158,13 +158,13 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
         )
 
 
-def check_answer(q: Array, loss: Loss, name: str) -> None:
+def check_answer(q: Array, within: Range, name: str) -> None:
     """What a teacher says during training; nothing else guards the gradient, XGBoost trains on NaN without a word."""
     low, high = float(q.min()), float(q.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
-    if not loss.range.holds(low, high, slack=1e-6):
-        raise ValueError(f"{name} gives q from {low} to {high}: it must {loss.range.must}")
+    if not within.holds(low, high, slack=1e-6):
+        raise ValueError(f"{name} gives q from {low} to {high}: it must {within.must}")
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:

@@ -154,7 +154,7 @@ def cv(
 
     with exclusive(dtrain, *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         spec = Spec.read(own)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,6 +137,8 @@ def fit_teacher(
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
         Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
+        if teacher_weight is None:
+            per_row = weight_of_known(dprivileged)
         teacher = learn(
             spec,
             dprivileged,
@@ -147,7 +152,7 @@ def fit_teacher(
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
         )
-        teacher.teacher_weight = weight_of_known(dprivileged) if teacher_weight is None else per_row
+        teacher.teacher_weight = per_row
         return teacher
 
 
@@ -202,6 +207,43 @@ def check_teacher_rounds(num_boost_round: int) -> None:
         )
 
 
+class Kept:
+    """A booster that several ask for, from any thread, and that is trained once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.booster: xgboost.Booster | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Folds:
+    """Folds that were dealt to the rows beforehand, one of which is held out of a whole selection.
+
+    The teacher of fold j while fold k is held out has seen neither, and is that of fold k while j is held out. So two
+    folds have one booster, for whoever asks first.
+    """
+
+    fold_of: Array
+    """-1 for a row that all teachers may judge."""
+    number: int
+    held_out: int = -1
+    whose: str = ""
+    """What the teachers are called, of whom there may be several kinds."""
+    _kept: dict[tuple[str, frozenset[int]], Kept] = dataclasses.field(default_factory=dict)
+
+    def take(self, rows: Array) -> Folds:
+        """The folds of some of the rows."""
+        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+
+    @contextlib.contextmanager
+    def booster_without(self, fold: int, fit: Callable[[], xgboost.Booster]) -> Iterator[xgboost.Booster]:
+        """The booster that has not seen this fold either, held against other threads."""
+        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), Kept())
+        with kept.lock:
+            kept.booster = kept.booster or fit()
+            yield kept.booster
+
+
 def learn(
     spec: Spec,
     dprivileged: xgboost.DMatrix,
@@ -211,12 +253,16 @@ def learn(
     crossfit: int,
     labelled: Array | None = None,
     groups: Array | None = None,
+    folds: Folds | None = None,
     seed: int = 0,
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
 ) -> LearnedTeacher:
-    """:func:`fit_teacher` on params that were read, with the weights that count for these rows."""
+    """:func:`fit_teacher` on params that were read, with the weights that count for these rows.
+
+    ``folds`` were dealt beforehand and take the place of those that ``crossfit`` would deal.
+    """
     check_teacher_rounds(num_boost_round)
     stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
@@ -228,15 +274,21 @@ def learn(
     if not crossfit:
         booster = learner.fit(None)
         return LearnedTeacher(spec.loss.said(learner.mean(booster, None), label, known), [booster], spec.loss.range)
-    fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    if folds is None:
+        fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    else:
+        fold_of = folds.fold_of
     of_no_fold = np.flatnonzero(fold_of < 0)
+    numbers = np.unique(fold_of[fold_of >= 0])
     boosters, q = [], np.zeros(label.shape if label.ndim == 2 else spec.shape(n_rows), np.float32)
-    for fold in range(crossfit):
-        boosters.append(learner.fit(np.flatnonzero(known & (fold_of != fold))))
+    for fold in numbers.tolist():
+        fit = functools.partial(learner.fit, np.flatnonzero(known & (fold_of != fold)))
         held_out = np.flatnonzero(fold_of == fold)
-        q[held_out] = learner.mean(boosters[-1], held_out)
-        if of_no_fold.size:
-            q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
+        with contextlib.nullcontext(fit()) if folds is None else folds.booster_without(fold, fit) as booster:
+            boosters.append(booster)
+            q[held_out] = learner.mean(booster, held_out)
+            if of_no_fold.size:
+                q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
     return LearnedTeacher(spec.loss.said(q, label, known), boosters, spec.loss.range)
 
 
@@ -321,6 +373,11 @@ def weight_beside(empty: Array) -> Array | None:
     """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
     if not empty.any():
         return None
+    if empty.all() and not collective.is_distributed():
+        raise ValueError(
+            f"none of the {len(empty)} rows has any privileged value, so there is nothing to teach from: look at how "
+            "the privileged columns were joined to the rows, or train without them"
+        )
     warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
         "alone count. teacher_weight says otherwise, if they should be",

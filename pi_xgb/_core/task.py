@@ -9,6 +9,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
@@ -63,9 +64,7 @@ class Task:
         bounds = [known.max(), -known.min()] if known.size else [-np.inf, -np.inf]
         high, low = global_max(np.array(bounds)) * [1, -1]
         if high == -np.inf:
-            raise ValueError(
-                "labelled has no row with a label: a teacher has to learn from some, give it labelled rows"
-            )
+            raise no_labelled_row("labelled")
         if high == low and self.spec.loss.probabilities:
             raise ValueError(
                 f"all labelled rows are of the class {high:g}: nothing can be told apart, label some rows of another"

@@ -129,7 +129,8 @@ def train(
     -------
     xgboost.Booster
         With attributes ``pi_xgb_method``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and ``pi_xgb_version`` if a
-        teacher took part.
+        teacher took part, and ``pi_xgb_epsilon`` and ``pi_xgb_delta`` if all were private
+        (:class:`pi_xgb.privacy.PrivateTeacher`).
 
     Notes
     -----
@@ -194,11 +195,11 @@ def train(
 
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj):
             return boost(params, obj=obj)
         check_metric(custom_metric)
         guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
-        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals)
+        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,
             dtrain,
@@ -255,7 +256,14 @@ def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | No
     return slice_rows(dtrain, np.flatnonzero(task.labelled))
 
 
-def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:
+def _engine(
+    engine: str,
+    guidance: Guidance,
+    spec: Spec,
+    dtrain: xgboost.DMatrix,
+    evals: Evals,
+    callbacks: Sequence[TrainingCallback],
+) -> str:
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
     follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
     with all_or_none("the choice of the engine"):
@@ -264,7 +272,16 @@ def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix
             if spec.loss.by_query:
                 check_whole_queries(guidance.teacher_weight, dtrain)
             return "copies"
-        obstacle = obstacle_to_native(spec, follows_student=follows, uniform=uniform, dtrain=dtrain, evals=evals)
+        obstacle = obstacle_to_native(
+            spec,
+            follows_student=follows,
+            moves_freely=guidance.moves_freely,
+            uniform=uniform,
+            noisy=guidance.is_noisy,
+            dtrain=dtrain,
+            evals=evals,
+            callbacks=callbacks,
+        )
         return "native" if uses_native(engine, spec, obstacle) else "callback"
 
 
@@ -286,7 +303,7 @@ def _takes_copies(engine: str, spec: Spec) -> bool:
 
 def check_obj(obj: Any, guidance: Guidance) -> None:
     """A teacher and the user's own objective would both be the objective."""
-    if guidance.given and obj is not None:
+    if obj is not None and not guidance.changes_nothing:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
@@ -321,9 +338,24 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
     if not teachings:
         return
     methods = {teaching.teacher.recorded_method for teaching in teachings}
+    epsilon, delta = _spent(booster, teachings)
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
         pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
+        pi_xgb_epsilon=epsilon,
+        pi_xgb_delta=delta,
     )
+
+
+def _spent(booster: xgboost.Booster, teachings: Sequence[Teaching]) -> tuple[str | None, str | None]:
+    """What privacy has cost, where all teachers keep it, those of a continued model as well: budgets add up."""
+    spent = [teaching.teacher.spent for teaching in teachings]
+    if booster.attr("pi_xgb_method") is not None:
+        epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
+        spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
+    known = [one for one in spent if one is not None]
+    if len(known) < len(spent):
+        return None, None
+    return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))

@@ -145,7 +145,7 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
 
 
 def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
-    """The features of both, with the labels and weights of ``dtrain``."""
+    """The features of both, with the labels and weights of ``dtrain``, starting where ``privileged`` does."""
     from scipy import sparse  # XGBoost needs SciPy itself
 
     # What is missing is not stored, so that zeros and gaps stay apart.
@@ -157,6 +157,8 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
         enable_categorical=True,
     )
     copy_rows_info(dtrain, both)
+    if privileged.get_base_margin().size:
+        both.set_base_margin(privileged.get_base_margin())
     return both
 
 
