@@ -12,6 +12,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.collective import global_sum
+from .._xgb.matrix import labels_of
 from .loss import PROBABILITIES, Loss, Range
 
 MAX_KL_WEIGHT = 1e12
@@ -46,7 +47,7 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
 def check_dmatrix(matrix: Any, name: str) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
-    check_one_label_each(matrix.get_label(), matrix.num_row(), name)
+    check_one_label_each(labels_of(matrix), matrix.num_row(), name)
     check_weights(matrix.get_weight(), matrix.num_row(), name)
 
 
@@ -160,7 +161,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             f"privileged must describe the rows of dtrain: dtrain has {dtrain.num_row()} rows, privileged has "
             f"{privileged.num_row()}. Build both from the same table, in the same order"
         )
-    check_same_labels(dtrain.get_label(), privileged.get_label(), labelled)
+    check_same_labels(labels_of(dtrain), labels_of(privileged), labelled)
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
         raise ValueError(

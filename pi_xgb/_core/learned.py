@@ -18,10 +18,10 @@ from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal
 from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
 from .._xgb.collective import gathered, on_any_worker
-from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
+from .._xgb.matrix import can_be_cut, exclusive, labels_of, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
-from .loss import Range
+from .loss import NUMBERS, PROBABILITIES
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -49,8 +49,8 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], within: Range) -> None:
-        super().__init__(q, within)
+    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
 
     @property
@@ -208,10 +208,10 @@ def learn(
     n_rows = dprivileged.num_row()
     check_crossfit(crossfit, labelled, n_rows, groups)
     check_groups_apart(groups)
-    label = dprivileged.get_label()
+    label = labels_of(dprivileged)
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(learner.mean(booster, None), [booster], spec.loss.range)
+        return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
     fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     known = np.ones(n_rows, bool) if labelled is None else labelled
     of_no_fold = np.flatnonzero(fold_of < 0)
@@ -222,7 +222,7 @@ def learn(
         q[held_out] = learner.mean(boosters[-1], held_out)
         if of_no_fold.size:
             q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
-    return LearnedTeacher(q, boosters, spec.loss.range)
+    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +243,7 @@ class _Learner:
             rows, labelled = np.flatnonzero(labelled), None
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
+        task = Task.of(self.spec, labels_of(matrix), weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.

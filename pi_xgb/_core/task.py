@@ -10,6 +10,7 @@ import xgboost
 
 from .._arrays import Array
 from .._xgb.collective import global_max, on_any_worker
+from .._xgb.matrix import labels_of
 from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_weights
 from .spec import Spec
 
@@ -48,7 +49,7 @@ class Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
-        return cls.of(spec, matrix.get_label(), matrix.get_weight(), labelled, n_rows=matrix.num_row(), name=name)
+        return cls.of(spec, labels_of(matrix), matrix.get_weight(), labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
         """Something can be learned from the labelled rows of all workers; to be asked on every worker."""

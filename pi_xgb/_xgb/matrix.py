@@ -36,6 +36,12 @@ def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.D
     return matrix
 
 
+def labels_of(matrix: xgboost.DMatrix) -> Array:
+    """The labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 gives in one row."""
+    label, n_rows = matrix.get_label(), matrix.num_row()
+    return label.reshape(n_rows, -1) if label.ndim == 1 and n_rows and label.size > n_rows else label
+
+
 def slice_rows(matrix: xgboost.DMatrix, rows: Any) -> xgboost.DMatrix:
     """Some rows of a DMatrix, with an error for those that cannot be cut."""
     if isinstance(matrix, _QUANTISED):
@@ -125,7 +131,7 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     weight, base_margin = dtrain.get_weight(), privileged.get_base_margin()
     return xgboost.DMatrix(
         data,
-        dtrain.get_label(),
+        labels_of(dtrain),
         weight=weight if weight.size else None,
         base_margin=base_margin if base_margin.size else None,
         feature_names=_names(dtrain, "x") + _names(privileged, "z"),
@@ -147,7 +153,7 @@ def _types(matrix: xgboost.DMatrix) -> list[str]:
 @contextlib.contextmanager
 def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
     """Leave the labels and weights of a matrix as they were."""
-    label, weight = matrix.get_label(), matrix.get_weight()
+    label, weight = labels_of(matrix), matrix.get_weight()
     try:
         yield
     finally:
