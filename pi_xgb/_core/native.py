@@ -19,6 +19,7 @@ from xgboost.callback import TrainingCallback
 from .._xgb.matrix import restored
 from .._xgb.params import carried_params, give_back_params, native_params
 from .lesson import Lesson
+from .loss import NUMBERS
 from .spec import Spec
 
 Evals = Sequence[tuple[xgboost.DMatrix, str]]
@@ -34,15 +35,24 @@ def uses_native(engine: str, spec: Spec, obstacle: str | None) -> bool:
 
 
 def obstacle_to_native(
-    spec: Spec, *, follows_student: bool, uniform: bool = True, dtrain: Any = None, evals: Evals = ()
+    spec: Spec,
+    *,
+    follows_student: bool,
+    uniform: bool = True,
+    noisy: bool = False,
+    dtrain: Any = None,
+    evals: Evals = (),
 ) -> str | None:
     """Why the native engine would not give the callback's model here; None where it does.
 
-    ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows.
+    ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows,
+    ``noisy`` whether a teacher's q may leave the range of labels.
     """
     params = spec.params
     if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
+    if noisy and spec.loss.range != NUMBERS:
+        return f"labels of {spec.objective} must {spec.loss.range.must}, and what a noisy teacher asks for may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
     if spec.drops_trees and follows_student:
@@ -97,6 +107,7 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
+            dtrain.set_label(task.label)  # whatever stands there for labels that nobody knows
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:

@@ -20,7 +20,7 @@ from .._core.teachers import Teacher
 from .._core.train import train
 from .._rows.views import Views
 from .._warnings import warn_user
-from .._xgb.matrix import labels_of
+from .._xgb.matrix import copy_queries, labels_of
 from .._xgb.params import user_params
 from .estimator_teacher import judged_by
 from .settings import Settings
@@ -168,12 +168,13 @@ class DirectTrainer(Trainer):
         # Without weights: train gives the teacher those of dtrain.
         loss = Spec.read(params).loss
         privileged = self.matrix(self.table, labels_of(dtrain), **_exposure(loss, dtrain))
+        copy_queries(dtrain, privileged)
         if weight is None and self.privileged is not None:
             # Side by side the two parts cannot be told apart where columns have no names.
             weight = weight_of_known(self.matrix(self.privileged, labels_of(dtrain)))
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
-            (self.matrix(table, labels_of(matrix), matrix.get_weight(), **_exposure(loss, matrix)), name)
+            (self._of_eval(table, matrix, loss), name)
             for table, (matrix, name) in pairs
             if table is not None and stops and method_named(its.method).learns_first
         ]
@@ -188,6 +189,13 @@ class DirectTrainer(Trainer):
             "teacher_weight": weight,
             "crossfit_groups": self.crossfit_groups if its.crossfit else None,
         }
+
+    def _of_eval(self, table: Any, matrix: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
+        """What the teacher sees of the rows of an evaluation matrix."""
+        its = self.matrix(table, labels_of(matrix), **_exposure(loss, matrix))
+        copy_queries(matrix, its)
+        its.set_weight(matrix.get_weight())
+        return its
 
     def _taught(
         self,
