@@ -273,8 +273,9 @@ def learn(
     known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        q = spec.loss.said(learner.mean(booster, None), label, known)
-        return LearnedTeacher(q, [booster], probabilities=spec.loss.probabilities)
+        return LearnedTeacher(
+            spec.loss.said(learner.mean(booster, None), label, known), [booster], probabilities=spec.loss.probabilities
+        )
     if folds is None:
         fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     else:
@@ -313,14 +314,8 @@ class _Learner:
             rows, labelled = np.flatnonzero(labelled), None
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        task = Task.of(
-            self.spec,
-            self.spec.loss.label_of(matrix, "privileged"),
-            weight,
-            labelled,
-            n_rows=matrix.num_row(),
-            name="privileged",
-        )
+        label = self.spec.loss.label_of(matrix, "privileged")
+        task = Task.of(self.spec, label, weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.

@@ -73,6 +73,8 @@ class Loss:
     """Where labels, and the q of teachers, must lie."""
     label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
+    stand_in: ClassVar[float] = 0.0
+    """A label that XGBoost lets through, for rows whose own nobody knows."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     by_query: ClassVar[bool] = False

@@ -167,13 +167,14 @@ class DirectTrainer(Trainer):
         its, weight = self.settings, self.teacher_weight
         # Without weights: train gives the teacher those of dtrain.
         loss = Spec.read(params).loss
-        privileged = self._beside(self.table, dtrain, loss)
+        privileged = self.matrix(self.table, labels_of(dtrain), **_exposure(loss, dtrain))
+        copy_queries(dtrain, privileged)
         if weight is None and self.privileged is not None:
             # Side by side the two parts cannot be told apart where columns have no names.
             weight = weight_of_known(self.matrix(self.privileged, labels_of(dtrain)))
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
-            (self._beside(table, matrix, loss, matrix.get_weight()), name)
+            (self._of_eval(table, matrix, loss), name)
             for table, (matrix, name) in pairs
             if table is not None and stops and method_named(its.method).learns_first
         ]
@@ -189,12 +190,11 @@ class DirectTrainer(Trainer):
             "crossfit_groups": self.crossfit_groups if its.crossfit else None,
         }
 
-    def _beside(self, table: Any, matrix: xgboost.DMatrix, loss: Loss, weight: Array | None = None) -> xgboost.DMatrix:
-        """What the teacher sees of the rows of a matrix, with what is known of these."""
+    def _of_eval(self, table: Any, matrix: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
+        """What the teacher sees of the rows of an evaluation matrix."""
         its = self.matrix(table, labels_of(matrix), **_exposure(loss, matrix))
         copy_queries(matrix, its)
-        if weight is not None and weight.size:
-            its.set_weight(weight)
+        its.set_weight(matrix.get_weight())
         return its
 
     def _taught(

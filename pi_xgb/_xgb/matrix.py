@@ -16,7 +16,7 @@ from .._arrays import Array
 from .booster import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
-_BOUNDS = ("label_lower_bound", "label_upper_bound")
+_LABELS = ("label", "label_lower_bound", "label_upper_bound")
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
@@ -170,8 +170,8 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
 
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Labels, queries and weights of the same rows in another matrix."""
-    bounds = {name: source.get_float_info(name) for name in _BOUNDS}
-    for name, values in {"label": labels_of(source), **bounds}.items():
+    for name in _LABELS:
+        values = labels_of(source) if name == "label" else source.get_float_info(name)
         if values.size:
             target.set_info(**{name: values})
     copy_queries(source, target)
