@@ -24,7 +24,7 @@ from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix
 from .lesson import Lesson
-from .loss import Loss, Range
+from .loss import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -52,8 +52,8 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], within: Range) -> None:
-        super().__init__(q, within)
+    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
 
     @property
@@ -273,7 +273,9 @@ def learn(
     known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(spec.loss.said(learner.mean(booster, None), label, known), [booster], spec.loss.range)
+        return LearnedTeacher(
+            spec.loss.said(learner.mean(booster, None), label, known), [booster], probabilities=spec.loss.probabilities
+        )
     if folds is None:
         fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     else:
@@ -289,7 +291,7 @@ def learn(
             q[held_out] = learner.mean(booster, held_out)
             if of_no_fold.size:
                 q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
-    return LearnedTeacher(spec.loss.said(q, label, known), boosters, spec.loss.range)
+    return LearnedTeacher(spec.loss.said(q, label, known), boosters, probabilities=spec.loss.probabilities)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -312,7 +314,8 @@ class _Learner:
             rows, labelled = np.flatnonzero(labelled), None
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
+        label = self.spec.loss.label_of(matrix, "privileged")
+        task = Task.of(self.spec, label, weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.

@@ -73,11 +73,12 @@ def train(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for ``xgboost.train``. The objective must be binary:logistic, multi:softprob, multi:softmax or
-        reg:squarederror.
+        As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts
+        or costs (the error for another one lists them). Labels may have several columns for reg:squarederror.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
-        with the same labels. The weights of ``dtrain`` count for it too.
+        with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
+        the logarithm of an exposure, it needs the one of ``dtrain``.
     method
         ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
         teacher and student get a tree each in turn and pull each other.

@@ -14,7 +14,10 @@ from .._core.checks import check_metric
 from .._core.loss import Loss
 from .._xgb.params import number_of_classes
 
-_SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")
+_SMALLER_IS_BETTER = (
+    *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
+    *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik"),
+)
 _LARGER_IS_BETTER = ("auc", "aucpr")
 _CLOSE = np.float32(1e-7)
 """To 0 and 1, of which no margin is finite."""
