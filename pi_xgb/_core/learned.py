@@ -26,6 +26,7 @@ from .checks import check_dmatrix
 from .lesson import Lesson
 from .losses import NUMBERS, PROBABILITIES
 from .objective import LessonObjective
+from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import FixedTeacher, Teacher
@@ -42,6 +43,9 @@ class LearnedTeacher(FixedTeacher):
         q, one per training row.
     boosters
         The teacher's boosters: one, or one per fold when cross-fitted.
+    loss
+        The mean loss of q on the labelled rows: of rows that its booster has not seen where it is cross-fitted, else of
+        those that it was trained on, which says nothing of what it knows.
 
     Examples
     --------
@@ -52,9 +56,26 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
+    loss = float("nan")
+    _told = "loss"
+
     def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
         super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
+
+    @classmethod
+    def of(cls, task: Task, q: Array, boosters: list[xgboost.Booster]) -> LearnedTeacher:
+        """With the loss of q on these labels."""
+        loss, known = task.spec.loss, slice(None) if task.labelled is None else task.labelled
+        teacher = cls(q, boosters, probabilities=loss.probabilities)
+        weight = None if task.weight is None else task.weight[known]
+        teacher.loss = mean_loss(loss, q[known], task.label[known], weight)
+        teacher._told = NAMES.get(loss.default_metric, "loss")
+        return teacher
+
+    def __repr__(self) -> str:
+        where = "out of fold" if len(self.boosters) > 1 else "on its own training rows"
+        return f"<LearnedTeacher: {len(self.boosters)} booster(s), {self._told} {self.loss:.4f} {where}>"
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -149,6 +170,8 @@ def fit_teacher(
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
         )
+        if not crossfit and known is None:
+            warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
         teacher.teacher_weight = weight_of_known(dprivileged) if teacher_weight is None else per_row
         return teacher
 
@@ -250,11 +273,12 @@ def learn(
     stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows = dprivileged.num_row()
+    task = Task.of(spec, dprivileged.get_label(), weight, labelled, n_rows=n_rows, name="privileged")
     check_crossfit(crossfit, labelled, n_rows, groups)
     check_groups_apart(groups)
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
+        return LearnedTeacher.of(task, learner.mean(booster, None), [booster])
     if folds is None:
         label, classes = dprivileged.get_label(), spec.loss.probabilities
         fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=classes)
@@ -272,7 +296,7 @@ def learn(
             q[held_out] = learner.mean(booster, held_out)
             if of_no_fold.size:
                 q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
-    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
+    return LearnedTeacher.of(task, q, boosters)
 
 
 @dataclasses.dataclass(frozen=True)
