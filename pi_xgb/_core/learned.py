@@ -26,6 +26,7 @@ from .checks import check_dmatrix, check_is_dmatrix
 from .lesson import Lesson
 from .loss import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
+from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import FixedTeacher, Teacher
@@ -42,6 +43,9 @@ class LearnedTeacher(FixedTeacher):
         q, one per training row.
     boosters
         The teacher's boosters: one, or one per fold when cross-fitted.
+    loss
+        The mean loss of q on the labelled rows, NaN where the objective's metric says little by itself: of rows that its booster has not seen where it is cross-fitted, else of
+        those that it was trained on, which says nothing of what it knows.
 
     Examples
     --------
@@ -52,9 +56,31 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
+    loss = float("nan")
+    _told = "loss"
+
     def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
         super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
+
+    @classmethod
+    def of(
+        cls, spec: Spec, mean: Array, boosters: list[xgboost.Booster], label: Array, known: Array, weight: Array
+    ) -> LearnedTeacher:
+        """Of what its models predict, with the loss of that on the labels that are known."""
+        loss = spec.loss
+        teacher = cls(loss.said(mean, label, known), boosters, probabilities=loss.probabilities)
+        if loss.default_metric in NAMES:
+            labelled = None if known.all() else known
+            task = Task.of(spec, label, weight, labelled, n_rows=len(label), name="privileged")
+            counts = None if task.weight is None else task.weight[known]
+            teacher.loss, teacher._told = mean_loss(loss, mean[known], label[known], counts), NAMES[loss.default_metric]
+        return teacher
+
+    def __repr__(self) -> str:
+        where = "out of fold" if len(self.boosters) > 1 else "on its own training rows"
+        told = "" if np.isnan(self.loss) else f", {self._told} {self.loss:.4f} {where}"
+        return f"<LearnedTeacher: {len(self.boosters)} booster(s){told}>"
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -152,6 +178,8 @@ def fit_teacher(
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
         )
+        if not crossfit and known is None:
+            warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
         teacher.teacher_weight = per_row
         return teacher
 
@@ -273,9 +301,7 @@ def learn(
     known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(
-            spec.loss.said(learner.mean(booster, None), label, known), [booster], probabilities=spec.loss.probabilities
-        )
+        return LearnedTeacher.of(spec, learner.mean(booster, None), [booster], label, known, weight)
     if folds is None:
         fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     else:
@@ -291,7 +317,7 @@ def learn(
             q[held_out] = learner.mean(booster, held_out)
             if of_no_fold.size:
                 q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
-    return LearnedTeacher(spec.loss.said(q, label, known), boosters, probabilities=spec.loss.probabilities)
+    return LearnedTeacher.of(spec, q, boosters, label, known, weight)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,6 +13,7 @@ from .._core.guidance import Guidance
 from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
+from .._core.teachers import Teacher
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
 from .._stats.paired import STANDARD_ERRORS, Interval
@@ -270,12 +271,12 @@ class Selection:
                 "pi_xgb.train with the keywords of .choice"
             )
         said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
-        return self.fit_matrices(dtrain, said, keywords)
+        return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
-    ) -> xgboost.Booster:
-        """For adapters: :meth:`train`, with another matrix of the same rows as the student's."""
+    ) -> tuple[xgboost.Booster, Teacher | None]:
+        """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
         forgotten = [name for name in self._told if getattr(said, name) is None]
         if forgotten:
             raise ValueError(
@@ -289,12 +290,13 @@ class Selection:
                 task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
                 task.check_evals(whole, keywords.get("evals") or ())
                 whole = labelled_part(dtrain, labelled)
-            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords)
+            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
         if said.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
         said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
+        teacher = problem.teacher_of(self._chosen)
+        return problem.fit(self._chosen, self._rounds, teacher, dtrain=student, **keywords), teacher
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
