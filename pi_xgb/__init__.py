@@ -19,11 +19,14 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import constraints, datasets, importance, metrics, plotting, privacy
+    from . import dask as dask
+    from . import spark as spark
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
+        PrivilegedXGBRanker,
         PrivilegedXGBRegressor,
         PrivilegedXGBRegressorCV,
     )
@@ -34,6 +37,7 @@ _LATER = {
     "Comparison": "selection",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
@@ -60,6 +64,7 @@ __all__ = [
     "ModelTeacher",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "Selection",
@@ -81,13 +86,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _LATER[name]
-    if module is None:
-        return import_module(f".{name}", __name__)
-    return getattr(import_module(f".{module}", __name__), name)
+if not TYPE_CHECKING:  # A type checker would take any name at all from this function; it reads the imports above.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = _LATER[name]
+        if module is None:
+            return import_module(f".{name}", __name__)
+        return getattr(import_module(f".{module}", __name__), name)
 
 
 def __dir__() -> list[str]:

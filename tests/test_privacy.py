@@ -293,7 +293,10 @@ def test_a_fit_that_fails_before_noise_is_drawn_spends_nothing(data):
 def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_tables):
     margin = np.random.default_rng(0).normal(size=400).astype(np.float32)
     teachers = (fitted(data, seed=seed, noise=noise) for seed in range(400))
-    grads = [pi_xgb.KLObjective(teacher, kl_weight=2.0)(margin, dtrain)[0] for teacher in teachers]
+    grads = [
+        pi_xgb.KLObjective(teacher, kl_weight=2.0, objective="binary:logistic")(margin, dtrain)[0]
+        for teacher in teachers
+    ]
     exact = Domain(BOUNDS)
     table = histogram.Histogram(exact, 4)
     values = exact.read(data.z)
@@ -423,7 +426,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
     empty = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
     for use in (
         lambda: pi_xgb.train(PARAMS, dtrain, 1, teacher=empty),
-        lambda: pi_xgb.KLObjective(empty)(np.zeros(400, np.float32), dtrain),
+        lambda: pi_xgb.KLObjective(empty, objective="binary:logistic")(np.zeros(400, np.float32), dtrain),
         lambda: empty.values,
         lambda: empty.share(np.arange(3)),
     ):

@@ -293,6 +293,39 @@ KINDS = {
 }
 
 
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor", "ClassifierCV", "RegressorCV"])
+def test_older_scripts_pass_arguments_by_position(kind):
+    ours = getattr(pi_xgb.sklearn, f"PrivilegedXGB{kind}")
+    theirs = getattr(xgb, f"XGB{kind.removesuffix('CV')}")
+    told = {}
+    for made in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `objective` as keyword args"):
+            told[made] = made("binary:logistic", **SMALL).get_params()["objective"]
+    assert told[ours] == told[theirs] == "binary:logistic"
+
+
+@pytest.mark.parametrize("classes", [2, 0])
+def test_fit_and_predict_take_xgboosts_order_of_arguments(classes):
+    x, _, y = rows(classes=classes)
+    weight, margin = np.linspace(1, 2, len(y)), np.full(len(y), 0.25)
+    ours, theirs = estimator(classes, kl_weight=0.0), plain(classes)
+    for model in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `sample_weight, base_margin, eval_set, verbose` as"):
+            model.fit(x, y, weight, margin, [(x, y)], False)
+    assert same_model(ours, theirs)
+    for model in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `output_margin` as keyword args"):
+            model.predict(x, True)
+    np.testing.assert_array_equal(ours.predict(x, output_margin=True), theirs.predict(x, output_margin=True))
+    with pytest.warns(FutureWarning, match="Pass") as told:
+        estimator(classes, kl_weight=0.0).fit(x, y, weight)
+    assert told[0].filename == __file__
+    with pytest.raises(TypeError, match="sample_weight by position and by keyword"):
+        ours.fit(x, y, weight, sample_weight=weight)
+    with pytest.raises(TypeError, match=r"early_stopping_rounds.* given where it is made"):
+        ours.fit(x, y, early_stopping_rounds=3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("teacher", ["privileged", "all"])
 def test_privileged_columns_of_every_kind_teach_the_same(kind, teacher):
@@ -1106,7 +1139,7 @@ def test_parameters_that_mean_nothing():
     piped = Pipeline([("model", LogisticRegression())])
     weighted = lambda x, z, y: {"privileged": z, "sample_weight": np.ones(len(y))}  # noqa: E731
     refused("takes no sample_weight", teacher=piped, fit=weighted)
-    refused("a teacher can guide the objectives", classes=0, objective="reg:absoluteerror", fit=apart)
+    refused("a teacher can guide the objectives", classes=0, objective="survival:cox", fit=apart)
     refused("obj was given together with a teacher", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
     words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
     refused(

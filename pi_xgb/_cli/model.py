@@ -20,6 +20,7 @@ from .._xgb.booster import (
     write_classes,
 )
 from .._xgb.matrix import matrix_of
+from .._xgb.model_file import load_booster
 from .features import Categories, known_features
 from .output import new_output, write_output
 from .rows import Say
@@ -73,10 +74,7 @@ def load_model(name: str) -> Model:
     """Read a model that was written by XGBoost, through this library or not."""
     if not Path(name).is_file():
         raise FileNotFoundError(f"there is no model file {name!r}")
-    try:
-        booster = xgboost.Booster(model_file=name)
-    except (xgboost.core.XGBoostError, UnicodeDecodeError) as error:
-        raise ValueError(f"{name!r} is no model of XGBoost that this version ({xgboost.__version__}) reads") from error
+    booster = load_booster(name)
     if not booster.feature_names:
         raise ValueError(f"the model {name!r} does not know the names of its features: it was trained without names")
     found = configuration_of(booster)

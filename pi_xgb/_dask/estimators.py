@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import dask.array
 import numpy as np
@@ -14,10 +13,15 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
-from .._core.methods import METHODS, method_named
+from .._core.guidance import SETTINGS, Guidance
+from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import Engine
 from .._rows.checks import check_choice
+from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .cluster import train_async
 
 # The base of both, which xgboost.dask does not export.
@@ -58,14 +62,14 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         crossfit: int = 0,
         teacher_params: Any = None,
         allow_overlap: bool = False,
-        engine: str = "auto",
+        engine: Engine = "auto",
         coll_cfg: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
@@ -75,6 +79,7 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         self.engine = engine
         super().__init__(coll_cfg=coll_cfg, **kwargs)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -129,11 +134,9 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             rows = _TeacherRows(teacher, privileged, y, per_row, evals)
             own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
-            warnings.warn(
+            warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want",
-                UserWarning,
-                stacklevel=2,
+                "kl_weight=0 if this is what you want"
             )
         return self._client_sync(  # type: ignore[no-any-return]
             functools.partial(own_fit, self),
@@ -158,16 +161,12 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
                     privileged_evals.append((await self._matrix(client, table, labels), name))
-        return await train_async(
-            client,
-            privileged=privileged,
-            teacher=rows.teacher,
-            evals=evals,
-            privileged_evals=privileged_evals or None,
-            **rows.per_row,
-            **{name: getattr(self, name) for name in _GUIDING},
-            **{name: value for name, value in given.items() if name in _READ},
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        guidance = Guidance(
+            privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
         )
+        kept = {name: value for name, value in given.items() if name in _READ}
+        return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, **kept)
 
     async def _matrix(self, client: Any, table: Any, labels: Any) -> Any:
         if table is None:
@@ -182,7 +181,6 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-_GUIDING = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap", "engine")
 # What train_async reads of the keywords of xgboost.dask's own training.
 _READ = (
     "params",
@@ -195,7 +193,7 @@ _READ = (
     "custom_metric",
     "coll_cfg",
 )
-_OWN_PARAMETERS = {*_GUIDING, "coll_cfg"}
+_OWN_PARAMETERS = {*SETTINGS, "engine", "coll_cfg"}
 
 
 class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.joint import JointTeacher
 from .._core.learned import LearnedTeacher, check_crossfit, deal_labelled
-from .._core.losses import NUMBERS
+from .._core.loss import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher
 from .._rows.checks import check_choice, check_whole
 from .._rows.supervision import read_labelled

@@ -10,14 +10,15 @@ from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SEES
-from .._core.methods import METHODS, method_named
+from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole
 
 TEACHERS = SEES
-"""What a teacher of KbPIB sees: z alone, or x as well."""
-CROSSFIT = (0, 5)
-"""How it judges its own training rows: in-sample, or out of so many folds."""
+"""What a teacher of KbPIB can see: z alone, or x as well."""
+METHOD: MethodName = "kbpib"
+TEACHER, CROSSFIT = "all", 5
+"""What is tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
 KL_WEIGHTS = (1.0, 10.0)
 _OLD_WORDS = ("in-sample", "cross-fitted")
 
@@ -77,7 +78,7 @@ def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> l
 
 def smoothers(candidates: Sequence[Candidate], crossfit: Any) -> list[Candidate]:
     """Self-distillation: a cross-fitted teacher, with every ``kl_weight`` that the student may have."""
-    folds = max(_folds(crossfit)) or max(CROSSFIT)
+    folds = max(_folds(crossfit)) or CROSSFIT
     positive = sorted({candidate.kl_weight for candidate in candidates} - {0.0})
     return [PLAIN, *(Candidate("kbpib cross-fitted", "kbpib", w, "privileged", folds) for w in positive)]
 
@@ -124,7 +125,7 @@ def _warn_of_old_words(folds: int) -> None:
     warnings.warn(
         "teacher='in-sample' and 'cross-fitted' are old words: teacher says what it sees, crossfit how it judges its "
         "own training rows. Write teacher='privileged' with crossfit=0 for 'in-sample', and with "
-        f"crossfit={folds or max(CROSSFIT)} for 'cross-fitted'; crossfit may be several numbers",
+        f"crossfit={folds or CROSSFIT} for 'cross-fitted'; crossfit may be several numbers",
         FutureWarning,
         stacklevel=1 + next((i for i, name in enumerate(callers) if name not in ("pi_xgb", "xgboost")), 0),
     )
