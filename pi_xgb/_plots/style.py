@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.names import in_words
+from .._rows.names import in_words, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def pyplot() -> Any:
 
 def short(name: Hashable) -> str:
     """A name for a picture: cut when long, and never taken for mathematics or for a hidden label."""
-    words = in_words(name)
+    words = printable(in_words(name))
     if len(words) > LONGEST_NAME:
         words = words[: LONGEST_NAME - 1].rstrip() + "…"
     # matplotlib reads dollars as mathematics, and leaves names with an underscore in front out of legends.

@@ -98,7 +98,10 @@ def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, pr
 
 def of_comparison(numbers: Numbers) -> Picture | None:
     """Models as points: accuracy against the difference in selection rate. None if nobody can be placed."""
-    both = pd.concat([numbers.performance, numbers.disparities], axis=1).rename_axis("method").reset_index()
+    gaps = numbers.views[0].gaps.xs("statistical_parity", level="gap")
+    named = {"value": "", "low": "_low", "high": "_high"}
+    parity = pd.DataFrame({f"statistical_parity{end}": gaps[of] for of, end in named.items() if of in gaps})
+    both = pd.concat([numbers.performance, parity], axis=1).rename_axis("method").reset_index()
     placed = both[np.isfinite(both["statistical_parity"])]
     if placed.empty or len(both) > MOST:
         return None
@@ -106,7 +109,8 @@ def of_comparison(numbers: Numbers) -> Picture | None:
     places = "; ".join(f"{name} accuracy {right:.3f}, difference {gap:.3f}" for name, right, gap in columns)
     return picture(
         lambda ax: plot_frontier(placed, ax=ax),
-        "Accuracy against the difference in selection rate, with intervals: up and to the left is better.",
+        f"Accuracy against the difference in selection rate by {numbers.views[0].name}, with intervals: up and to the "
+        "left is better.",
         f"Models by accuracy and difference in selection rate: {places}.",
         "comparison",
         SQUARE,
