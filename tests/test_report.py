@@ -22,7 +22,7 @@ from pi_xgb import metrics
 from pi_xgb._report import numbers
 from pi_xgb._report.html import Html, joined, number, tag
 from pi_xgb._report.report import report
-from pi_xgb.importance import fair_importance
+from pi_xgb.importance import fair_importance, shap_gap
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 NASTY = '<script>alert("1")</script>'
@@ -177,9 +177,12 @@ def test_the_page_is_for_phones_paper_and_the_dark(full):
     assert "prefers-color-scheme: dark" in full["text"]
     assert "@media print" in full["text"]
     # A wide table scrolls in a box of its own that the keyboard reaches.
-    boxes = [attributes for attributes in page.named("div") if attributes.get("class") == "scroll"]
+    boxes = [attributes for attributes in page.named("div") if attributes.get("class", "").startswith("scroll")]
     assert len(boxes) == len(page.named("table"))
     assert all(box["tabindex"] == "0" and box["aria-label"] for box in boxes)
+    # On a phone those of many columns say that they scroll.
+    assert sum(box["class"] == "scroll wide" for box in boxes) > 3
+    assert "Scrolls sideways" in full["text"]
 
 
 def test_the_page_can_be_heard(full):
@@ -298,14 +301,20 @@ def test_importances_are_those_of_fair_importance(full, data):
         expected = fair_importance(
             booster, data["x"], data["y"], sensitive_features=data["sex"], sample_weight=full["weight"]
         )
+        drivers = shap_gap(booster, data["x"], sensitive_features=data["sex"], sample_weight=full["weight"])
         _, rows = page.table(f"Importances under {name}")
         # All features, the one with the longest bar first.
         assert sorted(rows) == sorted(expected.index)
         longest = expected[["fair_importance", "gain"]].abs().max(axis=1)
         assert list(longest[list(rows)]) == sorted(longest, reverse=True)
         for feature, cells in rows.items():
-            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]]
-            assert [cell["values"][0] for cell in cells] == told.tolist()
+            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]].tolist()
+            assert [cells[i]["values"][0] for i in (0, 2, 3)] == told
+            # Beside it the gap of contributions, and a word where either leaves its sign open.
+            gap = drivers.loc[feature]
+            assert cells[1]["values"] == [gap["shap_gap"], gap["shap_gap_low"], gap["shap_gap_high"]]
+            if gap["shap_gap"]:
+                assert ("sign not supported" in cells[1]["text"]) == (gap["sign"] == "not supported")
 
 
 def test_differences_are_paired(full, data):

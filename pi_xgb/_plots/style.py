@@ -17,10 +17,17 @@ if TYPE_CHECKING:
 SIZE = (4.8, 3.8)  # inches, for an Axes of our own
 REFERENCE = "#808080"  # a grey for what is there to compare with: readable on white and on black
 
-# Okabe and Ito's colours. Line styles and markers differ as well, for greyscale.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P")
+# Okabe and Ito's colours, then four of Tol's that lie apart from them. Line styles and markers differ as well, for
+# greyscale.
+PALETTE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#882255", "#999933", "#7A5FC0", "#8C6239"),
+)
+LINES: tuple[Any, ...] = (
+    *("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1))),
+    *((0, (12, 1.5, 1.2, 1.5)), (0, (3, 3)), (0, (1, 3)), (0, (9, 1.5, 1.2, 1.2, 1.2, 1.5))),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
 FEW = 3  # with more groups, bars and fillings would hide the lines
@@ -61,7 +68,7 @@ def as_axes(ax: Axes | None, n_groups: int = 1) -> Axes:
 
 def with_room(size: tuple[float, float], n_groups: int) -> tuple[float, float]:
     """A size with room for a legend of more than a few groups."""
-    return size[0], size[1] + 0.18 * max(min(n_groups, MOST + 1) - FEW, 0)
+    return size[0], size[1] + 0.18 * min(n_groups, MOST + 1)
 
 
 def check_axes(ax: Any) -> None:
@@ -97,6 +104,12 @@ def legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> None
     """A small legend of (artist, text)."""
     handles, texts = zip(*entries, strict=True)
     ax.legend(handles, texts, fontsize="small", handlelength=2.2, framealpha=0.85, **options)
+
+
+def legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
+    """A legend under an Axes and its labels, where it can hide nothing; of many entries in two columns."""
+    below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "borderaxespad": 0}
+    legend(ax, entries, ncols=1 if len(entries) <= FEW + 1 else 2, frameon=False, **below)
 
 
 def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | None = None) -> None:

@@ -69,7 +69,8 @@ dd { margin: 0 0 0 1rem; }
 td small.pair-of-groups { white-space: normal; min-width: 7rem; }
 .note h2 { border: 0; margin: 0; padding: 0; font-size: 1.05rem; }
 .note ul { margin: .4rem 0; padding-left: 1.2rem; }
-@media (max-width: 40rem) {
+@media screen and (max-width: 40rem) {
+  .wide caption span::after { content: "Scrolls sideways →"; display: block; color: var(--link); }
   body { padding: .5rem .9rem 2rem; }
   th, td { padding: .3rem .5rem; }
   th:first-child { max-width: 9rem; }

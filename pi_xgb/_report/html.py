@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._rows.names import printable
 
+WIDE = 5  # columns that are more than a phone shows at once
 UNDEFINED = "–"  # stands where a number does not exist
 
 
@@ -75,7 +76,8 @@ def table(
         ),
     )
     inner = tag("table", tag("caption", tag("span", caption)), head, body)
-    return tag("div", inner, class_="scroll", role="region", tabindex="0", aria_label=caption)
+    wide = " wide" if len(header) >= WIDE else ""
+    return tag("div", inner, class_=f"scroll{wide}", role="region", tabindex="0", aria_label=caption)
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> Html:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._importance.fair_importance import fair_importance
+from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
 from .._stats.bootstrap import interval, resamples
 from .._stats.gaps import holm
@@ -64,6 +65,7 @@ class Numbers:
     views: list[View]
     groups: dict[str, pd.DataFrame]
     importances: dict[str, pd.DataFrame]
+    drivers: dict[str, pd.DataFrame]
 
 
 def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, importance_metric: Any) -> Numbers:
@@ -76,7 +78,8 @@ def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, im
         differences=_table(further, names[1:], how, COMPARED) if further else None,
         views=_views(models, rows, how),
         groups={model.name: group_report(**_judged(model, rows, how)) for model in models},
-        importances={model.name: _importance(model, rows, importance_metric) for model in models},
+        importances={model.name: _importance(model, rows, how, importance_metric) for model in models},
+        drivers={model.name: shap_gap(model.model, model.features, **_groups(rows)) for model in models},
     )
 
 
@@ -147,11 +150,15 @@ def _gaps(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, feat
     return pd.concat(told, keys=[model.name for model in models], names=["model", "gap"])
 
 
-def _importance(model: JudgedModel, rows: JudgedRows, metric: Any) -> pd.DataFrame:
+def _groups(rows: JudgedRows) -> dict[str, Any]:
+    return {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
+
+
+def _importance(model: JudgedModel, rows: JudgedRows, how: Resampling, metric: Any) -> pd.DataFrame:
     labels: NDArray[Any] = rows.labels.astype(float)
     if model.booster is None:
         # A surrogate is told labels as the classes of a scikit-learn model.
         classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
         labels = codes if classes is None else np.asarray(classes)[codes]
-    groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
-    return fair_importance(model.model, model.features, labels, metric=metric, **groups)
+    sure = how.confidence if how.n_boot else None
+    return fair_importance(model.model, model.features, labels, metric=metric, confidence=sure, **_groups(rows))

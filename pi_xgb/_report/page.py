@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._rows.names import in_words
 from ..metrics._disparity_report import DISPARITIES
 from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
@@ -238,7 +239,12 @@ def _features(content: Page) -> Html:
         f"between groups (compared over {compared}). Below 0: splits on the feature add bias. Above 0: they take it "
         "out. Each column is a share of the sum of its absolute values."
     )
-    children = [tag("p", words)]
+    drivers = (
+        "The SHAP gap takes the predictions apart instead: by how much a feature raises the mean score of one group "
+        "over that of another, in the model's margin; all features add up to the gap of the groups. Where the interval "
+        "(of all features together) leaves both signs open, the sign is not supported: nothing should be built on it."
+    )
+    children = [tag("p", words), tag("p", drivers)]
     for model in content.models:
         importance = content.numbers.importances[model.name]
         children += [*_heading(content, model), *_surrogate(importance)]
@@ -264,15 +270,28 @@ def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFram
     columns = ["fair_importance", "gain", "total_gain"]
     longest = importance[columns[:2]].abs().max(axis=1)
     order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
-    shown = importance[columns].iloc[order]
+    shown, driver = importance.iloc[order], content.numbers.drivers[model.name].iloc[order]
     rows = [
-        ([str(name)], [number(value, signed=column == columns[0]) for column, value in row.items()])
-        for name, row in shown.iterrows()
+        (
+            [str(name)],
+            [_signed(fair, columns[0]), _signed(gap, "shap_gap"), *(number(float(fair[one])) for one in columns[1:])],
+        )
+        for (name, fair), (_, gap) in zip(shown.iterrows(), driver.iterrows(), strict=True)
     ]
     left = len(importance) - len(shown)
     more = f"; {left} more have shorter bars" if left else ""
     caption = f"Importances under {model.name}, by the longer of fair importance and gain{more}"
-    return table(caption, ["feature"], ["fair importance", "gain (mean per split)", "total gain"], rows)
+    one, other = (in_words(name) for name in driver.attrs["between"])
+    header = ["fair importance", f"SHAP gap, {one} over {other}", "gain (mean per split)", "total gain"]
+    return table(caption, ["feature"], header, rows)
+
+
+def _signed(row: pd.Series[Any], column: str) -> Html:
+    """A number with its interval, and a word where that leaves its sign open."""
+    text = estimate(row, column, signed=True)
+    if f"{column}_low" not in row or row[f"{column}_low"] > 0 or row[f"{column}_high"] < 0 or not row[column]:
+        return text
+    return joined([text, tag("small", "sign not supported")])
 
 
 def _settings(content: Page) -> Html:

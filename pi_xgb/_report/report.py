@@ -21,7 +21,7 @@ from . import settings as settings_of
 from .models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
 from .numbers import Numbers, Resampling, compute
 from .page import Page, page
-from .pictures import of_comparison, of_groups, of_importance, of_kl_weights
+from .pictures import of_comparison, of_importance, of_kl_weights, of_views
 from .summary import summary
 
 FEW_ROWS = 10  # of a smaller group the page says that its numbers mean little, and may tell on people
@@ -187,7 +187,7 @@ def _pictures(
         # What they warn of was told with the numbers; and letters that matplotlib lacks, a browser has.
         warnings.simplefilter("ignore", category=UserWarning)
         for i, model in enumerate(models):
-            groups[model.name] = of_groups(model, rows, numbers.groups[model.name], f"model{i}")
+            groups[model.name] = of_views(model, rows, numbers.groups[model.name], f"model{i}")
             importances[model.name] = of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
         return {
             "comparison": of_comparison(numbers) if len(models) > 1 else None,

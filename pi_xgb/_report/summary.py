@@ -43,15 +43,15 @@ def _gaps(numbers: Numbers, models: Sequence[JudgedModel], how: Resampling) -> I
         of = "" if len(models) == 1 else f"{model}, "
         yield sentence(f"{of}{gap.replace('_', ' ')} by {view.name}", row, how.confidence)
     if len(named) > MOST:
-        yield f"{len(named) - MOST} more gaps are more than chance: see Fairness."
+        yield f"Besides these, more than chance: {len(named) - MOST}. See Fairness."
     every = sum(len(view.gaps) for view in numbers.views)
     undefined = sum(_count(view, UNDEFINED, how) for view in numbers.views)
     rest = every - len(named) - undefined
     if rest:
-        told = "No gap is more than chance" if not named else f"The other {rest} gaps are no more than chance"
+        told = "No gap is more than chance" if not named else f"No more than chance: {rest} other gaps"
         yield f"{told}, given how many were looked at. That does not prove them 0: the intervals say how large."
     if undefined:
-        yield f"{undefined} gaps cannot be told, since a group lacks what they compare."
+        yield f"Gaps that cannot be told, since a group lacks what they compare: {undefined}."
 
 
 def _count(view: View, what: str, how: Resampling) -> int:
