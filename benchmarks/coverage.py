@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 RATES = ("statistical_parity", "equalized_odds", "equal_opportunity")
 MEASURES = (*RATES, "abroca")
 SIZES = ((2, 200), (2, 1000), (2, 5000), (4, 400), (4, 2000), (10, 1000), (10, 5000), (10, 200))
-DRAWS = {"rates": 400, "curves": 150}
+DRAWS = {"rates": 300, "curves": 100}
 APART, BASE_RATE = 0.8, 0.4
 DESIGNS = {
     "alike": lambda k: np.zeros(k),

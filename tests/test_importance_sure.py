@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from scipy.stats import t
 
 from pi_xgb.importance import fair_importance, shap_gap
 
@@ -101,7 +102,7 @@ class TestIntervals:
 
     def test_rows_are_jackknifed(self):
         X, y, group = biased(3, 200)
-        booster = trained(X, y, 1)
+        booster = trained(X, y, 2)
         table = fair_importance(booster, X, y, sensitive_features=group, confidence=0.95)
         part = np.random.default_rng(0).permutation(200) % 20
         without = np.array(
@@ -113,11 +114,20 @@ class TestIntervals:
             ]
         )
         error = np.sqrt(19 / 20 * np.square(without - without.mean(axis=0)).sum(axis=0))
+        trees = [
+            fair_importance(booster, X, y, sensitive_features=group, iteration_range=(i, i + 1))["fair_importance"]
+            for i in range(2)
+        ]
+        of_trees = np.abs(trees[0] - trees[1]) / 2
         half = (table["fair_importance_high"] - table["fair_importance_low"]) / 2
-        # One tree has no parts: rows alone, with Student's t for four features together.
-        from scipy.stats import t
+        # Twenty parts of the rows, two of the trees, and Student's t for four features together.
+        np.testing.assert_allclose(half, t.ppf(1 - 0.05 / 4 / 2, 1) * np.hypot(error, of_trees), rtol=1e-9)
 
-        np.testing.assert_allclose(half, t.ppf(1 - 0.05 / 4 / 2, 19) * error, rtol=1e-9)
+    def test_one_tree_supports_no_sign(self):
+        X, y, group = biased(3, 200)
+        table = fair_importance(trained(X, y, 1), X, y, sensitive_features=group, confidence=0.95)
+        assert table["fair_importance"].notna().all()
+        assert table[["fair_importance_low", "fair_importance_high"]].isna().all(axis=None)
 
     def test_the_sign_is_right_or_not_supported(self):
         wrong = supported = 0

@@ -93,6 +93,7 @@ def fair_importance(
           one is compared with everybody else, and at each level of a tree the largest bias counts.
         - ``fair_importance_low`` and ``fair_importance_high``, with ``confidence``: a jackknife over twentieths of the
           rows and of the trees, for all features together (Bonferroni). The sign is supported where it leaves out 0.
+          NaN for a single tree: which feature it splits on first decides the sign, and it has no other to ask.
         - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a sum over
           the splits (the score is a sum, too). NaN for trees with vector leaves before XGBoost 3.2.
         - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.

@@ -59,18 +59,22 @@ def rows_of_parts(n_rows: int) -> Array:
 def limits(
     problem: Problem, whole: Array, fewer_rows: Sequence[Array], how: Scoring, confidence: float
 ) -> tuple[Array, Array]:
-    """The interval of each feature's score, for all features together."""
+    """The interval of each feature's score, for all features together; NaN for a single tree.
+
+    Which of several features a tree splits on first decides the sign, and one tree does not tell how another would do.
+    """
     rounding = rounding_of(problem) if how.normalize else None
     value = _overall(whole.sum(axis=0), rounding)
     without_rows = np.stack([_overall(part.sum(axis=0), rounding) for part in fewer_rows])
     variance = _jackknifed(without_rows)
     n_parts = min(problem.subject.n_trees, PARTS)
-    if n_parts > 1:
-        without_trees = [whole.sum(axis=0) - part for part in whole[:n_parts]]
-        scale = n_parts / (n_parts - 1)
-        variance = variance + _jackknifed(np.stack([_overall(scale * part, rounding) for part in without_trees]))
+    if n_parts < 2:
+        return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    scale = n_parts / (n_parts - 1)
+    without_trees = [scale * (whole.sum(axis=0) - part) for part in whole[:n_parts]]
+    variance = variance + _jackknifed(np.stack([_overall(part, rounding) for part in without_trees]))
     sure = 1 - (1 - confidence) / problem.subject.n_features
-    half = student(PARTS - 1, sure) * np.sqrt(variance)
+    half = student(n_parts - 1, sure) * np.sqrt(variance)
     return value - half, value + half
 
 

@@ -33,6 +33,7 @@ MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
 FEW = 3  # with more groups, bars and fillings would hide the lines
 
 LONGEST_NAME = 24
+SHORT = 22  # entries of a legend that leave room for a second column
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,10 @@ def legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> None
 
 
 def legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
-    """A legend under an Axes and its labels, where it can hide nothing; of many entries in two columns."""
+    """A legend under an Axes and its labels, where it can hide nothing; of many short entries in two columns."""
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "borderaxespad": 0}
-    legend(ax, entries, ncols=1 if len(entries) <= FEW + 1 else 2, frameon=False, **below)
+    longest = max((len(line) for _, text in entries for line in text.split("\n")), default=0)
+    legend(ax, entries, ncols=2 if len(entries) > FEW + 1 and longest <= SHORT else 1, frameon=False, **below)
 
 
 def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | None = None) -> None:
