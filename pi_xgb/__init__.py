@@ -18,7 +18,7 @@ from ._core.train import train
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting
+    from . import constraints, datasets, importance, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
     from ._frontier.frontier import frontier
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .sklearn import (
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
+        PrivilegedXGBRanker,
         PrivilegedXGBRegressor,
         PrivilegedXGBRegressorCV,
     )
@@ -39,6 +40,7 @@ _LATER = {
     "Frontier": "_frontier.result",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
@@ -50,6 +52,7 @@ _LATER = {
     "importance": None,
     "metrics": None,
     "plotting": None,
+    "privacy": None,
     "report": "_report.report",
     "select": "selection",
     "spark": None,
@@ -66,6 +69,7 @@ __all__ = [
     "ModelTeacher",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "Selection",
@@ -81,6 +85,7 @@ __all__ = [
     "importance",
     "metrics",
     "plotting",
+    "privacy",
     "report",
     "select",
     "train",

@@ -12,9 +12,13 @@ from .._arrays import Array, module_for, read_only, to_host
 from .._warnings import warn_user
 from .._xgb.collective import global_sum, on_every_worker
 from .blend import Blend
+from .loss import NUMBERS
 from .step import hessian_share
 from .task import Task
 from .teachers import Start, Teaching, moves_freely
+
+# Where a model starts at most, if noise puts the mean of all rows beyond the predictions that there can be.
+_EDGE = 1e-3
 
 
 class Lesson:
@@ -95,6 +99,8 @@ class Lesson:
         if sums[-1] <= 0:
             raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
         mean = sums[:-1] / sums[-1]
+        if any(teaching.teacher.is_noisy for teaching in fixed) and self.loss.range != NUMBERS:
+            mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
         if self.loss.applies_scale_pos_weight and task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
         return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])

@@ -19,6 +19,7 @@ from xgboost.callback import LearningRateScheduler, TrainingCallback
 from .._xgb.matrix import restored
 from .._xgb.params import carried_params, give_back_params, native_params, step_of
 from .lesson import Lesson
+from .loss import NUMBERS
 from .spec import Spec
 
 Evals = Sequence[tuple[xgboost.DMatrix, str]]
@@ -39,6 +40,7 @@ def obstacle_to_native(
     follows_student: bool,
     moves_freely: bool = False,
     uniform: bool = True,
+    noisy: bool = False,
     dtrain: Any = None,
     evals: Evals = (),
     callbacks: Sequence[Any] = (),
@@ -46,11 +48,14 @@ def obstacle_to_native(
     """Why the native engine would not give the callback's model here; None where it does.
 
     ``follows_student`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``uniform``
-    whether labels and teachers count the same in all rows.
+    whether labels and teachers count the same in all rows, ``noisy`` whether a teacher's q may leave the range of
+    labels.
     """
     params = spec.params
     if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
+    if noisy and spec.loss.range != NUMBERS:
+        return f"{spec.objective} takes labels in {spec.loss.range}, and what a noisy teacher asks for may lie beyond"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
     if spec.drops_trees and follows_student:
@@ -114,6 +119,7 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
+            dtrain.set_label(task.label)  # whatever stands there for labels that nobody knows
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:

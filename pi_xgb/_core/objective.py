@@ -18,7 +18,7 @@ from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
 from .loss import NUMBERS, Loss
-from .losses import loss_named
+from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
@@ -86,7 +86,7 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        named = None if objective is None else loss_named(objective)
+        named = None if objective is None else loss_with_gradient(objective)
         self._asked = _Asked()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
@@ -190,17 +190,17 @@ class _Asked:
                     "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
                     "KLObjective(q, objective='binary:logistic')"
                 )
-            return named, loss_named(named)
+            return named, loss_with_gradient(named)
         if self._found is None or self._booster is None or self._booster() is not booster:
             its = configuration_of(booster)
-            loss = loss_named(its.objective).of(its.objective_params)
+            loss = loss_with_gradient(its.objective).of(its.objective_params)
             _check_agree(named, its.objective)
             self._booster, self._found = weakref.ref(booster), (its.objective, loss)
         return self._found
 
 
 def _check_agree(named: str | None, objective: str) -> None:
-    if named is not None and not loss_named(named).has_gradient_of(loss_named(objective)):
+    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
             f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
             f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "

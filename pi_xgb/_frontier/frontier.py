@@ -197,7 +197,7 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
         raise ValueError(
             f"frontier is about decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
         )
-    check_dmatrix(dtrain, "dtrain")
+    check_dmatrix(dtrain, "dtrain", spec.loss)
     if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
         raise TypeError(f"dtrain is a {type(dtrain).__name__}, which cannot be cut into folds: build a DMatrix")
     spec.loss.check_labels(dtrain.get_label(), 0)
