@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from . import constraints, datasets, importance, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
+    from ._frontier.frontier import frontier
+    from ._frontier.result import Frontier
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 # stands in the module on its right, or is one where there is none.
 _LATER = {
     "Comparison": "selection",
+    "Frontier": "_frontier.result",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
     "PrivilegedXGBRanker": "sklearn",
@@ -45,6 +48,7 @@ _LATER = {
     "constraints": None,
     "dask": None,
     "datasets": None,
+    "frontier": "_frontier.frontier",
     "importance": None,
     "metrics": None,
     "plotting": None,
@@ -56,6 +60,7 @@ _LATER = {
 
 __all__ = [
     "Comparison",
+    "Frontier",
     "JointCheckPoint",
     "JointObjective",
     "JointTeacher",
@@ -76,6 +81,7 @@ __all__ = [
     "cv",
     "datasets",
     "fit_teacher",
+    "frontier",
     "importance",
     "metrics",
     "plotting",

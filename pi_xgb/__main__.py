@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ._cli import compare, evaluate, predict, train, tune
+from ._cli import compare, evaluate, frontier, predict, train, tune
 from ._cli import demo as _demo
 from ._cli.options import check_read, with_options
 from ._version import __version__
@@ -76,7 +76,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     parser.add_argument("--version", action="version", version=f"pi-xgb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (_demo, train, predict, evaluate, tune, compare):
+    for command in (_demo, train, predict, evaluate, tune, compare, frontier):
         command.add(commands)
     return parser, commands.choices
 

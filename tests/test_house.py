@@ -37,11 +37,12 @@ ALLOWED = {
     "_privacy": CORE,
     "_plots": ROWS | {"metrics", "_importance"},
     "_selection": CORE | {"_plots"},
+    "_frontier": CORE | {"_constraints", "metrics", "_plots", "_selection"},
     "_report": ROWS | {"metrics", "_importance", "_plots"},
     "_dask": CORE | {"_constraints"},
     "_spark": CORE | {"_constraints"},
     "_sklearn": CORE | {"_constraints", "selection", "_selection"},
-    "_cli": CORE | {"datasets", "metrics", "_selection", "selection", "_report"},
+    "_cli": CORE | {"constraints", "datasets", "metrics", "_frontier", "_selection", "selection", "_report"},
     "constraints": {"_constraints"},
     "dask": {"_constraints", "_dask"},
     "importance": {"_importance"},
@@ -50,7 +51,7 @@ ALLOWED = {
     "selection": {"_selection"},
     "sklearn": {"_constraints", "_sklearn"},
     "spark": {"_spark"},
-    "__init__": CORE | DOORS | {"datasets", "metrics", "_report", "_sklearn"},
+    "__init__": CORE | DOORS | {"datasets", "metrics", "_frontier", "_report", "_sklearn"},
     "__main__": {"_cli", "_version"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))

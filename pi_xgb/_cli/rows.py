@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of
 from .features import categories_of, known_features, learned_features
 from .labels import is_text, labelled_alone, later_labels, training_labels
+from .options import Asked, check_compatible
 from .source import Source, some
 
 Say = Callable[[str], None]
@@ -39,11 +40,13 @@ class Columns:
     """The column of each of ``_OF_ROWS`` that there is."""
     unlabelled: str
     """What becomes of rows without a label."""
+    compared: list[str]
+    """Those of the groups that constraints compare, which may be privileged besides."""
 
     @property
     def read(self) -> list[str]:
         """Every column that is needed."""
-        return [*self.features, *self.privileged, self.label, *self.of_rows.values()]
+        return [*self.features, *self.privileged, self.label, *self.of_rows.values(), *self.compared]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Rows:
     labelled: Array | None = None
     teacher_weight: Array | None = None
     crossfit_groups: Array | None = None
+    compared: pd.DataFrame | None = None
+    """The groups that constraints compare, a column for each of theirs."""
 
     def take(self, rows: Array) -> Rows:
         """Some of the rows."""
@@ -88,6 +93,19 @@ class Rows:
         return matrix_of(seen, self.y, weight=self.weight)
 
 
+def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float | None]]:
+    """The constraints of these rows, with their weights."""
+    from .. import constraints
+
+    kinds = {
+        "parity": constraints.GroupParity,
+        "odds": constraints.EqualizedOdds,
+        "precision": constraints.PrecisionParity,
+    }
+    compared: Any = rows.compared
+    return [(kinds[one.kind](compared[one.column].astype(object)), one.weight) for one in asked]
+
+
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
     of_rows = {name: column for name in _OF_ROWS if (column := getattr(arguments, name))}
@@ -97,6 +115,12 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
         **{_option(name): [column] for name, column in of_rows.items()},
         "--drop": arguments.drop,
     }
+    asked = getattr(arguments, "constraint", None) or []
+    asked = asked if isinstance(asked, list) else [asked]
+    check_compatible(asked)
+    compared = [one.column for one in asked]
+    named["--constraint"] = [column for column in compared if column not in arguments.privileged]
+    source.check_has(compared, "--constraint names")
     for option, columns in named.items():
         source.check_has(columns, f"{option} names")
     used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
@@ -110,7 +134,8 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
             f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "
             "will be there at prediction"
         )
-    return Columns(features, list(dict.fromkeys(arguments.privileged)), arguments.label, of_rows, arguments.unlabelled)
+    privileged = list(dict.fromkeys(arguments.privileged))
+    return Columns(features, privileged, arguments.label, of_rows, arguments.unlabelled, compared)
 
 
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
@@ -127,7 +152,9 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
         rows += f" ({int((~target.labelled).sum())} without a label)"
     counted = f"{len(columns.features)} features, {len(columns.privileged)} privileged columns"
     say(f"{source.name}: {rows}, {counted}, {target.objective} for {columns.label}")
-    return Rows(x, z, target.values, labelled=target.labelled, **_of_rows(frame, columns, source.name)), target
+    compared = frame[columns.compared] if columns.compared else None
+    of_rows = _of_rows(frame, columns, source.name)
+    return Rows(x, z, target.values, labelled=target.labelled, compared=compared, **of_rows), target
 
 
 def _labels_of(

@@ -51,6 +51,8 @@ class Guidance:
     crossfit_groups: Any = None
     folds: Folds | None = None
     """Of crossfit, where the library dealt them beforehand."""
+    constraints: Sequence[tuple[Teacher, float]] = ()
+    """Teachers that hold for every candidate of a selection."""
 
     @property
     def given(self) -> bool:
@@ -290,6 +292,19 @@ class Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
         return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
 
+    def taught(
+        self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, early_stopping_rounds: int | None = None
+    ) -> list[tuple[Teacher, Any]]:
+        """The teachers that may stand beside constraints, trained, with what they weigh."""
+        self.check_keywords(early_stopping_rounds)
+        read = self.of_rows(dtrain)
+        task = read.task(spec, dtrain, num_boost_round)
+        taught = read.teachings_at_hand(task)
+        taught += read.teachings_from_privileged(
+            task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
+        )
+        return [(one.teacher, one.weight) for one in taught]
+
     def take(self, rows: Array) -> Guidance:
         """The same guidance for some of the rows."""
         return dataclasses.replace(
@@ -300,6 +315,7 @@ class Guidance:
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
             folds=None if self.folds is None else self.folds.take(rows),
+            constraints=tuple(_take(list(self.constraints), rows)) if self.constraints else (),
         )
 
 

@@ -44,8 +44,9 @@ class LearnedTeacher(FixedTeacher):
     boosters
         The teacher's boosters: one, or one per fold when cross-fitted.
     loss
-        The mean loss of q on the labelled rows, NaN where the objective's metric says little by itself: of rows that its booster has not seen where it is cross-fitted, else of
-        those that it was trained on, which says nothing of what it knows.
+        The mean loss of q on the labelled rows: of rows that its booster has not seen where it is cross-fitted, else of
+        those that it was trained on, which says nothing of what it knows. NaN where the objective's own metric says
+        little by itself.
 
     Examples
     --------

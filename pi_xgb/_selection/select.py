@@ -14,13 +14,14 @@ from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
 from .._core.teachers import Teacher
+from .._core.train import train
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
-from .problem import Recipe, labelled_part, settled
+from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
@@ -43,6 +44,7 @@ def select(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    constraints: Any = (),
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -97,6 +99,10 @@ def select(
     crossfit_groups
         One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
         By default the ``groups``.
+    constraints
+        A list of (constraint, weight), as in ``[(GroupParity(sex), 5.0)]``, which hold for every candidate: plain
+        XGBoost is then plain XGBoost under the constraints. What they cost, and how much they should weigh, is the
+        question of :func:`pi_xgb.frontier`.
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
@@ -158,7 +164,13 @@ def select(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+    said = Guidance(
+        privileged,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
+        constraints=constraints,
+    )
     sees_all = any(candidate.teacher == "all" for candidate in candidates)
     problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
@@ -175,6 +187,7 @@ def select(
         _warn_of_poor_teacher(found, score)
     together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
+    told += ["constraints"] * bool(problem.guidance.constraints)
     return Selection(recipe, score, found, told)
 
 
@@ -251,6 +264,7 @@ class Selection:
         labelled: Any = None,
         teacher_weight: Any = None,
         crossfit_groups: Any = None,
+        constraints: Any = (),
         **keywords: Any,
     ) -> xgboost.Booster:
         """Train the choice, with the params and rounds that it was cross-validated with.
@@ -262,6 +276,8 @@ class Selection:
         labelled, teacher_weight, crossfit_groups
             As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
             teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+        constraints
+            As for :func:`select`, made of the groups of these rows.
         **keywords
             Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
@@ -270,19 +286,30 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+        said = Guidance(
+            privileged,
+            labelled=labelled,
+            teacher_weight=teacher_weight,
+            crossfit_groups=crossfit_groups,
+            constraints=constraints,
+        )
         return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
-        forgotten = [name for name in self._told if getattr(said, name) is None]
+        forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
         if forgotten:
             raise ValueError(
                 f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
                 "value for each"
             )
+        if self._chosen == PLAIN and said.constraints:
+            check_constraints(said.constraints, dtrain.num_row())
+            taught = {"teacher": list(said.constraints), "labelled": said.labelled}
+            rows = dtrain if student is None else student
+            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
         if self._chosen == PLAIN:
             labelled = read_labelled(said.labelled, dtrain.num_row())
             whole = dtrain if student is None else student

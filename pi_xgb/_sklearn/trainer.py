@@ -212,14 +212,8 @@ class DirectTrainer(Trainer):
         keywords: dict[str, Any],
     ) -> list[tuple[Teacher, Any]]:
         """The teachers that stand beside constraints, trained, with what they weigh."""
-        guidance = Guidance(**teaching, labelled=self.labelled)
-        stopping = keywords.get("early_stopping_rounds")
-        guidance.check_keywords(stopping)
-        guidance = guidance.of_rows(dtrain)
-        task = guidance.task(Spec.read(params), dtrain, num_boost_round)
-        taught = guidance.teachings_at_hand(task)
-        taught += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
-        return [(one.teacher, one.weight) for one in taught]
+        guidance, stopping = Guidance(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
+        return guidance.taught(Spec.read(params), dtrain, num_boost_round, stopping)
 
 
 def _exposure(loss: Loss, student: xgboost.DMatrix) -> dict[str, Any]:
