@@ -213,7 +213,9 @@ def _is_count(column: pd.Series[Any]) -> bool:
 
 def _warn_of_identifiers(frame: pd.DataFrame | None, file: str, say: Say) -> None:
     """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
-    for name in () if frame is None else frame:
+    if frame is None:
+        return
+    for name in frame:
         column = frame[name]
         told = ""
         if isinstance(column.dtype, pd.CategoricalDtype):
