@@ -228,7 +228,7 @@ def test_options_that_mean_nothing(files, capsys):
     refused(
         capsys, "chooses the number of rounds", *train("--kl-weight", "auto", "--valid", "0.2", "--early-stopping", "3")
     )
-    refused(capsys, "a teacher can guide the objectives", *train("--objective", "count:poisson"))
+    refused(capsys, "a teacher can guide the objectives", *train("--objective", "binary:hinge"))
     refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
     refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
     misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))

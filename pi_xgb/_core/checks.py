@@ -84,7 +84,7 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
         if collective.is_distributed():
             raise ValueError(f"{name} has no rows on this worker: spread them over all workers, or train on fewer")
         raise ValueError(f"{name} has no rows: there is nothing to train on")
-    if label.size != n_rows:
+    if len(label) != n_rows:
         raise ValueError(
             f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
             "build it as xgboost.DMatrix(data, label=y)"
@@ -124,13 +124,8 @@ def _check_values(q: Array, within: Range, name: str) -> None:
             f"the q of {name} has {int(np.isnan(q).sum())} NaN: give a value for every row, and for rows about which "
             "the teacher knows nothing a teacher_weight of 0 (their own label in its place would count too much)"
         )
-    if within == PROBABILITIES and not within.holds(low, high):
-        raise ValueError(
-            f"the q of {name} must lie in [0, 1], it ranges from {low} to {high}: give probabilities, "
-            "not margins or percentages"
-        )
     if not within.holds(low, high):
-        raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
+        raise ValueError(f"the q of {name} must {within.must}, it ranges from {low} to {high}: {within.advice}")
     if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
 
@@ -155,7 +150,7 @@ def check_answer(q: Array, loss: Loss, name: str) -> None:
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
     if not loss.range.holds(low, high, slack=1e-6):
-        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in {loss.range}")
+        raise ValueError(f"{name} gives q from {low} to {high}: it must {loss.range.must}")
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
@@ -176,12 +171,33 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """The cheapest sign that two matrices hold the same rows in the same order; unknown labels tell nothing."""
+    check_shape_of_labels(label, privileged_label)
     differs = label != privileged_label
+    if differs.ndim == 2:
+        differs = differs.any(axis=1)
     differing = np.flatnonzero(differs if labelled is None else differs & labelled)
     if differing.size:
         raise ValueError(
             f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
             "build both from the same table, in the same order"
+        )
+
+
+def check_shape_of_labels(label: Array, privileged_label: Array) -> None:
+    """As many targets."""
+    if label.shape != privileged_label.shape:
+        raise ValueError(
+            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
+            "the same table, with all targets"
+        )
+
+
+def check_same_exposure(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, loss: Loss) -> None:
+    """A teacher that does not know what rows were exposed to takes a long exposure for a high rate."""
+    if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        raise ValueError(
+            "dtrain has a base_margin, which is the logarithm of an exposure to this objective, and privileged has "
+            "none: build privileged with the same base_margin, or with zeros if the teacher is to do without"
         )
 
 

@@ -15,7 +15,14 @@ from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
 from .._xgb.params import objective_name
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
+from .checks import (
+    check_dmatrix,
+    check_is_dmatrix,
+    check_kl_weight,
+    check_no_overlap,
+    check_same_exposure,
+    check_same_rows,
+)
 from .learned import check_crossfit, check_teacher_rounds, weight_of_known
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
@@ -188,6 +195,7 @@ class Guidance:
         if self.privileged is not None:
             check_dmatrix(self.privileged, "privileged")
             check_same_rows(dtrain, self.privileged, self.labelled)
+            check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
             check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
             check_teacher_rounds(num_boost_round)

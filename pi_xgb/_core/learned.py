@@ -21,7 +21,7 @@ from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
 from .checks import check_dmatrix
 from .lesson import Lesson
-from .loss import NUMBERS, PROBABILITIES
+from .loss import Range
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
@@ -49,8 +49,8 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
-        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
+    def __init__(self, q: Array, boosters: list[xgboost.Booster], within: Range) -> None:
+        super().__init__(q, within)
         self.boosters = boosters
 
     @property
@@ -210,20 +210,21 @@ def learn(
     n_rows = dprivileged.num_row()
     check_crossfit(crossfit, labelled, n_rows, groups)
     check_groups_apart(groups)
+    label = dprivileged.get_label()
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
-    fold_of = deal_labelled(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+        return LearnedTeacher(learner.mean(booster, None), [booster], spec.loss.range)
+    fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     known = np.ones(n_rows, bool) if labelled is None else labelled
     of_no_fold = np.flatnonzero(fold_of < 0)
-    boosters, q = [], np.zeros(spec.shape(n_rows), np.float32)
+    boosters, q = [], np.zeros(label.shape if label.ndim == 2 else spec.shape(n_rows), np.float32)
     for fold in range(crossfit):
         boosters.append(learner.fit(np.flatnonzero(known & (fold_of != fold))))
         held_out = np.flatnonzero(fold_of == fold)
         q[held_out] = learner.mean(boosters[-1], held_out)
         if of_no_fold.size:
             q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
-    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
+    return LearnedTeacher(q, boosters, spec.loss.range)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,7 +263,11 @@ class _Learner:
 def deal_labelled(
     label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
-    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row."""
+    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row.
+
+    Of several targets the first one decides which rows are alike.
+    """
+    label = label[:, 0] if label.ndim == 2 else label
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if groups is None:
         folds = deal_folds(label[rows], n_folds, seed)

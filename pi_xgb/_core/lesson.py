@@ -85,9 +85,9 @@ class Lesson:
         if sums[-1] <= 0:
             raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
         mean = sums[:-1] / sums[-1]
-        if task.spec.scale_pos_weight != 1:
+        if self.loss.applies_scale_pos_weight and task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
-        return self.loss.estimated_base_score(mean if self.loss.multiclass else mean[0])
+        return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def warn_of_idle_rows(self) -> None:
         """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""

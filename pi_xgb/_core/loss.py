@@ -26,19 +26,18 @@ class Range(NamedTuple):
 
     low: float
     high: float
-    advice: str = ""
-    """What an error tells those whose q lies elsewhere."""
+    must: str
+    """What values must do, in a message."""
+    advice: str
+    """What it tells those who gave other values of q."""
 
     def holds(self, low: Any, high: Any, slack: float = 0.0) -> bool:
         """Whether values from ``low`` to ``high`` lie inside; NaN and infinite ones never do."""
         return bool(np.isfinite(low) and np.isfinite(high) and self.low - slack <= low and high <= self.high + slack)
 
-    def __str__(self) -> str:
-        return f"[{self.low:g}, {self.high:g}]"
 
-
-PROBABILITIES = Range(0.0, 1.0, "give probabilities, not margins or percentages")
-NUMBERS = Range(-np.inf, np.inf)
+PROBABILITIES = Range(0.0, 1.0, "lie in [0, 1]", "give probabilities, not margins or percentages")
+NUMBERS = Range(-np.inf, np.inf, "be finite", "give a number for every row")
 
 KINDS = {
     "label": "classes",
@@ -63,9 +62,13 @@ class Loss:
     parameters: ClassVar[tuple[str, ...]] = ()
     """Params that are part of what is modelled, which teacher and student share."""
     multiclass: ClassVar[bool] = False
+    takes_targets: ClassVar[bool] = False
+    """Whether labels may have several columns, one for each of several targets."""
+    has_exposure: ClassVar[bool] = False
+    """Whether a base_margin is the logarithm of what a row was exposed to, which its teacher has to know as well."""
     range: ClassVar[Range] = PROBABILITIES
     """Where labels, and the q of teachers, must lie."""
-    label_advice: ClassVar[str] = "must be finite, {found}"
+    label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
@@ -73,6 +76,10 @@ class Loss:
     def of(self, params: Mapping[str, Any]) -> Loss:
         """The same with what these params say of it."""
         return self
+
+    def has_gradient_of(self, other: Loss) -> bool:
+        """Whether both are one loss to the trees, whatever they show to metrics."""
+        return isinstance(self, type(other)) or isinstance(other, type(self))
 
     @property
     def default_metric(self) -> str:
@@ -114,7 +121,7 @@ class Loss:
 
     def base_score(self, mean: Array) -> Any:
         """XGBoost's ``base_score`` for a model that starts at this mean."""
-        return float(mean)
+        return float(mean) if np.ndim(mean) == 0 else [float(one) for one in mean]
 
     def estimated_base_score(self, mean: Array) -> Any:
         """The ``base_score`` that XGBoost makes of the weighted mean of the labels."""

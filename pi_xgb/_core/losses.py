@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .blended import Logistic, Softmax, SquaredError
+from .blended import Gamma, Logistic, LogitRaw, Poisson, Softmax, SquaredError, Tweedie
 from .loss import KINDS, Loss
 
 LOSSES: dict[str, Loss] = {
-    "binary:logistic": Logistic(),
+    "binary:logistic": Logistic("binary:logistic", "logloss"),
+    "binary:logitraw": LogitRaw(),
+    "reg:logistic": Logistic("reg:logistic", "rmse"),
     "multi:softprob": Softmax(predicts_class=False),
     "multi:softmax": Softmax(predicts_class=True),
     "reg:squarederror": SquaredError(),
+    "count:poisson": Poisson(),
+    "reg:gamma": Gamma(),
+    "reg:tweedie": Tweedie(),
 }
 """Under the names that XGBoost has for them, with the default values of their params."""
 

@@ -66,10 +66,11 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
+    scales = spec.loss.applies_scale_pos_weight
     factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.is_uniform else 1.0
     with _lent(lesson, params, dtrain) as callbacks:
-        booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
-    give_back_params(booster, spec.params, carried)
+        booster: xgboost.Booster = boost(native_params(params, factor, carried, scales_positives=scales), callbacks)
+    give_back_params(booster, spec.params, carried, scales_positives=scales)
     return booster
 
 

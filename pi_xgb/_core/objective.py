@@ -12,11 +12,12 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
+from .._xgb.booster import configuration_of
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
-from .loss import PROBABILITIES
+from .loss import NUMBERS, Loss
 from .losses import loss_named
 from .spec import Spec
 from .task import Task
@@ -40,9 +41,9 @@ class KLObjective:
     kl_weight
         How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
     objective
-        The name of the objective in ``params``. XGBoost does not tell a custom objective which one it
-        replaces: without a name, one margin per row means ``binary:logistic``, several mean
-        ``multi:softprob``. For regression say ``"reg:squarederror"``.
+        Mostly not needed: the loss is that of the Booster which asks, hence the one in ``params["objective"]`` with its
+        params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
+        where no Booster asks; one that differs from the Booster's is an error.
     scale_pos_weight
         XGBoost ignores the parameter of that name under a custom objective; give it here instead.
     labelled, teacher_weight
@@ -85,11 +86,12 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        self._loss = None if objective is None else loss_named(objective)
+        named = None if objective is None else loss_named(objective)
+        self._asked = _Asked()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
         if teacher is not None:
-            within = PROBABILITIES if self._loss is None else self._loss.range
+            within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
         elif labelled is not None or teacher_weight is not None:
@@ -128,7 +130,7 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin)
-        teachings, labelled = self._taught_by(spec, dtrain)
+        teachings, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
         _check_lengths(len(margin), labelled, teachings)
@@ -138,17 +140,18 @@ class KLObjective:
         return lesson.gradient(margin)
 
     def _spec(self, margin: Array) -> Spec:
-        objective = self.objective or ("binary:logistic" if margin.ndim == 1 else "multi:softprob")
-        loss = self._loss or loss_named(objective)
-        n_classes = margin.shape[1] if margin.ndim == 2 else 0
-        if loss.multiclass != (n_classes > 0):
+        objective, loss = self._asked.of(_calling_booster(), self.objective)
+        if (margin.ndim == 1 and loss.multiclass) or (margin.ndim == 2 and not (loss.multiclass or loss.takes_targets)):
             raise ValueError(
-                f"the objective {self.objective!r} does not fit margins of shape {margin.shape}: "
+                f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
             )
+        n_classes = margin.shape[1] if loss.multiclass else 0
         return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-    def _taught_by(self, spec: Spec, dtrain: xgboost.DMatrix | None) -> tuple[list[Teaching], Array | None]:
+    def _taught_by(
+        self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
+    ) -> tuple[list[Teaching], Array | None]:
         if self._teachings is not None:
             return self._teachings, self._labelled
         if dtrain is None:
@@ -156,15 +159,53 @@ class KLObjective:
                 "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
                 "one, so pass it as KLObjective(q, ...)"
             )
+        if n_targets > 1:
+            raise ValueError(
+                f"a matrix has room for a teacher of one target, and this one has {n_targets}: use pi_xgb.cv, or pass "
+                "KLObjective(q, ...)"
+            )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
         return [Teaching(teacher, self.kl_weight, teacher.teacher_weight)], labelled
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.
-        return {**self.__dict__, "_round": NewTraining()}
+        return {**self.__dict__, "_round": NewTraining(), "_asked": _Asked()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+class _Asked:
+    """Which loss a Booster asks for: that of its own objective, with its own params."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+        self._found: tuple[str, Loss] | None = None
+
+    def of(self, booster: xgboost.Booster | None, named: str | None) -> tuple[str, Loss]:
+        """Its objective and loss; without a Booster those that are ``named``."""
+        if booster is None:
+            if named is None:
+                raise ValueError(
+                    "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
+                    "KLObjective(q, objective='binary:logistic')"
+                )
+            return named, loss_named(named)
+        if self._found is None or self._booster is None or self._booster() is not booster:
+            its = configuration_of(booster)
+            loss = loss_named(its.objective).of(its.objective_params)
+            _check_agree(named, its.objective)
+            self._booster, self._found = weakref.ref(booster), (its.objective, loss)
+        return self._found
+
+
+def _check_agree(named: str | None, objective: str) -> None:
+    if named is not None and not loss_named(named).has_gradient_of(loss_named(objective)):
+        raise ValueError(
+            f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
+            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
+            "in KLObjective, which then takes the Booster's"
+        )
 
 
 def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching]) -> None:

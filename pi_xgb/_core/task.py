@@ -34,11 +34,12 @@ class Task:
         """From the arrays of ``n_rows`` rows, checked; ``name`` is what the user calls their matrix."""
         check_one_label_each(label, n_rows, name)
         check_weights(weight, n_rows, name)
+        _check_targets(spec, label, name)
         known = label if labelled is None else label[labelled]
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(labelled, label, np.float32(0))
+            label = np.where(_per_label(labelled, label), label, np.float32(0))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
@@ -80,12 +81,34 @@ class Task:
     @property
     def told_label(self) -> Array:
         """What teachers are told: NaN where nobody knows the label."""
-        return self.label if self.labelled is None else np.where(self.labelled, self.label, np.float32(np.nan))
+        if self.labelled is None:
+            return self.label
+        return np.where(_per_label(self.labelled, self.label), self.label, np.float32(np.nan))
 
     @property
     def like(self) -> Array:
         """An array of the shape of a mean, its values without meaning."""
-        return np.empty(self.spec.shape(self.n_rows), np.float32)
+        return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
+
+
+def _check_targets(spec: Spec, label: Array, name: str) -> None:
+    """One label per row, or several targets where the loss takes them."""
+    if label.ndim == 1:
+        return
+    if not spec.loss.takes_targets:
+        raise ValueError(
+            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for reg:squarederror "
+            f"only, not for {spec.objective}: train one model for each"
+        )
+    if spec.scale_pos_weight != 1:
+        raise ValueError(
+            "scale_pos_weight weighs single labels of 1, and a teacher weighs rows, which have several targets here: "
+            "leave it out"
+        )
+
+
+def _per_label(per_row: Array, label: Array) -> Array:
+    return per_row[:, None] if label.ndim == 2 else per_row
 
 
 def _effective(spec: Spec, label: Array, weight: Array) -> Array | None:

@@ -1,9 +1,10 @@
 """Teachers: what the mean of y should be for each training row.
 
-Shapes, once for every teacher: ``n`` training rows, ``K`` classes (multi-class only). ``mean`` is the
+Shapes, once for every teacher: ``n`` training rows, ``K`` classes or targets where there are several. ``mean`` is the
 student's current prediction on the scale of y, float32, ``(n,)`` or ``(n, K)``; it is read, never written.
-``label`` is ``(n,)``, ``weight`` is ``(n,)`` or None. The answer q has the shape of ``mean``. For probabilities
-q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
+``label`` is ``(n,)``, or ``(n, K)`` for targets, ``weight`` is ``(n,)`` or None. The answer q has the shape of
+``mean``. It lies where labels may lie: probabilities in [0, 1], means of counts and costs at 0 or above, other numbers
+anywhere.
 """
 
 from __future__ import annotations
@@ -145,14 +146,16 @@ class FixedTeacher(Teacher):
     def __init__(
         self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
     ) -> None:
-        self._q = check_q(q, within, name=name, needed=needed)
+        self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self._q
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
-        check_shape(self._q, mean, type(self).__name__)  # the values were checked when it was made
-        return self._q
+        if self._within == task.spec.loss.range:  # then its values were checked when it was made
+            check_shape(self._q, mean, type(self).__name__)
+            return self._q
+        return super().answer(task, mean, weight)
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
@@ -171,6 +174,7 @@ class FixedTeacher(Teacher):
 
     def share(self, rows: Array) -> Teacher:
         shared = FixedTeacher(self._q[rows], NUMBERS)
+        shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return shared
 
@@ -186,7 +190,7 @@ class ModelTeacher(FixedTeacher):
     data
         What the model reads, one row for each training row, in the same order. It is read once, now.
     probabilities
-        Set it to False for ``reg:squarederror``, where q may be any number.
+        Set it to False for objectives of numbers, counts and costs, where q is a mean.
 
     Notes
     -----

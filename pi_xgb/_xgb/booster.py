@@ -39,6 +39,8 @@ class Configuration:
     n_classes: int
     """``num_class``: 0 where there are no several classes."""
     tree_params: dict[str, Any]
+    objective_params: dict[str, str]
+    """Those that the objective itself reads."""
     settings: dict[str, str]
     """Every parameter that a user may set, under its first name."""
 
@@ -61,6 +63,7 @@ def configuration_of(booster: xgboost.Booster) -> Configuration:
         base_score=str(model["base_score"]),
         n_classes=int(model["num_class"]),
         tree_params=dict(learner["gradient_booster"].get("tree_train_param", {})),
+        objective_params=dict(_leaves(learner["objective"])),
         settings=settings | {name: generic[name] for name in _GENERIC if name in generic},
     )
 

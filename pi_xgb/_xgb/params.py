@@ -86,18 +86,22 @@ _COMPARED_WITH_SUMS = {
 }
 
 
-def native_params(params: Mapping[str, Any], factor: float, carried: Mapping[str, Any]) -> dict[str, Any]:
+def native_params(
+    params: Mapping[str, Any], factor: float, carried: Mapping[str, Any], *, scales_positives: bool
+) -> dict[str, Any]:
     """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient.
 
     ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
+    ``scales_positives`` says whether the objective knows ``scale_pos_weight``.
     """
     scaled = dict(params)
     for names, default in _COMPARED_WITH_SUMS.items():
         given = [scaled.pop(name) for name in names if name in scaled]
         inherited = [carried[name] for name in names if name in carried]
         scaled[names[0]] = float([default, *inherited, *given][-1]) / factor
-    # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
-    scaled["scale_pos_weight"] = 1.0
+    if scales_positives:
+        # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
+        scaled["scale_pos_weight"] = 1.0
     return scaled
 
 
@@ -108,8 +112,10 @@ def carried_params(xgb_model: Any) -> dict[str, Any]:
     return configuration_of(xgb_model).tree_params
 
 
-def give_back_params(booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any]) -> None:
+def give_back_params(
+    booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any], *, scales_positives: bool
+) -> None:
     """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
-    original = native_params(params, 1.0, carried)
+    original = native_params(params, 1.0, carried, scales_positives=scales_positives)
     asked = {name: original[name] for name, *_ in _COMPARED_WITH_SUMS}
-    booster.set_param({**asked, "scale_pos_weight": scale_pos_weight(params)})
+    booster.set_param({**asked, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})
