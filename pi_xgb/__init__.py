@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting
+    from . import constraints, datasets, importance, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
     from ._core.attached import attach_teacher
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .sklearn import (
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
+        PrivilegedXGBRanker,
         PrivilegedXGBRegressor,
         PrivilegedXGBRegressorCV,
     )
@@ -42,6 +43,7 @@ _LATER = {
     "ModelTeacher": "_core.teachers",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
@@ -56,6 +58,7 @@ _LATER = {
     "importance": None,
     "metrics": None,
     "plotting": None,
+    "privacy": None,
     "report": "_report.report",
     "select": "selection",
     "spark": None,
@@ -72,6 +75,7 @@ __all__ = [
     "ModelTeacher",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "Selection",
@@ -86,6 +90,7 @@ __all__ = [
     "importance",
     "metrics",
     "plotting",
+    "privacy",
     "report",
     "select",
     "train",

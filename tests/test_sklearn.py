@@ -1139,7 +1139,7 @@ def test_parameters_that_mean_nothing():
     piped = Pipeline([("model", LogisticRegression())])
     weighted = lambda x, z, y: {"privileged": z, "sample_weight": np.ones(len(y))}  # noqa: E731
     refused("takes no sample_weight", teacher=piped, fit=weighted)
-    refused("a teacher can guide the objectives", classes=0, objective="reg:absoluteerror", fit=apart)
+    refused("a teacher can guide the objectives", classes=0, objective="survival:cox", fit=apart)
     refused("obj was given together with a teacher", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
     words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
     refused(

@@ -23,12 +23,12 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
@@ -48,6 +48,8 @@ class Guidance:
     labelled: Any = None
     teacher_weight: Any = None
     crossfit_groups: Any = None
+    folds: Folds | None = None
+    """Of crossfit, where the library dealt them beforehand."""
 
     @property
     def given(self) -> bool:
@@ -177,6 +179,22 @@ class Guidance:
         return any(teacher.follows_student for teacher in self._brought)
 
     @property
+    def teaches(self) -> bool:
+        """Whether anybody who counts may be there."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
+        return any(np.any(np.asarray(weight) > 0) for weight in weights)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether a teacher may ask for means that no prediction can have."""
+        return any(teacher.is_noisy for teacher in self._brought)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the Hessian counts less of a teacher than the paper's does."""
+        return any(moves_freely(teacher) for teacher in self._brought)
+
+    @property
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or judged on."""
         own = [] if self.privileged is None else [self.privileged]
@@ -193,15 +211,16 @@ class Guidance:
         """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
         task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
-            check_dmatrix(self.privileged, "privileged")
+            check_dmatrix(self.privileged, "privileged", spec.loss)
             check_same_rows(dtrain, self.privileged, self.labelled)
             check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
+            groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
             check_teacher_rounds(num_boost_round)
             self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
-                check_dmatrix(matrix, f"privileged_evals {name!r}")
+                check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
         for teacher in self._brought:
             for matrix in teacher.matrices:
                 check_same_rows(dtrain, matrix, self.labelled)
@@ -222,6 +241,7 @@ class Guidance:
         spec = task.spec
         teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
         for teaching in teachings:
+            teaching.teacher.check_beside([other.teacher for other in teachings if other is not teaching])
             teaching.teacher.check(task.n_rows)
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
@@ -248,6 +268,7 @@ class Guidance:
             num_boost_round,
             self.crossfit,
             self.crossfit_groups,
+            self.folds,
             self.privileged_evals,
             early_stopping_rounds,
             maximize,
@@ -267,6 +288,7 @@ class Guidance:
             labelled=_of_rows(self.labelled, rows),
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
+            folds=None if self.folds is None else self.folds.take(rows),
         )
 
 

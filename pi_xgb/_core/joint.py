@@ -15,7 +15,7 @@ from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
-from .checks import check_dmatrix, check_kl_weight, check_same_labels
+from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
 from .lesson import Lesson
 from .objective import KLObjective
 from .spec import Spec
@@ -73,8 +73,9 @@ class JointTeacher(Teacher):
         xgb_model: Any = None,
         further_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
-        check_dmatrix(dprivileged, "privileged")
+        check_is_dmatrix(dprivileged, "privileged")
         self._spec = Spec.read(params)
+        check_dmatrix(dprivileged, "privileged", self._spec.loss)
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
@@ -104,6 +105,7 @@ class JointTeacher(Teacher):
         return self._dprivileged
 
     recorded_method = "jpib"
+    hessian = "paper"
 
     @property
     def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .blended import Gamma, Logistic, LogitRaw, Poisson, Softmax, SquaredError, Tweedie
+from .copied import AFT, NDCG, AbsoluteError, PseudoHuber, QuantileError, Ranking, SquaredLogError
 from .loss import KINDS, Loss
 
 LOSSES: dict[str, Loss] = {
@@ -14,6 +15,13 @@ LOSSES: dict[str, Loss] = {
     "multi:softprob": Softmax(predicts_class=False),
     "multi:softmax": Softmax(predicts_class=True),
     "reg:squarederror": SquaredError(),
+    "reg:absoluteerror": AbsoluteError(),
+    "reg:pseudohubererror": PseudoHuber(),
+    "reg:quantileerror": QuantileError(),
+    "reg:squaredlogerror": SquaredLogError(),
+    "survival:aft": AFT(),
+    "rank:ndcg": NDCG(),
+    "rank:pairwise": Ranking(),
     "count:poisson": Poisson(),
     "reg:gamma": Gamma(),
     "reg:tweedie": Tweedie(),
@@ -34,7 +42,21 @@ def loss_named(objective: Any) -> Loss:
     return LOSSES[objective]
 
 
-def objectives_by_kind() -> str:
-    """Those that a teacher can guide, for a message."""
-    named = {kind: [name for name, loss in LOSSES.items() if loss.kind == kind] for kind in KINDS}
+def loss_with_gradient(objective: Any) -> Loss:
+    """The same for an objective in Python, which has only a gradient to teach by."""
+    loss = loss_named(objective)
+    if "callback" not in loss.engines:
+        raise ValueError(
+            f"an objective in Python can guide the objectives {objectives_by_kind('callback')}; {objective} is taught "
+            "by copies of the rows: use pi_xgb.train, which makes them"
+        )
+    return loss
+
+
+def objectives_by_kind(engine: str = "") -> str:
+    """Those that a teacher can guide (by this engine), for a message."""
+    named = {
+        kind: [name for name, loss in LOSSES.items() if loss.kind == kind and engine in ("", *loss.engines)]
+        for kind in KINDS
+    }
     return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items() if names)

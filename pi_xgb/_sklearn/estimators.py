@@ -131,32 +131,46 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
             are the student's.
         """
-        views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
-        of_rows = {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
         of_eval_set = {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set}
-        check_orders(X, "X", {"y": y, **of_rows, "sample_weight": sample_weight, "base_margin": base_margin})
-        check_eval_orders(eval_set, of_eval_set)
         self._check_lengths(X, y, base_margin, eval_set, of_eval_set)
+        return self._fit(
+            X,
+            y,
+            divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
+            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
+            {"sample_weight": sample_weight, "base_margin": base_margin},
+            of_eval_set,
+            verbose=verbose,
+            xgb_model=xgb_model,
+            feature_weights=feature_weights,
+        )
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        views: Views,
+        of_rows: dict[str, Any],
+        of_row: dict[str, Any],
+        of_eval_set: dict[str, Any],
+        **further: Any,
+    ) -> Self:
+        """What ``fit`` does with what is said of each row, to the teacher and to XGBoost, and of evaluation sets."""
+        check_orders(X, "X", {"y": y, **of_rows, **of_row})
+        check_eval_orders(views.eval_set, of_eval_set)
         trainer = self._trainer(views)
-        trainer.check_early_stopping(self.early_stopping_rounds, eval_set)
+        trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
             _check_one_target(y)
         labels = self._encode(y, views.eval_set)
-        if sample_weight is not None:
-            checked_weight(on_host(sample_weight), X, labels.labelled)
+        if of_row.get("sample_weight") is not None:
+            checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
         trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **of_rows)
         trainer.check_rows()
-        given = {
-            "sample_weight": sample_weight,
-            "base_margin": base_margin,
-            "eval_set": labels.eval_set,
-            "xgb_model": xgb_model,
-            **of_eval_set,
-            "feature_weights": feature_weights,
-        }
+        given = {**of_row, "eval_set": labels.eval_set, **of_eval_set, **further}
         keywords = {name: value for name, value in given.items() if value is not None}
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        borrowed(super().fit, train=trainer)(self, views.student, labels.y, verbose=verbose, **keywords)
+        borrowed(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
         return self
 

@@ -19,6 +19,7 @@ from .._core.teachers import Teacher
 from .._core.train import train
 from .._rows.views import Views
 from .._warnings import warn_user
+from .._xgb.matrix import copy_queries
 from .._xgb.params import user_params
 from .estimator_teacher import judged_by
 from .settings import Settings
@@ -161,12 +162,13 @@ class DirectTrainer(Trainer):
         its, weight = self.settings, self.teacher_weight
         # Without weights: train gives the teacher those of dtrain.
         privileged = self.matrix(self.table, dtrain.get_label())
+        copy_queries(dtrain, privileged)
         if weight is None and self.privileged is not None:
             # Side by side the two parts cannot be told apart where columns have no names.
             weight = weight_of_known(self.matrix(self.privileged, dtrain.get_label()))
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
-            (self.matrix(table, matrix.get_label(), matrix.get_weight()), name)
+            (self._of_eval(table, matrix), name)
             for table, (matrix, name) in pairs
             if table is not None and stops and method_named(its.method).learns_first
         ]
@@ -181,6 +183,13 @@ class DirectTrainer(Trainer):
             "teacher_weight": weight,
             "crossfit_groups": self.crossfit_groups if its.crossfit else None,
         }
+
+    def _of_eval(self, table: Any, matrix: xgboost.DMatrix) -> xgboost.DMatrix:
+        """What the teacher sees of the rows of an evaluation matrix."""
+        its = self.matrix(table, matrix.get_label())
+        copy_queries(matrix, its)
+        its.set_weight(matrix.get_weight())
+        return its
 
     def _taught(
         self,
