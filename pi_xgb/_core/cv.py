@@ -312,9 +312,9 @@ def _row_folds(
 
 
 def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if labelled is None:
         return rest, out
-    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if not labelled[out].all():
         raise ValueError(
             f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "
