@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     _open_streams()
+    chosen: Any = None
     try:
         from ._cli.options import check_read
 
@@ -43,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             chosen.run(chosen, _say)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _say("\nstopped; nothing was written")
+        kept = getattr(chosen, "resume", None)
+        told = f"what is finished is kept in {kept}, with which the same command goes on" if kept else ""
+        _say(f"\nstopped; {told or 'nothing was written'}")
         return INTERRUPTED
     except BrokenPipeError:
         # Python flushes once more at its end, and would complain.
