@@ -9,16 +9,13 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._files import new_file, write_file
 from .._version import __version__
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Kept:
@@ -39,14 +36,14 @@ class Kept:
 
     def through(
         self,
-        work: Callable[[T], R],
-        name_of: Callable[[T], str],
-        written: Callable[[R], Any] = lambda result: result,
-        read: Callable[[Any], R] = lambda kept: kept,
-    ) -> Callable[[T], R]:
+        work: Callable[[Any], Any],
+        name_of: Callable[[Any], str],
+        written: Callable[[Any], Any] = lambda result: result,
+        read: Callable[[Any], Any] = lambda kept: kept,
+    ) -> Callable[[Any], Any]:
         """``work``, unless its result is kept already; from any thread."""
 
-        def once(item: T) -> R:
+        def once(item: Any) -> Any:
             name = name_of(item)
             if name in self._finished:
                 return read(self._finished[name])
