@@ -23,6 +23,7 @@ from .._xgb.booster import rounds_in_use
 from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix
+from .judged import eval_of_means
 from .lesson import Lesson
 from .loss import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
@@ -110,6 +111,7 @@ def fit_teacher(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
     """Train the teacher of KbPIB on privileged features and let it say a q for each of its training rows.
 
@@ -140,6 +142,10 @@ def fit_teacher(
     crossfit_groups
         One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
         the teachers know other visits of the patient whom they judge, and q repeats the labels.
+
+    verbose_eval
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
+        other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
 
     Returns
     -------
@@ -178,11 +184,24 @@ def fit_teacher(
             evals=evals,
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
+            verbose_eval=verbose_eval,
         )
         if not crossfit and known is None:
             warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
         teacher.teacher_weight = per_row
+        if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
+            _tell(teacher, spec, dprivileged, known, crossfit)
         return teacher
+
+
+def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, crossfit: int) -> None:
+    """Print what q scores on the labelled rows."""
+    if labelled is not None:
+        matrix = slice_rows(matrix, np.flatnonzero(labelled))
+    q = teacher.values if labelled is None else teacher.values[labelled]
+    told = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    rows = f"out of {crossfit} folds" if crossfit else "which it learned from"
+    collective.communicator_print(f"teacher: {told} on {matrix.num_row()} labelled rows, {rows}\n")
 
 
 def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
@@ -287,13 +306,19 @@ def learn(
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
     """:func:`fit_teacher` on params that were read, with the weights that count for these rows.
 
     ``folds`` were dealt beforehand and take the place of those that ``crossfit`` would deal.
     """
     check_teacher_rounds(num_boost_round)
-    stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
+    stopping = {
+        "evals": list(evals or ()),
+        "early_stopping_rounds": early_stopping_rounds,
+        "maximize": maximize,
+        "verbose_eval": verbose_eval,
+    }
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
     groups = whole_queries(spec.loss, dprivileged, groups)
@@ -349,7 +374,7 @@ class _Learner:
             lesson = Lesson(task, [])
             params.setdefault("base_score", lesson.base_score())
             objective = LessonObjective(lesson)
-        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, verbose_eval=False, **self.stopping)
+        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.stopping)
 
     def _fit_plain(self, rows: Array | None) -> xgboost.Booster:
         """The same without an objective of ours: weights that the matrix does not carry come with a copy of it."""
@@ -358,7 +383,7 @@ class _Learner:
             rows = np.arange(matrix.num_row()) if self.labelled is None else np.flatnonzero(self.labelled)
         if rows is not None or not np.array_equal(matrix.get_weight(), self.weight):
             matrix = slice_rows(matrix, np.arange(matrix.num_row()) if rows is None else rows, self.weight)
-        return xgboost.train(self.spec.params, matrix, self.num_boost_round, verbose_eval=False, **self.stopping)
+        return xgboost.train(self.spec.params, matrix, self.num_boost_round, **self.stopping)
 
     def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
         """What a teacher says of these rows; None: of all."""
