@@ -59,8 +59,10 @@ def candidates(capsys, *options):
 
 @pytest.mark.filterwarnings("default::FutureWarning")
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
-    both, err = candidates(capsys)
+    usual, err = candidates(capsys)
     assert "old words" not in err
+    assert usual["teacher"].dropna().unique().tolist() == ["all"]
+    both, _ = candidates(capsys, "--teacher", "privileged", "--teacher", "all", "--crossfit", "0,2")
     assert len(both) == 4  # plain, in-sample, cross-fitted, all
     alone, _ = candidates(capsys, "--teacher", "privileged", "--crossfit", "0,2")
     assert len(alone) == 3
@@ -89,7 +91,7 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
     out, err = capsys.readouterr()
     found = pd.read_csv(io.StringIO(out))
     assert found["size"].unique().tolist() == [60, 133]
-    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled"]
+    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled", "teacher"]
     assert "gain" in err
 
 

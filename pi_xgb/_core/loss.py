@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import xgboost
 
 from .._arrays import Array, array_module
+from .._xgb.matrix import labels_of
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
 # have no Hessian at all.
@@ -58,7 +60,8 @@ class Loss:
     engines: ClassVar[tuple[str, ...]] = ("callback", "native")
     """Which engines give the model of labels and teachers as stacked rows, wherever the rest of the params lets them:
     ``callback`` and ``native`` blend them into one target, which is exact where gradient and Hessian are linear in the
-    target, ``native`` where XGBoost's own objective takes a target between two labels as well."""
+    target, ``native`` where XGBoost's own objective takes a target between two labels as well. ``copies`` stacks
+    them."""
     parameters: ClassVar[tuple[str, ...]] = ()
     """Params that are part of what is modelled, which teacher and student share."""
     multiclass: ClassVar[bool] = False
@@ -70,8 +73,16 @@ class Loss:
     """Where labels, and the q of teachers, must lie."""
     label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
+    stand_in: ClassVar[float] = 0.0
+    """A label that XGBoost lets through, for rows whose own nobody knows."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
+    by_query: ClassVar[bool] = False
+    """Whether rows are compared within their queries, each of which has one weight."""
+    label_fields: ClassVar[tuple[str, ...]] = ("label",)
+    """The fields of a DMatrix that hold its labels."""
+    obstacle: str | None = None
+    """Why params, as they are, leave no room for what a teacher says."""
 
     def of(self, params: Mapping[str, Any]) -> Loss:
         """The same with what these params say of it."""
@@ -145,6 +156,14 @@ class Loss:
         xp.maximum(hess, _MIN_HESSIAN, out=hess)
         hess *= factor
         return grad, hess
+
+    def label_of(self, matrix: xgboost.DMatrix, name: str = "dtrain") -> Array:
+        """One number per row of a matrix that tells what its label is."""
+        return labels_of(matrix)
+
+    def said(self, mean: Array, label: Array, known: Array) -> Array:
+        """What a teacher whose models predict ``mean`` says, where rows of these labels are ``known``."""
+        return mean
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         """Labels of the kind that the objective needs; a custom objective is never checked by XGBoost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .blended import Gamma, Logistic, LogitRaw, Poisson, Softmax, SquaredError, Tweedie
+from .copied import AFT, NDCG, AbsoluteError, PseudoHuber, QuantileError, Ranking, SquaredLogError
 from .loss import KINDS, Loss
 
 LOSSES: dict[str, Loss] = {
@@ -14,11 +15,29 @@ LOSSES: dict[str, Loss] = {
     "multi:softprob": Softmax(predicts_class=False),
     "multi:softmax": Softmax(predicts_class=True),
     "reg:squarederror": SquaredError(),
+    "reg:absoluteerror": AbsoluteError(),
+    "reg:pseudohubererror": PseudoHuber(),
+    "reg:quantileerror": QuantileError(),
+    "reg:squaredlogerror": SquaredLogError(),
+    "survival:aft": AFT(),
+    "rank:ndcg": NDCG(),
+    "rank:pairwise": Ranking(),
     "count:poisson": Poisson(),
     "reg:gamma": Gamma(),
     "reg:tweedie": Tweedie(),
 }
 """Under the names that XGBoost has for them, with the default values of their params."""
+
+
+NOT_GUIDED = {
+    "binary:hinge": "has no mean that a teacher could name, only a side of the margin: binary:logistic has one",
+    "reg:linear": "is the former name of reg:squarederror",
+    "reg:expectileerror": "has several margins that are added up, and a gradient that is not linear in the label",
+    "survival:cox": "is no sum over rows: a row as the teacher has it would join the risk sets of all others; "
+    "survival:aft is one",
+    "rank:map": "knows relevance as yes or no, and a teacher says more or less: rank:ndcg and rank:pairwise take it",
+}
+"""What XGBoost has besides, some of it in later versions, and why no teacher guides it."""
 
 
 def loss_named(objective: Any) -> Loss:
@@ -28,13 +47,31 @@ def loss_named(objective: Any) -> Loss:
     """
     if objective not in LOSSES:
         raise ValueError(
-            f"a teacher can guide the objectives {objectives_by_kind()}; got {objective!r}. "
+            f"a teacher can guide the objectives {objectives_by_kind()}; got {objective!r}{_why_not(objective)}. "
             "Change params['objective'], or train without a teacher"
         )
     return LOSSES[objective]
 
 
-def objectives_by_kind() -> str:
-    """Those that a teacher can guide, for a message."""
-    named = {kind: [name for name, loss in LOSSES.items() if loss.kind == kind] for kind in KINDS}
+def _why_not(objective: Any) -> str:
+    return f", which {NOT_GUIDED[objective]}" if objective in NOT_GUIDED else ""
+
+
+def loss_with_gradient(objective: Any) -> Loss:
+    """The same for an objective in Python, which has only a gradient to teach by."""
+    loss = loss_named(objective)
+    if "callback" not in loss.engines:
+        raise ValueError(
+            f"an objective in Python can guide the objectives {objectives_by_kind('callback')}; {objective} is taught "
+            "by copies of the rows: use pi_xgb.train, which makes them"
+        )
+    return loss
+
+
+def objectives_by_kind(engine: str = "") -> str:
+    """Those that a teacher can guide (by this engine), for a message."""
+    named = {
+        kind: [name for name, loss in LOSSES.items() if loss.kind == kind and engine in ("", *loss.engines)]
+        for kind in KINDS
+    }
     return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items() if names)

@@ -14,7 +14,7 @@ import xgboost
 
 from .._arrays import Array
 from .joint import JointTeacher
-from .learned import learn
+from .learned import Folds, learn
 from .spec import Spec
 from .task import Task
 from .teachers import Teacher
@@ -35,6 +35,8 @@ class Privileged:
     num_boost_round: int
     crossfit: int = 0
     crossfit_groups: Array | None = None
+    folds: Folds | None = None
+    """Of crossfit, where they were dealt beforehand."""
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     early_stopping_rounds: int | None = None
     maximize: bool | None = None
@@ -73,6 +75,7 @@ class KbPIB(Method):
             labelled=privileged.task.labelled,
             crossfit=privileged.crossfit,
             groups=privileged.crossfit_groups,
+            folds=privileged.folds,
             evals=privileged.evals,
             early_stopping_rounds=privileged.early_stopping_rounds if privileged.evals else None,
             maximize=privileged.maximize,

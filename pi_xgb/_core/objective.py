@@ -12,13 +12,14 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
-from .._xgb.booster import configuration_of
-from .._xgb.params import check_scale_pos_weight
+from .._xgb.booster import configuration_of, eta_of
+from .._xgb.matrix import labels_of
+from .._xgb.params import DEFAULT_ETA, check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
 from .loss import NUMBERS, Loss
-from .losses import loss_named
+from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
@@ -86,7 +87,7 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        named = None if objective is None else loss_named(objective)
+        named = None if objective is None else loss_with_gradient(objective)
         self._asked = _Asked()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
@@ -109,7 +110,7 @@ class KLObjective:
                 f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
                 "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
             )
-        return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
+        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
@@ -137,7 +138,7 @@ class KLObjective:
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         lesson = Lesson(task, teachings)
         self._round.start(lesson, dtrain)
-        return lesson.gradient(margin)
+        return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array) -> Spec:
         objective, loss = self._asked.of(_calling_booster(), self.objective)
@@ -190,17 +191,17 @@ class _Asked:
                     "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
                     "KLObjective(q, objective='binary:logistic')"
                 )
-            return named, loss_named(named)
+            return named, loss_with_gradient(named)
         if self._found is None or self._booster is None or self._booster() is not booster:
             its = configuration_of(booster)
-            loss = loss_named(its.objective).of(its.objective_params)
+            loss = loss_with_gradient(its.objective).of(its.objective_params)
             _check_agree(named, its.objective)
             self._booster, self._found = weakref.ref(booster), (its.objective, loss)
         return self._found
 
 
 def _check_agree(named: str | None, objective: str) -> None:
-    if named is not None and not loss_named(named).has_gradient_of(loss_named(objective)):
+    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
             f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
             f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
@@ -229,7 +230,7 @@ class LessonObjective:
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         self._round.start(self._lesson, dtrain, self._base_score)
-        return self._lesson.gradient(margin)
+        return self._lesson.gradient(margin, self._round.eta)
 
 
 class NewTraining:
@@ -237,6 +238,8 @@ class NewTraining:
 
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
+        self.eta = DEFAULT_ETA
+        """The step of the booster that asks, as it was when the training began."""
 
     def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Start teachers that follow, unless this is a later round of the training in which they were started."""
@@ -246,6 +249,7 @@ class NewTraining:
         if booster is not None and self._booster is not None and self._booster() is booster:
             return
         lesson.start(booster, dtrain, base_score)
+        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
         # Remembered only now: a teacher that refused to start must refuse again.
         self._booster = None if booster is None else weakref.ref(booster)
 

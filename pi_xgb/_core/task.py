@@ -11,7 +11,8 @@ import xgboost
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
-from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_weights
+from .._xgb.matrix import query_of_row
+from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
 from .spec import Spec
 
 
@@ -21,9 +22,9 @@ class Task:
 
     spec: Spec
     label: Array
-    """As XGBoost has it; 0 where nobody knows it."""
+    """As XGBoost has it; the stand-in of the loss where nobody knows it."""
     weight: Array | None
-    """What each row weighs, with ``scale_pos_weight`` folded in; None where every row weighs 1."""
+    """What each row weighs, with ``scale_pos_weight`` folded in, or its query; None where all weigh 1."""
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
 
@@ -39,7 +40,7 @@ class Task:
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(_per_label(labelled, label), label, np.float32(0))
+            label = np.where(_per_label(labelled, label), label, np.float32(spec.loss.stand_in))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
@@ -49,7 +50,11 @@ class Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
-        return cls.of(spec, matrix.get_label(), matrix.get_weight(), labelled, n_rows=matrix.num_row(), name=name)
+        label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
+        if spec.loss.by_query:
+            check_weights(weight, check_queries(matrix, name), name, of="query")
+            weight = weight[query_of_row(matrix)] if weight.size else weight
+        return cls.of(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
         """Something can be learned from the labelled rows of all workers; to be asked on every worker."""

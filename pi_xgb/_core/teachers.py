@@ -71,6 +71,10 @@ class Teacher:
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
+    hessian: str = "follow"
+    """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
+    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight)."""
+
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
 
@@ -83,12 +87,21 @@ class Teacher:
     teacher_weight: Array | None = None
     """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
 
+    is_noisy = False
+    """Whether its q may leave the range of means, being right on average alone."""
+
+    spent: tuple[float, float] | None = None
+    """The (epsilon, delta) of differential privacy that what it says keeps; None: nothing is promised."""
+
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
 
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
+
+    def check_beside(self, others: Sequence[Teacher]) -> None:
+        """Raise, before any training, if it cannot teach the same student as these."""
 
     def start(self, training: Start) -> None:
         """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
@@ -115,8 +128,13 @@ class Teacher:
         check_shape(q, mean, name)
         judged = q if np.ndim(weight) == 0 else q[weight > 0]
         if judged.size:
-            check_answer(judged, task.spec.loss, name)
+            check_answer(judged, NUMBERS if self.is_noisy else task.spec.loss.range, name)
         return q
+
+
+def moves_freely(teacher: Teacher) -> bool:
+    """Whether the Hessian counts less of it than the paper's does."""
+    return teacher.follows_student and teacher.hessian != "paper"
 
 
 class Teaching(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -197,8 +197,15 @@ def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum")
         differences = [np.abs(one - rate.of(others)) for rate, one in zip(rates, values, strict=True)]
         together = (np.add if agg == "sum" else larger).reduce(differences)
         return np.asarray(larger.reduce(together, axis=-1))
-    if agg == "max" or len(values) == 1:
+    if agg == "max":
         return np.asarray(larger.reduce([_spread(one, undefined) for one in values]))
+    return largest_between(values, undefined)
+
+
+def largest_between(values: Sequence[Values], undefined: str) -> Values:
+    """The largest sum of absolute differences between two groups, of one rate or of two, each ``(..., k)``."""
+    if len(values) == 1:
+        return _spread(values[0], undefined)
     # max over pairs of |a| + |b| is the larger of the spreads of the sum and of the difference.
     first, second = values
     return np.maximum(_spread(first + second, undefined), _spread(first - second, undefined))
