@@ -199,6 +199,8 @@ def test_several_teachers_pull_together(objective):
 class Recorder(Teacher):
     """Pulls half of the way to a fixed q, and remembers what it was shown."""
 
+    hessian = "paper"
+
     def __init__(self, q: np.ndarray) -> None:
         self.seen: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.starts: list[tuple[int, float]] = []

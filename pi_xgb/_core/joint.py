@@ -105,6 +105,7 @@ class JointTeacher(Teacher):
         return self._dprivileged
 
     recorded_method = "jpib"
+    hessian = "paper"
 
     @property
     def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only

@@ -12,9 +12,9 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
-from .._xgb.booster import configuration_of
+from .._xgb.booster import configuration_of, eta_of
 from .._xgb.matrix import labels_of
-from .._xgb.params import check_scale_pos_weight
+from .._xgb.params import DEFAULT_ETA, check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
@@ -138,7 +138,7 @@ class KLObjective:
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         lesson = Lesson(task, teachings)
         self._round.start(lesson, dtrain)
-        return lesson.gradient(margin)
+        return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array) -> Spec:
         objective, loss = self._asked.of(_calling_booster(), self.objective)
@@ -230,7 +230,7 @@ class LessonObjective:
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         self._round.start(self._lesson, dtrain, self._base_score)
-        return self._lesson.gradient(margin)
+        return self._lesson.gradient(margin, self._round.eta)
 
 
 class NewTraining:
@@ -238,6 +238,8 @@ class NewTraining:
 
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
+        self.eta = DEFAULT_ETA
+        """The step of the booster that asks, as it was when the training began."""
 
     def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Start teachers that follow, unless this is a later round of the training in which they were started."""
@@ -247,6 +249,7 @@ class NewTraining:
         if booster is not None and self._booster is not None and self._booster() is booster:
             return
         lesson.start(booster, dtrain, base_score)
+        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
         # Remembered only now: a teacher that refused to start must refuse again.
         self._booster = None if booster is None else weakref.ref(booster)
 

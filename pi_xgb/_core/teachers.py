@@ -71,6 +71,10 @@ class Teacher:
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
+    hessian: str = "follow"
+    """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
+    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight)."""
+
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
 
@@ -126,6 +130,11 @@ class Teacher:
         if judged.size:
             check_answer(judged, NUMBERS if self.is_noisy else task.spec.loss.range, name)
         return q
+
+
+def moves_freely(teacher: Teacher) -> bool:
+    """Whether the Hessian counts less of it than the paper's does."""
+    return teacher.follows_student and teacher.hessian != "paper"
 
 
 class Teaching(NamedTuple):

@@ -76,6 +76,15 @@ def _leaves(section: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
+def eta_of(booster: xgboost.Booster) -> float:
+    """The size of its steps."""
+    found = configuration_of(booster).settings.get("eta")
+    if found is None:  # a linear booster keeps it in a place of its own
+        own = json.loads(booster.save_config())["learner"]["gradient_booster"]
+        found = own["updater"]["linear_train_param"]["eta"]
+    return float(found)
+
+
 def base_score_of(booster: xgboost.Booster) -> str:
     """The intercept as XGBoost writes it down."""
     return configuration_of(booster).base_score
