@@ -20,7 +20,7 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks.measuring import alternating, memory_mib
 
-OBJECTIVES = ("reg:absoluteerror", "reg:pseudohubererror", "survival:aft", "rank:ndcg")
+OBJECTIVES = ("reg:absoluteerror", "survival:aft", "rank:ndcg")
 COLUMNS = 30
 KINDS = {"DMatrix": xgb.DMatrix, "QuantileDMatrix": xgb.QuantileDMatrix}
 
