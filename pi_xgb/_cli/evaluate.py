@@ -21,8 +21,8 @@ EXAMPLE = """example, with two columns of groups that the model need not know:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
 
 Without --groups it prints a few metrics of all rows together. With them, which needs a model of two classes, it prints
-counts and rates of every group and the differences between groups, with bootstrap intervals. Use rows that the model
-was not trained on."""
+counts and rates of every group and the differences between groups, with intervals, and says in words which of these are
+more than chance. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
@@ -30,6 +30,7 @@ METRICS = {
     "multi:softprob": ["mlogloss", "merror"],
     "multi:softmax": ["mlogloss", "merror"],
 }
+CONFIDENCE = 0.95
 OF_NUMBERS = ["rmse", "mae"]
 
 
@@ -133,6 +134,7 @@ def _print_groups(
     arguments: argparse.Namespace, model: Model, rows: xgboost.DMatrix, groups: pd.DataFrame, weight: Any, say: Say
 ) -> None:
     from ..metrics import disparity_report, group_report
+    from ..metrics._words import sentence
 
     common: dict[str, Any] = {
         "sensitive_features": groups,
@@ -140,6 +142,7 @@ def _print_groups(
         "sample_weight": weight,
         "n_boot": arguments.n_boot,
         "random_state": arguments.seed,
+        "confidence": CONFIDENCE,
     }
     y, scores = rows.get_label(), model.scores(rows)
     with warnings.catch_warnings(record=True) as caught:
@@ -151,3 +154,7 @@ def _print_groups(
         if i:
             print()
         print_table(table, arguments.format)
+    if arguments.format == "text" and "p_value" in tables[1]:
+        print()
+        for name, row in tables[1].iterrows():
+            print(sentence(str(name).replace("_", " "), row, CONFIDENCE))

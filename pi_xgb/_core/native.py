@@ -16,6 +16,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import LearningRateScheduler, TrainingCallback
 
+from .._arrays import array_module
 from .._xgb.matrix import restored
 from .._xgb.params import carried_params, give_back_params, native_params, step_of
 from .lesson import Lesson
@@ -119,7 +120,8 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
-            dtrain.set_label(task.label)  # whatever stands there for labels that nobody knows
+            # Any label that every row may have: those that nobody knows may be none.
+            dtrain.set_label(task.spec.loss.mean(array_module(task.like).zeros_like(task.like)))
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:
