@@ -487,3 +487,16 @@ def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
         score[out] = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z[out]))
     expected = LOSSES["rank:pairwise"].said(score, label, np.ones(300, bool))
     np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("objective", NUMBERS)
+def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
+    rows, params = make(objective, n=150), params_of(objective)
+    matrices = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    told = {"crossfit": 2, "teacher": "privileged", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
+    chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **told)
+    assert chosen.metric == LOSSES[objective].default_metric
+    assert np.isfinite(chosen.summary["score"]).all()
+    assert chosen.summary["score"].nunique() == 2
+    margin = np.linspace(-0.9, 2, 50).astype(np.float32)
+    np.testing.assert_allclose(LOSSES[objective].margin_of(LOSSES[objective].mean(margin)), margin, atol=1e-6)
