@@ -153,6 +153,14 @@ def step_of(params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
     return _in_force(names, how.default, params, carried)
 
 
+def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
+    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
+    if xgb_model is None:
+        return {}
+    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
+    return dict(configuration_of(booster).objective_params)
+
+
 def carried_params(xgb_model: Any) -> dict[str, Any]:
     """The tree parameters inside a Booster that is continued; a file holds none."""
     if not isinstance(xgb_model, xgboost.Booster):
