@@ -293,10 +293,7 @@ def test_a_fit_that_fails_before_noise_is_drawn_spends_nothing(data):
 def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_tables):
     margin = np.random.default_rng(0).normal(size=400).astype(np.float32)
     teachers = (fitted(data, seed=seed, noise=noise) for seed in range(400))
-    grads = [
-        pi_xgb.KLObjective(teacher, kl_weight=2.0, objective="binary:logistic")(margin, dtrain)[0]
-        for teacher in teachers
-    ]
+    grads = [pi_xgb.KLObjective(teacher, 2.0, objective="binary:logistic")(margin, dtrain)[0] for teacher in teachers]
     exact = Domain(BOUNDS)
     table = histogram.Histogram(exact, 4)
     values = exact.read(data.z)

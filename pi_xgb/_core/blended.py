@@ -215,6 +215,7 @@ class Gamma(_OfLogarithm):
 
     kind = "cost"
     range = POSITIVE
+    stand_in = 1.0
     label_advice = (
         "must be above 0 for reg:gamma, {found}: reg:tweedie takes amounts of 0 as well, or leave such rows out"
     )

@@ -56,7 +56,7 @@ def obstacle_to_native(
     if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if noisy and spec.loss.range != NUMBERS:
-        return f"{spec.objective} takes labels in {spec.loss.range}, and what a noisy teacher asks for may lie beyond"
+        return f"labels of {spec.objective} must {spec.loss.range.must}, and what a noisy teacher asks for may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
     if spec.drops_trees and follows_student:
