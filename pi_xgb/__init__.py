@@ -18,12 +18,15 @@ from ._core.train import train
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting
+    from . import constraints, datasets, importance, metrics, plotting, privacy
+    from . import dask as dask
+    from . import spark as spark
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
+        PrivilegedXGBRanker,
         PrivilegedXGBRegressor,
         PrivilegedXGBRegressorCV,
     )
@@ -34,6 +37,7 @@ _LATER = {
     "Comparison": "selection",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
@@ -44,6 +48,7 @@ _LATER = {
     "importance": None,
     "metrics": None,
     "plotting": None,
+    "privacy": None,
     "report": "_report.report",
     "select": "selection",
     "spark": None,
@@ -59,6 +64,7 @@ __all__ = [
     "ModelTeacher",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "Selection",
@@ -73,19 +79,22 @@ __all__ = [
     "importance",
     "metrics",
     "plotting",
+    "privacy",
     "report",
     "select",
     "train",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _LATER[name]
-    if module is None:
-        return import_module(f".{name}", __name__)
-    return getattr(import_module(f".{module}", __name__), name)
+if not TYPE_CHECKING:  # A type checker would take any name at all from this function; it reads the imports above.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = _LATER[name]
+        if module is None:
+            return import_module(f".{name}", __name__)
+        return getattr(import_module(f".{module}", __name__), name)
 
 
 def __dir__() -> list[str]:

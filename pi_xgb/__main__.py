@@ -12,7 +12,7 @@ from typing import Any
 
 from ._cli import compare, evaluate, predict, train, tune
 from ._cli import demo as _demo
-from ._cli.options import check_read
+from ._cli.options import check_read, with_options
 from ._version import __version__
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -91,9 +91,9 @@ def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
 
 
 def _message(error: BaseException | str) -> str:
-    """What an error says, without the C++ of XGBoost around it."""
+    """What an error says, without the C++ of XGBoost around it, in the words of the command line."""
     text = str(error).partition("\nStack trace:")[0].strip() or type(error).__name__
-    return re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text)
+    return with_options(re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 import pi_xgb
 
 PACKAGE = Path(pi_xgb.__file__).parent
-DOORS = {"constraints", "dask", "importance", "plotting", "selection", "sklearn", "spark"}
+DOORS = {"constraints", "dask", "importance", "plotting", "privacy", "selection", "sklearn", "spark"}
 
 GROUND = {"_arrays", "_files", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
@@ -34,6 +34,7 @@ ALLOWED = {
     "_importance": ROWS,
     "_core": ROWS,
     "_constraints": CORE,
+    "_privacy": CORE,
     "_plots": ROWS | {"metrics", "_importance"},
     "_selection": CORE | {"_plots"},
     "_report": ROWS | {"metrics", "_importance", "_plots"},
@@ -45,6 +46,7 @@ ALLOWED = {
     "dask": {"_constraints", "_dask"},
     "importance": {"_importance"},
     "plotting": {"_plots"},
+    "privacy": {"_privacy"},
     "selection": {"_selection"},
     "sklearn": {"_constraints", "_sklearn"},
     "spark": {"_spark"},

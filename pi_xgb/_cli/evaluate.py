@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
+from .._core.losses import LOSSES
 from .labels import is_text, later_labels
 from .model import Model, check_features, load_model
 from .options import add_rows, at_least, names, new_command, probability
@@ -25,11 +26,19 @@ more than chance. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
+    "binary:logitraw": ["auc"],
     "multi:softprob": ["mlogloss", "merror"],
     "multi:softmax": ["mlogloss", "merror"],
 }
 CONFIDENCE = 0.95
 OF_NUMBERS = ["rmse", "mae"]
+
+
+def metrics_of(model: Model) -> list[str]:
+    """XGBoost's metrics of a model, the loss itself first where it is another one."""
+    loss = LOSSES.get(model.objective)
+    own = [] if loss is None else [loss.of(model.objective_params).default_metric]
+    return METRICS.get(model.objective, list(dict.fromkeys([*own, *OF_NUMBERS])))
 
 
 def add(commands: Any) -> None:
@@ -106,7 +115,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
     """XGBoost's own metrics of all rows."""
-    chosen = list(METRICS.get(model.objective, OF_NUMBERS))
+    chosen = list(metrics_of(model))
     if threshold != 0.5:
         chosen[chosen.index("error")] = f"error@{threshold}"
     # A booster without trees answers with the base margin: so the metrics are those of the rounds that predict.

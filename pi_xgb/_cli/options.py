@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from .._core.methods import METHODS, method_named
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 UNLABELLED = ("refuse", "teach", "drop")
@@ -30,10 +33,13 @@ UNREAD: tuple[_Rule, ...] = (
         lambda a: a.privileged or a.unlabelled != "teach",
         "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
     ),
-    (
-        ("crossfit", "crossfit_groups"),
-        lambda a: a.method not in ("jpib", ["jpib"]),
-        "--method jpib has no use for {}: its teacher grows with the student",
+    *(
+        (
+            method_named(name).unread,
+            lambda a, name=name: a.method not in (name, [name]),
+            f"--method {name} has no use for {{}}: {method_named(name).why_unread}",
+        )
+        for name in METHODS
     ),
     (
         ("crossfit_groups",),
@@ -56,6 +62,36 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
         named = [f"--{name.replace('_', '-')}" for name in options if name in given]
         if named and not is_read(arguments):
             raise ValueError(message.format(", ".join(named)))
+
+
+# The library's keywords that are no words, by the option that stands for each.
+_KEYWORDS = {
+    "num_boost_round": "--rounds",
+    "early_stopping_rounds": "--early-stopping",
+    "sample_weight": "--weight",
+    "kl_weight": "--kl-weight",
+    "teacher_weight": "--teacher-weight",
+    "crossfit_groups": "--crossfit-groups",
+    "crossfit": "--crossfit",
+    "nfold": "--folds",
+    "n_jobs": "--jobs",
+    "params['objective']": "--objective",
+}
+_WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed")
+"""Keywords only where "=" follows."""
+_NAMED = re.compile(
+    rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)(?=([\w\[(])?)"
+)
+
+
+def with_options(message: str) -> str:
+    """What the library says of its keywords, said of the options; what stands in quotes is the user's own."""
+
+    def option(found: re.Match[str]) -> str:
+        has_value = found[3] and found[0].endswith("=")
+        return (_KEYWORDS[found[1]] if found[1] else f"--{found[2]}") + " " * bool(has_value)
+
+    return _NAMED.sub(option, message)
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:

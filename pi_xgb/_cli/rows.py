@@ -14,7 +14,6 @@ import xgboost
 
 from .._arrays import Array
 from .._core.target import Target
-from .._rows.words import MISSING
 from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of
 from .features import categories_of, known_features, learned_features
@@ -136,12 +135,6 @@ def _labels_of(
 ) -> tuple[pd.DataFrame, Target]:
     """What is to be predicted, and the rows to learn it from."""
     target = training_labels(frame[columns.label], objective, columns.unlabelled, file)
-    classes = [] if target.classes is None else target.classes.tolist()
-    for word in [word for word in MISSING if word in classes]:
-        say(
-            f"note: the label {columns.label!r} of {file} has the class {word!r}, a text among texts; where it "
-            "means that there is no label, leave the field empty"
-        )
     if target.labelled is None or columns.unlabelled != "drop":
         return frame, target
     say(f"note: {int((~target.labelled).sum())} of {len(frame)} rows of {file} have no label and are left out")

@@ -11,7 +11,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.methods import METHODS, method_named
+from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
     add_training(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
-        "--method", choices=METHODS, default="kbpib", help="how the teacher teaches (default: %(default)s)"
+        "--method", choices=METHODS, default=DEFAULT_METHOD, help="how the teacher teaches (default: %(default)s)"
     )
     command.add_argument(
         "--kl-weight",
@@ -103,16 +103,16 @@ def _train(
     arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
 ) -> tuple[xgboost.Booster, str]:
     """The booster, and what there is to tell about it."""
-    guiding: dict[str, Any] = {}
+    taught: dict[str, Any] = {}
     if arguments.kl_weight == "auto":
         return _chosen(arguments, params, rows, valid, say)
     if arguments.privileged:
-        guiding = {**_guiding(arguments, valid), **rows.supervision}
-        guiding["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
+        taught = {**_teaching(arguments, valid), **rows.supervision}
+        taught["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
     with _watching(arguments.rounds, valid, history) as watching:
         stopping = arguments.early_stopping
-        booster = train(params, rows.student(), arguments.rounds, early_stopping_rounds=stopping, **guiding, **watching)
+        booster = train(params, rows.student(), arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)
     return booster, _told(booster, history)
 
 
@@ -158,8 +158,8 @@ def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
     return f"; on --valid: {', '.join(scores)}" if scores else ""
 
 
-def _guiding(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
-    """The guiding keywords of ``train``, without the privileged rows."""
+def _teaching(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
+    """The teaching keywords of ``train``, without the privileged rows."""
     sees_all = arguments.teacher == "all"
     stops = arguments.early_stopping and method_named(arguments.method).learns_first and arguments.kl_weight != 0
     evals = None

@@ -31,31 +31,32 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
     add_training(command)
-    add_choosing(command, repeats=1)
+    add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
 
 
-def add_choosing(command: argparse.ArgumentParser, *, repeats: int) -> None:
+def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> None:
     """What there is to choose from, and how it is judged."""
     command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
-    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: both)")
+    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
     command.add_argument(
         "--teacher",
         choices=(*TEACHERS, *_OLD_TEACHERS),
         metavar=f"{{{','.join(TEACHERS)}}}",
         action="append",
-        help="what the teacher of kbpib sees; again for the other (default: both)",
+        help="what the teacher of kbpib sees; again for the other (default: all)",
     )
     command.add_argument(
         "--crossfit",
         type=folds,
         metavar="N,N",
-        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 0,5)",
+        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 5)",
     )
     command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
-    command.add_argument("--repeats", type=at_least(1), default=repeats, help="with other folds (default: %(default)s)")
+    usual = "more where rows are few" if repeats is None else repeats
+    command.add_argument("--repeats", type=at_least(1), default=repeats, help=f"with other folds (default: {usual})")
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
 

@@ -13,12 +13,16 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
-from .._xgb.matrix import exclusive, slice_rows
+from .._stats.folds import check_apart
+from .._xgb.borrowed import cv_on
+from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
+from .cv_copies import CopiedFolds, check_copied_folds
 from .guidance import Guidance
 from .lesson import Lesson
+from .methods import MethodName
 from .native import quantise
 from .objective import LessonObjective
 from .spec import Spec
@@ -36,7 +40,7 @@ def cv(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -128,8 +132,8 @@ def cv(
     if several:
         _check_one_to_weigh(guidance)
 
-    def run(chosen: Any, where: Any, listeners: Any, **further: Any) -> Any:
-        return xgboost.cv(
+    def run(chosen: Any, where: Any, listeners: Any, its_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
+        return its_cv(
             chosen,
             dtrain,
             num_boost_round,
@@ -150,7 +154,7 @@ def cv(
 
     with exclusive(dtrain, *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         spec = Spec.read(own)
@@ -158,8 +162,11 @@ def cv(
         task = _checked_task(spec, dtrain, num_boost_round, guidance)
         nobody_counts = privileged is None and not any(teaching.counts for teaching in guidance.teachings_at_hand(task))
         spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
-        dealt = _row_folds(task.label, task.labelled, nfold, stratified, folds, shuffle, seed)
-        row_folds = _with_unlabelled(dealt, task.labelled)
+        by_copies, query = "copies" in spec.loss.engines, query_of_row(dtrain) if spec.loss.by_query else None
+        if by_copies:
+            check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
+        dealt = _row_folds(task.label, task.labelled, query, nfold, stratified, folds, shuffle, seed)
+        row_folds = _with_unlabelled(dealt, task.labelled, query)
         learned = None
         if guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
@@ -167,6 +174,11 @@ def cv(
 
         def history(weight: float) -> Any:
             listeners = copy.deepcopy(callbacks) if several else callbacks
+            if by_copies:
+                own = learned if learned and weight else [guidance.take(rows) for rows, _ in row_folds]
+                weighed = [one.weighing(weight) for one in own]
+                its_folds = CopiedFolds(dtrain, row_folds, weighed, num_boost_round, fpreproc)
+                return run(spec.params, None, listeners, cv_on(its_folds))
             if weight == 0 or nobody_counts:
                 return run(params, dealt, listeners)  # of labelled rows alone
             # Teachers that follow the student change as they teach: each cell needs its own.
@@ -213,7 +225,7 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
     task = guidance.task(spec, dtrain, num_boost_round)
     task.check_labelled_rows()
-    if dtrain.get_uint_info("group_ptr").size > 1:
+    if dtrain.get_uint_info("group_ptr").size > 1 and not spec.loss.by_query:
         raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
     return task
 
@@ -261,9 +273,18 @@ class _Cell:
 
 
 def _row_folds(
-    label: Array, labelled: Array | None, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
+    label: Array,
+    labelled: Array | None,
+    query: Array | None,
+    nfold: int,
+    stratified: bool,
+    folds: Any,
+    shuffle: bool,
+    seed: int,
 ) -> list[Fold]:
     """The folds that ``xgboost.cv`` would make of the labelled rows: teachers need the row numbers, which it keeps."""
+    if query is not None:
+        return _query_folds(label, labelled, query, nfold, stratified, folds, shuffle, seed)
     if folds is not None and not hasattr(folds, "split"):
         return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
@@ -302,9 +323,38 @@ def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
     return rest[labelled[rest]], out
 
 
-def _with_unlabelled(folds: list[Fold], labelled: Array | None) -> list[Fold]:
-    """Rows without a label are in every training part and in no test part."""
+def _query_folds(
+    label: Array,
+    labelled: Array | None,
+    query: Array,
+    nfold: int,
+    stratified: bool,
+    folds: Any,
+    shuffle: bool,
+    seed: int,
+) -> list[Fold]:
+    """The same in whole queries, as ``xgboost.cv`` deals them where it makes the folds."""
+    if stratified:
+        raise ValueError(
+            "stratified folds would tear queries apart: leave stratified out, queries are dealt as a whole"
+        )
+    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    if folds is not None:
+        pairs = folds.split(X=label[rows], y=label[rows], groups=query[rows]) if hasattr(folds, "split") else folds
+        dealt = [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in pairs]
+        for number, (rest, out) in enumerate(dealt):
+            check_apart(query, rest, out, number)
+        return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
+    codes = pd.factorize(query[rows])[0]
+    parts = _row_folds(np.unique(codes), None, None, nfold, False, None, shuffle, seed)
+    where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
+    return [(np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out])) for rest, out in parts]
+
+
+def _with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | None) -> list[Fold]:
+    """Rows without a label are in every training part and in no test part; rows of a query stay side by side."""
     if labelled is None:
         return folds
     others = np.flatnonzero(~labelled)
-    return [(np.concatenate([rest, others]), out) for rest, out in folds]
+    joined = [(np.concatenate([rest, others]), out) for rest, out in folds]
+    return joined if query is None else [(np.sort(rest), out) for rest, out in joined]

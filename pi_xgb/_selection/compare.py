@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.methods import MethodName
 from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
@@ -17,7 +17,7 @@ from .._rows.views import Views, divide
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of
 from .._xgb.params import user_params
-from .candidates import CROSSFIT, KL_WEIGHTS, TEACHERS, candidates_of, smoothers
+from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
@@ -35,10 +35,10 @@ def compare(
     privileged_features: Any = None,
     params: Any = None,
     num_boost_round: int = 100,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
-    teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHOD,
+    teacher: Any = TEACHER,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
@@ -60,7 +60,7 @@ def compare(
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
-    Five models are judged on the same held-out rows:
+    Five models are judged on the same held-out rows, and the student's teacher with them:
 
     =================  ======================================================================================
     NF                 plain XGBoost on X: what you have today
@@ -68,6 +68,7 @@ def compare(
     student            what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
     self-distillation  the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
     shuffled           the same as the student with privileged rows that belong to others: guidance without information
+    teacher            what taught the student, its own predictions; the best of those tried where nobody teaches
     =================  ======================================================================================
 
     Privileged features have earned a gain only where the student is convincingly better than NF and than
@@ -113,8 +114,8 @@ metric, custom_metric, maximize, standard_errors
     Notes
     -----
     Everything is chosen anew within every outer training part, so that no held-out row has a say in what it judges.
-    That costs about 280 trainings per outer fold and size by default, 2,800 in all; one ``method``, ``teacher`` or
-    ``kl_weight`` less saves its share.
+    That costs about 90 trainings per outer fold and size by default, 900 in all; one ``kl_weight`` less saves its
+    share. The inner folds are dealt once, where :func:`pi_xgb.select` deals few rows several times.
 
     Examples
     --------
@@ -125,7 +126,7 @@ metric, custom_metric, maximize, standard_errors
     ...     method="kbpib", teacher="privileged", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
-    ['NF', 'All', 'student', 'self-distillation', 'shuffled']
+    ['NF', 'All', 'student', 'self-distillation', 'shuffled', 'teacher']
     """
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.checks import check_dmatrix
+from .._core.checks import check_dmatrix, check_is_dmatrix
 from .._core.guidance import Guidance
-from .._core.losses import Loss
+from .._core.learned import Folds
+from .._core.loss import Loss
+from .._core.native import obstacle_to_native
 from .._core.spec import Spec
 from .._core.train import train
 from .._stats.folds import checked_groups
@@ -21,7 +24,7 @@ from .._warnings import warn_user
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
 from .._xgb.params import objective_name, user_params
 from .candidates import PLAIN, Candidate
-from .scores import Score
+from .scores import Score, score_of_mean
 
 Values = NDArray[np.float64]
 
@@ -43,18 +46,20 @@ class Recipe:
         ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
         """
         privileged: Any = guidance.privileged
+        spec = Spec.read(self.params)
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
                     f"{role} is of type {type(matrix).__name__}, which cannot be cut into folds: build a DMatrix for "
                     f"{name}"
                 )
-            check_dmatrix(matrix, role)
+            check_is_dmatrix(matrix, role)
+            check_dmatrix(matrix, role, spec.loss)
         together = checked_groups(groups, dtrain.num_row())
         if guidance.crossfit_groups is None:
             guidance = dataclasses.replace(guidance, crossfit_groups=together)
         guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
-        guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).check_labelled_rows()
+        guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
         both = side_by_side(dtrain, privileged) if sees_all else None
@@ -137,10 +142,29 @@ class Problem:
             privileged=self.both if candidate.teacher == "all" else self.guidance.privileged,
             method=candidate.method,
             crossfit=candidate.crossfit,
+            folds=self._folds_of(candidate),
         )
         with exclusive(self.dtrain, *guidance.matrices):
             task = guidance.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
             return guidance.teachings_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
+
+    def teacher_score(
+        self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
+    ) -> float:
+        """What the teacher itself would score on these rows of this problem, which it was not trained on."""
+        matrix: Any = self.both if candidate.teacher == "all" else self.guidance.privileged
+        with exclusive(matrix):
+            seen = slice_rows(matrix, rows)
+        boosters = teacher.boosters if candidate.learns_first else [teacher.booster]
+        said = [booster.predict(seen, output_margin=True) for booster in boosters]
+        mean = np.mean([self.loss.mean(margin) for margin in said], axis=0)
+        return score_of_mean(score, mean, held_out, self.recipe.params, self.loss)
+
+    def _folds_of(self, candidate: Candidate) -> Folds | None:
+        folds = self.guidance.folds
+        if folds is None or folds.number != candidate.crossfit:
+            return None
+        return dataclasses.replace(folds, whose=candidate.way)
 
     def fit(
         self,
@@ -166,26 +190,46 @@ class Problem:
             **keywords,
         )
 
+    def _engine(self, candidate: Candidate) -> str:
+        """For scores the one that is fast, where it gives the same model to rounding."""
+        spec, uniform = Spec.read(self.recipe.params), self.guidance.is_uniform
+        fast = candidate.learns_first and obstacle_to_native(spec, follows_student=False, uniform=uniform) is None
+        return "native" if fast else "auto"
+
     def curve(
         self, candidate: Candidate, rounds: int, held_out: xgboost.DMatrix, score: Score, teacher: Any = None
     ) -> Values:
         """The score on held-out rows after each round."""
+        values: Values = self.curves(candidate, rounds, held_out, score, teacher)[-1]
+        return values
+
+    def curves(
+        self,
+        candidate: Candidate,
+        rounds: int,
+        held_out: xgboost.DMatrix,
+        score: Score,
+        teacher: Any = None,
+        besides: Sequence[str] = (),
+    ) -> Values:
+        """What XGBoost's metrics ``besides`` say of held-out rows after each round, and at last the score."""
         log: dict[str, dict[str, list[float]]] = {}
         self.fit(
             candidate,
             rounds,
             teacher,
-            params=score.applied_to(self.recipe.params),
+            params=score.applied_to(self.recipe.params, besides),
+            engine=self._engine(candidate),
             evals=[(held_out, "test")],
             evals_result=log,
             verbose_eval=False,
             custom_metric=score.custom,
         )
-        values = np.array(list(log["test"].values())[-1], dtype=np.float64)
-        if not np.isfinite(values).all():
+        values = np.array(list(log["test"].values()), dtype=np.float64)
+        if not np.isfinite(values[-1]).all():
             raise ValueError(
-                f"{score.name} is {values[~np.isfinite(values)][0]} on {held_out.num_row()} held-out rows: choose a "
-                "metric, or folds, for which every fold has a value"
+                f"{score.name} is {values[-1][~np.isfinite(values[-1])][0]} on {held_out.num_row()} held-out rows: "
+                "choose a metric, or folds, for which every fold has a value"
             )
         return values
 

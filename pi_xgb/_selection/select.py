@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 import xgboost
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
-from .._stats.paired import STANDARD_ERRORS
+from .._stats.paired import STANDARD_ERRORS, Interval
+from .._warnings import warn_user
 from .._xgb.signature import called_like
-from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of
+from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
 from .problem import Recipe, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
-from .search import Found, check_crossfit_fits, check_effort, search, summary_of, table_of
-from .splits import splits_of
+from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
+from .splits import splits_of, usual_repeats
+from .words import in_words, name_of
 
 
 @called_like(xgboost.cv)
@@ -32,10 +34,10 @@ def select(
     num_boost_round: int = 100,
     *,
     privileged: xgboost.DMatrix,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
-    teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHOD,
+    teacher: Any = TEACHER,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,
@@ -45,7 +47,7 @@ def select(
     maximize: bool | None = None,
     standard_errors: float = STANDARD_ERRORS,
     nfold: int = 5,
-    repeats: int = 1,
+    repeats: int | None = None,
     folds: Any = None,
     groups: Any = None,
     seed: int = 0,
@@ -55,8 +57,10 @@ def select(
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
     Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
-    always a candidate, and is chosen unless the best of the others is convincingly better on the same folds. In
-    a fold the teachers see what its training rows have, and nothing of those held out.
+    always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
+    standard errors on the same folds, and whenever the folds cannot tell: where plain XGBoost gets fewer than ten of
+    the held-out rows wrong (or there are fewer than ten rows). A gain that is chosen may still be chance: its interval
+    says so. In a fold the teachers see what its training rows have, and nothing of those held out.
 
     Parameters
     ----------
@@ -74,11 +78,14 @@ def select(
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        What the teachers of KbPIB see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of
-        ``dtrain`` too, or both.
+        What the teachers of KbPIB see: ``"all"``, which is the features of ``dtrain`` too, ``"privileged"`` (as in the
+        paper), or both. A teacher that does not see x pulls good predictions towards poor ones where z is weak; with
+        z that says more than x it can be the better one.
     crossfit
         How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
-        folds. ``"all"`` is tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
+        folds. Where that is ``nfold``, the folds of the selection are also theirs: a teacher that has seen neither of
+        two folds judges each while the other is held out, which halves the trainings. ``"all"`` is
+        tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
     teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
     labelled
@@ -100,9 +107,10 @@ def select(
     standard_errors
         How convincing a gain must be: a candidate is preferred to plain XGBoost if its mean gain is larger than
         this many standard errors, corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and
-        gives away gains on small data, 0 believes any gain.
+        gives away gains on small data, 0 believes any gain, of however few mistakes.
     nfold, repeats, folds, seed
-        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y), or
+        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y); by default
+        once, and more often below 501 labelled rows: until 1,000 are judged, five times at most (once with groups). Or
         pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter is shown labelled rows
         alone, and pairs may hold out no others.
     groups
@@ -123,8 +131,10 @@ def select(
 
     Notes
     -----
-    It costs, in every fold, a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit``
-    for any other; teachers serve every ``kl_weight``. By default these are 22 trainings, 110 in five folds.
+    By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
+    each pair of folds; so many again with every repeat. In general it costs, in every fold, a training per candidate
+    (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are shared);
+    teachers serve every ``kl_weight``. Students are trained natively where that gives the same model to rounding.
 
     The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
     out of the choice as well.
@@ -152,14 +162,30 @@ def select(
     problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
+    if repeats is None:
+        # Few groups can be dealt in few ways.
+        repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
     with progress_bar(len(splits) * len(candidates), "select", progress) as step:
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
+    if problem.labelled is None:  # further rows are a gain of their own
+        _warn_of_poor_teacher(found, score)
     together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
     return Selection(recipe, score, found, told)
+
+
+def _warn_of_poor_teacher(found: Found, score: Score) -> None:
+    """What a teacher gives that knows no more than its student, another could give that sees no privileged feature."""
+    teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
+    if score.sign * (teacher - student) <= 0:  # not where nobody teaches, whose score is NaN
+        warn_user(
+            f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
+            f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing, for which no "
+            "privileged feature is needed: pi_xgb.compare measures how much a teacher without them gives"
+        )
 
 
 class Selection:
@@ -171,8 +197,8 @@ class Selection:
         A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there. A
         gain is positive for the better, whichever way the metric points. ``n_train``, ``n_test`` count labelled rows.
     summary
-        A row for each candidate: mean score and gain, the corrected standard error of the gain (``error``), its
-        95 % interval (``low``, ``high``), and which one was chosen.
+        A row for each candidate: mean score, that of its teacher on the same rows, mean gain, the corrected standard
+        error of the gain (``error``), its 95 % interval (``low``, ``high``), and which one was chosen.
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
@@ -182,6 +208,8 @@ class Selection:
         it was cross-validated with.
     candidate
         The name of the choice, as in the tables.
+    mistakes
+        How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
     metric, maximize
         What decided, and whether more of it is better.
     """
@@ -194,6 +222,8 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
+        self.mistakes = found.wrong
+        self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
         self._told = tuple(told)
 
@@ -272,10 +302,14 @@ class Selection:
 
     def __str__(self) -> str:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
-        gain = f"{best.gain:+.4f} [{best.low:+.4f}, {best.high:+.4f}] in {self.metric}"
-        if self._chosen == PLAIN:
-            return f"plain, {self._rounds} rounds: no gain is convincing, the best is {gain} ({best.name})"
-        return f"{self.candidate}, {self._rounds} rounds: {gain} over plain XGBoost on held-out rows"
+        gain = in_words(self._score, Interval(best.gain, best.error, best.low, best.high))
+        if self._chosen != PLAIN:
+            sure = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
+            return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{sure}"
+        why = f"no gain is convincing, the best is {gain} ({best.name})"
+        if self.mistakes < LEAST_WRONG:
+            why = f"the folds cannot tell, plain XGBoost gets {self.mistakes:.0f} rows wrong, {LEAST_WRONG} are needed"
+        return f"plain, {self._rounds} rounds: {why}"
 
     def __repr__(self) -> str:
         return f"<Selection: {self}>"

@@ -14,7 +14,7 @@ from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
 from ._abroca import RankedGroups, warn_no_curve
 from ._chance import N_NULL, UNKNOWN, Draws, Rows, check_null
-from ._disparities import GAPS, check_comparison, gap, warn_undefined_rates
+from ._disparities import GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
 
 DISPARITIES = (*GAPS, "abroca")
 
@@ -27,8 +27,8 @@ def disparity_report(
     threshold: float = 0.5,
     sample_weight: Any = None,
     metrics: Sequence[str] = DISPARITIES,
-    method: str = "between_groups",
-    undefined: str = "nan",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
     n_boot: int = 1000,
     confidence: float = 0.95,
     random_state: Any = 0,
@@ -38,7 +38,7 @@ def disparity_report(
 
     Use it before saying that groups are treated differently, or that one model is fairer than another. A gap is a
     largest or an absolute difference, so that chance alone keeps it above 0: among ten groups of a hundred rows that a
-    model treats alike, two will differ by .2 in the share selected.
+    model treats alike, half of them selected, two will differ by .15 in the share selected.
 
     Parameters
     ----------
