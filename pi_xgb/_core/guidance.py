@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xgboost
@@ -26,6 +26,7 @@ from .checks import (
 from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
+from .repetition import warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
@@ -50,6 +51,8 @@ class Guidance:
     crossfit_groups: Any = None
     folds: Folds | None = None
     """Of crossfit, where the library dealt them beforehand."""
+    constraints: Sequence[tuple[Teacher, float]] = ()
+    """Teachers that hold for every candidate of a selection."""
 
     @property
     def given(self) -> bool:
@@ -275,9 +278,32 @@ class Guidance:
         )
         return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
 
+    def warn_of_repetition(
+        self, task: Task, dtrain: xgboost.DMatrix, teachings: Sequence[Teaching], num_boost_round: int
+    ) -> None:
+        """Warn of a teacher made here that repeats the labels; rows without a label have none to repeat."""
+        if not self.learns_first or self.crossfit or task.labelled is not None:
+            return
+        spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
+        q = teachings[-1].teacher.answer(task, task.like, 0)
+        warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
+
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
         return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
+
+    def taught(
+        self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, early_stopping_rounds: int | None = None
+    ) -> list[tuple[Teacher, Any]]:
+        """The teachers that may stand beside constraints, trained, with what they weigh."""
+        self.check_keywords(early_stopping_rounds)
+        read = self.of_rows(dtrain)
+        task = read.task(spec, dtrain, num_boost_round)
+        taught = read.teachings_at_hand(task)
+        taught += read.teachings_from_privileged(
+            task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
+        )
+        return [(one.teacher, one.weight) for one in taught]
 
     def take(self, rows: Array) -> Guidance:
         """The same guidance for some of the rows."""
@@ -289,6 +315,7 @@ class Guidance:
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
             folds=None if self.folds is None else self.folds.take(rows),
+            constraints=tuple(_take(list(self.constraints), rows)) if self.constraints else (),
         )
 
 

@@ -57,6 +57,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _classes: Any = None
     """The classes as they were in y."""
+    teacher_: Any
+    """Who taught, to look at."""
 
     @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
@@ -173,7 +175,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
         borrowed(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
+        self.teacher_ = next(iter(trainer.taught), None)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the teacher, who knows the privileged columns."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "teacher_"}
 
     @called_like(xgboost.XGBModel.predict)
     def predict(
@@ -303,11 +311,15 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         The classes, sorted, as they were in y.
     feature_names_in_, n_features_in_
         The student's features: what X must have at ``predict``.
+    teacher_
+        Who taught: a :class:`pi_xgb.LearnedTeacher`, whose text says its score, a :class:`pi_xgb.JointTeacher`, the q
+        of an estimator, or None where nobody did. It is not in pickles, nor in copies.
 
     Notes
     -----
-    The fitted estimator keeps nothing of the privileged columns: no value, and no name but those in its own
-    parameters. What you put into the parameters stays there, though, and in every pickle: values given to a
+    Saved, pickled or copied, the estimator keeps nothing of the privileged columns: no value, and no name but those in
+    its own parameters. In memory ``teacher_`` knows them; ``del model.teacher_`` lets it go. What you put into the
+    parameters stays there, though, and in every pickle: values given to a
     constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Name the columns instead where that matters.
 
     The teacher is trained for as many rounds as the student, and the longer the more it repeats the labels, unless

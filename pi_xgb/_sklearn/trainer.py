@@ -17,7 +17,7 @@ from .._core.loss import Loss
 from .._core.methods import method_named
 from .._core.spec import Spec
 from .._core.teachers import Teacher
-from .._core.train import train
+from .._core.train import train_by
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
@@ -42,6 +42,8 @@ class Trainer(abc.ABC):
     teacher_weight: Any = None
     crossfit_groups: Any = None
     """As the user gave them to ``fit``."""
+    taught: list[Teacher] = dataclasses.field(default_factory=list)
+    """Filled by the training: who taught, besides constraints."""
 
     def check_rows(self) -> None:  # noqa: B027  # select checks them by itself
         """Whether anything can be learned from rows such as these; they are known by now."""
@@ -128,7 +130,11 @@ class DirectTrainer(Trainer):
             teaching = {"teacher": taught + self.constraints}
         if self.labelled is not None:
             teaching = {**(teaching or {"teacher": _Silent(), "kl_weight": 0.0}), "labelled": self.labelled}
-        return train(params, dtrain, num_boost_round, **teaching, engine=self.settings.engine, **keywords)
+        guidance = Guidance(**(teaching or {}))
+        booster, teachings = train_by(guidance, params, dtrain, num_boost_round, self.settings.engine, **keywords)
+        constraints = [id(constraint) for constraint, _ in self.constraints]
+        self.taught.extend(one.teacher for one in teachings if id(one.teacher) not in constraints)
+        return booster
 
     def _teaching(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keywords of ``train`` that say who teaches besides the constraints."""
@@ -206,14 +212,8 @@ class DirectTrainer(Trainer):
         keywords: dict[str, Any],
     ) -> list[tuple[Teacher, Any]]:
         """The teachers that stand beside constraints, trained, with what they weigh."""
-        guidance = Guidance(**teaching, labelled=self.labelled)
-        stopping = keywords.get("early_stopping_rounds")
-        guidance.check_keywords(stopping)
-        guidance = guidance.of_rows(dtrain)
-        task = guidance.task(Spec.read(params), dtrain, num_boost_round)
-        taught = guidance.teachings_at_hand(task)
-        taught += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
-        return [(one.teacher, one.weight) for one in taught]
+        guidance, stopping = Guidance(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
+        return guidance.taught(Spec.read(params), dtrain, num_boost_round, stopping)
 
 
 def _exposure(loss: Loss, student: xgboost.DMatrix) -> dict[str, Any]:

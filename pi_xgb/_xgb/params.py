@@ -60,6 +60,17 @@ def user_params(params: Any) -> dict[str, Any]:
     return copied
 
 
+FEW_ROWS = 10_000
+"""Up to here a second thread saves next to nothing, and on a busy machine threads wait for each other every round."""
+
+
+def on_one_thread(params: Any, n_rows: int) -> Any:
+    """The params of one training of many, on one thread where rows are few and the user says nothing of threads."""
+    if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
+        return params
+    return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
+
+
 def objective_name(params: Mapping[str, Any]) -> str:
     """The objective that XGBoost would use for these params."""
     if "objective" in params:
