@@ -232,9 +232,8 @@ def train_by(
         if guidance.leaves_to_xgboost(own, obj):
             return boost(params, obj=obj), []
         check_metric(custom_metric)
-        guidance, task, teachings = _checked(
-            guidance, Spec.read(own, xgb_model), dtrain, num_boost_round, evals, xgb_model
-        )
+        spec = Spec.read(own, xgb_model)
+        guidance, task, teachings = _checked(guidance, spec, dtrain, num_boost_round, evals, xgb_model)
         chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,

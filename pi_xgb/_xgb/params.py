@@ -139,6 +139,14 @@ def native_params(
     return scaled
 
 
+def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
+    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
+    if xgb_model is None:
+        return {}
+    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
+    return dict(configuration_of(booster).objective_params)
+
+
 def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
     return _COMPARED_WITH_SUMS if share == 1 else {**_COMPARED_WITH_SUMS, **_SIZES_OF_LEAVES}
 
@@ -151,14 +159,6 @@ def step_of(params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
     """The size of the steps of trees."""
     ((names, how), *_) = _SIZES_OF_LEAVES.items()
     return _in_force(names, how.default, params, carried)
-
-
-def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
-    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
-    if xgb_model is None:
-        return {}
-    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
-    return dict(configuration_of(booster).objective_params)
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:
