@@ -331,7 +331,7 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
     for columns, changed, message in [
         ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
         ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
-        ({"y": "double('NaN')"}, {}, "has no row with a label in 'y'"),
+        ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
         ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
