@@ -37,8 +37,9 @@ NF is plain boosting on the classifier features, KbPIB and JPIB are the paper's 
 means kl_weight chosen on validation. A number in square brackets says how many of the ten folds are behind it."""
 
 PICTURES = """\
-The first pictures stand in the place of the paper's Figure 2 (AUC per set and method), the last ones in that of its
-Figure 3 (group measures, here against AUC). They are drawn from these results, not after the originals."""
+The first pictures show AUC per set and method; the paper's Figure 2 shows JPIB less SVM+, for which section 3 has
+numbers. The last ones stand in the place of its Figure 3 (group measures, here against AUC). They are drawn from these
+results, not after the originals."""
 
 
 def write_report(results: Results, page: Path) -> None:
