@@ -37,7 +37,7 @@ __all__ = ["files", "one_thread", "trained"]
 
 
 @pytest.mark.parametrize(
-    ("options", "guiding"),
+    ("options", "teaching"),
     [
         ([], {}),
         (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}),
@@ -46,7 +46,7 @@ __all__ = ["files", "one_thread", "trained"]
         (["--kl-weight", "0"], {"kl_weight": 0.0}),
     ],
 )
-def test_the_model_is_that_of_train(files, options, guiding):
+def test_the_model_is_that_of_train(files, options, teaching):
     rows, _ = files
     weighted = "--weight" in options
     drop = "sex,q,ill" if weighted else "sex,w,q,ill"
@@ -54,13 +54,13 @@ def test_the_model_is_that_of_train(files, options, guiding):
 
     x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
     weight = rows["w"] if weighted else None
-    seen = x.join(z) if "allow_overlap" in guiding else z
+    seen = x.join(z) if "allow_overlap" in teaching else z
     expected = pi_xgb.train(
         PARAMS,
         xgb.DMatrix(x, rows["y"], weight=weight, enable_categorical=True),
         6,
         privileged=xgb.DMatrix(seen, rows["y"], weight=weight, enable_categorical=True),
-        **guiding,
+        **teaching,
     )
     # The file is the booster of pi_xgb.train on the same data to the last byte, written by XGBoost's own means.
     assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))

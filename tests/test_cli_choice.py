@@ -195,6 +195,14 @@ def test_files_that_are_no_tables(files, capsys):
     refused(capsys, "there is no model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
 
 
+def test_a_model_that_was_cut_off_is_refused(trained, capsys):
+    whole = Path("model.ubj").read_bytes()
+    for length in (0, 1, 2, 100, len(whole) // 2, len(whole) - 1):
+        # At some lengths XGBoost would read past the end, and the process would be gone.
+        Path("cut.ubj").write_bytes(whole[:length])
+        refused(capsys, "model of XGBoost", "predict", "test.csv", "--model", "cut.ubj")
+
+
 def test_columns_that_cannot_be(files, capsys):
     refused(capsys, "train.csv has no column 'lab', which --privileged names", *train("--privileged", "lab"))
     refused(capsys, "is named by --privileged and by --drop", *train("--drop", "z1"))
@@ -222,7 +230,7 @@ def test_options_that_mean_nothing(files, capsys):
     refused(
         capsys, "chooses the number of rounds", *train("--kl-weight", "auto", "--valid", "0.2", "--early-stopping", "3")
     )
-    refused(capsys, "a teacher can guide the objectives", *train("--objective", "count:poisson"))
+    refused(capsys, "a teacher can guide the objectives", *train("--objective", "binary:hinge"))
     refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
     refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
     misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))

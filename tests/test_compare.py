@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_selection import COMPARED as FEW
+from helpers_selection import PARAMS, ROUNDS
 from sklearn.model_selection import KFold
 
 import pi_xgb
@@ -17,20 +19,7 @@ from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
 from pi_xgb.selection import compare, select
 
-PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
-ROUNDS = 5
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
-FEW = {
-    "params": PARAMS,
-    "num_boost_round": ROUNDS,
-    "kl_weight": 5.0,
-    "method": "kbpib",
-    "crossfit": 2,
-    "nfold": 2,
-    "inner_nfold": 2,
-    "repeats": 1,
-    "progress": False,
-}
 MODELS = ["NF", "All", "student", "self-distillation", "shuffled"]
 ROWS = [*MODELS, "teacher"]
 AUC = Score("auc", maximised=True)
@@ -353,7 +342,7 @@ def test_one_size_needs_no_list():
         ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
         ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
-        ({"y": np.full(160, np.nan)}, ValueError, "y has 160 missing values in 160 rows"),
+        ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
         ({"y": np.ones(160)}, ValueError, "y has the same value in every row, 1.0"),
         ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, "the same value in every row, 0.0"),
         ({"y": np.zeros(160, bool)}, ValueError, "the same value in every row, False"),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_dask import CHUNKS, spread
 from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
@@ -22,22 +23,6 @@ pid = importlib.import_module("pi_xgb.dask")
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "eval_metric": "logloss"}
-CHUNKS = (90, 260, 30, 220)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-def spread(array, chunks=CHUNKS):
-    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
 
 
 def lying(client, array, homes, chunks=CHUNKS):

@@ -5,38 +5,22 @@ import importlib
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_dask import CHUNKS, spread
 from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
 from pi_xgb.constraints import GroupParity
 
-da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
 dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 pid = importlib.import_module("pi_xgb.dask")
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist"}
-CHUNKS = (90, 260, 30, 220)
 ROW = np.arange(N_ROWS)
 RNG = np.random.default_rng(3)
 KNOWN = (RNG.random(N_ROWS) < 0.4) & (ROW >= 90) | (ROW >= 560)  # the first partition has no label at all
 COUNTS = RNG.choice([0.5, 1.0, 2.0], N_ROWS)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-def spread(array, chunks=CHUNKS):
-    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
 
 
 def series(array):

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_selection import COMPARED as SMALLEST
+from helpers_selection import PARAMS, ROUNDS
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
@@ -23,26 +25,13 @@ from pi_xgb._xgb.matrix import rows_without_values
 from pi_xgb.selection import compare, select
 from pi_xgb.sklearn import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
-ROUNDS = 5
 AUC = Score("auc", maximised=True)
-PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
 FEW = {
     **{"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]},
     "repeats": 1,
     "progress": False,
 }
-COMPARED = {
-    "params": PARAMS,
-    "num_boost_round": ROUNDS,
-    "kl_weight": 5.0,
-    "method": "kbpib",
-    "crossfit": 2,
-    "nfold": 2,
-    "inner_nfold": 2,
-    "repeats": 1,
-    "progress": False,
-    "standard_errors": 0.0,
-}
+COMPARED = {**SMALLEST, "standard_errors": 0.0}
 N = 150
 
 

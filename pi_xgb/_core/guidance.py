@@ -1,4 +1,4 @@
-"""Who teaches in a training: the guiding keywords of ``train`` and ``cv``, checked and turned into teachers."""
+"""Who teaches in a training: the teaching keywords of ``train`` and ``cv``, checked and turned into teachers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
-from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known
-from .methods import METHODS, Method, Privileged, method_named
+from .._xgb.params import objective_name
+from .checks import (
+    check_dmatrix,
+    check_is_dmatrix,
+    check_kl_weight,
+    check_no_overlap,
+    check_same_exposure,
+    check_same_rows,
+)
+from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
+from .losses import LOSSES
+from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .repetition import warn_of_repetition
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
@@ -30,7 +39,7 @@ class Guidance:
     """The keywords that say who teaches. Making one checks nothing; :meth:`check` does, before any training."""
 
     privileged: xgboost.DMatrix | None = None
-    method: str = "kbpib"
+    method: str = DEFAULT_METHOD
     kl_weight: float = DEFAULT_KL_WEIGHT
     teacher: Any = None
     crossfit: int = 0
@@ -42,6 +51,8 @@ class Guidance:
     crossfit_groups: Any = None
     folds: Folds | None = None
     """Of crossfit, where the library dealt them beforehand."""
+    constraints: Sequence[tuple[Teacher, float]] = ()
+    """Teachers that hold for every candidate of a selection."""
 
     @property
     def given(self) -> bool:
@@ -53,7 +64,7 @@ class Guidance:
         """Whether ``teacher`` is at most a word for what a teacher that is trained here sees."""
         return self.teacher is None or (isinstance(self.teacher, str) and self.privileged is not None)
 
-    def check_keywords(self) -> None:
+    def check_keywords(self, early_stopping_rounds: Any = None) -> None:
         """Keywords that contradict each other, or that nothing would read."""
         check_choice(self.method, METHODS, "method")
         check_kl_weight(self.kl_weight)
@@ -73,13 +84,15 @@ class Guidance:
             if self.teacher is None:
                 self._check_nobody_teaches()
             return
+        named = [name for name in self._way.unread if self._is_set(name)]
+        if named:
+            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
         if self.crossfit_groups is not None and not self.crossfit:
             raise ValueError(
                 "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
             )
-        named = [name for name in self._way.unread if self._is_set(name)]
-        if named:
-            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
 
     def _check_word(self) -> None:
         check_choice(self.teacher, SEES, "as a word for what it sees, teacher")
@@ -148,6 +161,15 @@ class Guidance:
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
+    def changes_nothing(self) -> bool:
+        """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
+        return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
+
+    def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
+        """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
+        return not self.given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
+
+    @property
     def learns_first(self) -> bool:
         """Whether a teacher has to be trained before the student."""
         return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
@@ -158,6 +180,22 @@ class Guidance:
         if self.privileged is not None:
             return self.kl_weight > 0 and not self._way.learns_first
         return any(teacher.follows_student for teacher in self._brought)
+
+    @property
+    def teaches(self) -> bool:
+        """Whether anybody who counts may be there."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
+        return any(np.any(np.asarray(weight) > 0) for weight in weights)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether a teacher may ask for means that no prediction can have."""
+        return any(teacher.is_noisy for teacher in self._brought)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the Hessian counts less of a teacher than the paper's does."""
+        return any(moves_freely(teacher) for teacher in self._brought)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
@@ -176,14 +214,16 @@ class Guidance:
         """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
         task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
-            check_dmatrix(self.privileged, "privileged")
+            check_dmatrix(self.privileged, "privileged", spec.loss)
             check_same_rows(dtrain, self.privileged, self.labelled)
+            check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
+            groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
             check_teacher_rounds(num_boost_round)
             self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
-                check_dmatrix(matrix, f"privileged_evals {name!r}")
+                check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
         for teacher in self._brought:
             for matrix in teacher.matrices:
                 check_same_rows(dtrain, matrix, self.labelled)
@@ -204,6 +244,7 @@ class Guidance:
         spec = task.spec
         teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
         for teaching in teachings:
+            teaching.teacher.check_beside([other.teacher for other in teachings if other is not teaching])
             teaching.teacher.check(task.n_rows)
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
@@ -251,6 +292,19 @@ class Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
         return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
 
+    def taught(
+        self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, early_stopping_rounds: int | None = None
+    ) -> list[tuple[Teacher, Any]]:
+        """The teachers that may stand beside constraints, trained, with what they weigh."""
+        self.check_keywords(early_stopping_rounds)
+        read = self.of_rows(dtrain)
+        task = read.task(spec, dtrain, num_boost_round)
+        taught = read.teachings_at_hand(task)
+        taught += read.teachings_from_privileged(
+            task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
+        )
+        return [(one.teacher, one.weight) for one in taught]
+
     def take(self, rows: Array) -> Guidance:
         """The same guidance for some of the rows."""
         return dataclasses.replace(
@@ -261,8 +315,13 @@ class Guidance:
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
             folds=None if self.folds is None else self.folds.take(rows),
+            constraints=tuple(_take(list(self.constraints), rows)) if self.constraints else (),
         )
 
+
+SETTINGS = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")
+PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
+"""Of the keywords, those that are the same for all rows, and those that have a value for each."""
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Guidance)}
 _ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")

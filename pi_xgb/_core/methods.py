@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import xgboost
 
@@ -18,6 +18,9 @@ from .learned import Folds, learn
 from .spec import Spec
 from .task import Task
 from .teachers import Teacher
+
+MethodName = Literal["kbpib", "jpib"]
+"""The names of the registry, for type checkers."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Privileged:
 class Method:
     """One way of teaching."""
 
-    name: ClassVar[str]
+    name: ClassVar[MethodName]
     learns_first: ClassVar[bool]
     """Whether the teacher is trained before the student, once for every ``kl_weight``, and not along with it."""
     unread: ClassVar[tuple[str, ...]] = ()
@@ -60,7 +63,7 @@ class Method:
 class KbPIB(Method):
     """Knowledge-based: a teacher learns first, then it guides the student."""
 
-    name = "kbpib"
+    name: ClassVar[MethodName] = "kbpib"
     learns_first = True
 
     def teacher(self, privileged: Privileged) -> Teacher:
@@ -82,9 +85,9 @@ class KbPIB(Method):
 class JPIB(Method):
     """Joint: teacher and student get a tree each in turn and pull each other."""
 
-    name = "jpib"
+    name: ClassVar[MethodName] = "jpib"
     learns_first = False
-    unread = ("crossfit", "privileged_evals")
+    unread = ("crossfit", "crossfit_groups", "privileged_evals")
     why_unread = "its teacher grows with the student and stops with it"
 
     def check(self, student: Spec, teacher: Spec) -> None:
@@ -96,7 +99,8 @@ class JPIB(Method):
 
 
 _REGISTRY: dict[str, Method] = {method.name: method for method in (KbPIB(), JPIB())}
-METHODS = tuple(_REGISTRY)
+METHODS: tuple[MethodName, ...] = tuple(method.name for method in _REGISTRY.values())
+DEFAULT_METHOD = KbPIB.name
 
 
 def method_named(name: str) -> Method:

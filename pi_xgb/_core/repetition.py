@@ -12,7 +12,7 @@ from .._arrays import Array
 from .._stats.folds import deal_folds
 from .._warnings import warn_user
 from .._xgb.matrix import can_be_cut, slice_rows
-from .losses import Loss
+from .loss import Loss
 from .spec import Spec
 
 NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}
@@ -29,7 +29,8 @@ def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float
         return float("nan")
     margin = loss.margin_of(np.clip(q, _CLOSE, 1 - _CLOSE) if loss.probabilities else q)
     target = loss.one_hot(label, q) if loss.multiclass else label
-    mean = float(np.average(loss.value(margin, target), weights=weights))
+    of_rows = loss.value(margin, target)
+    mean = float(np.average(of_rows.mean(axis=1) if of_rows.ndim == 2 else of_rows, weights=weights))
     return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
 
 
@@ -39,8 +40,9 @@ def warn_of_repetition(spec: Spec, matrix: xgboost.DMatrix, weight: Array, q: Ar
     Costs next to nothing where q is not better than the mean of the labels by as much; where it is, a teacher on four
     fifths of the rows, stopped early.
     """
-    loss, label = spec.loss, matrix.get_label()
-    if loss.default_metric not in NAMES or len(label) < _FEWEST_ROWS or collective.is_distributed():
+    loss, label = spec.loss, spec.loss.label_of(matrix, "privileged")
+    several = label.ndim == 2
+    if loss.default_metric not in NAMES or several or len(label) < _FEWEST_ROWS or collective.is_distributed():
         return
     on_own_rows = mean_loss(loss, q, label, weight)
     if on_own_rows >= _FAR_BELOW * _loss_of_the_mean(loss, q, label, weight) or not can_be_cut(matrix):

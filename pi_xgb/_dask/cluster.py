@@ -13,6 +13,7 @@ import xgboost
 from xgboost import collective
 
 from .._core.checks import check_evals
+from .._core.guidance import PER_ROW, SETTINGS, Guidance
 from .._core.train import train
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
@@ -75,37 +76,34 @@ async def train_async(
     params: Any,
     dtrain: Any,
     num_boost_round: int,
+    guidance: Guidance,
     *,
-    privileged: Any,
-    teacher: Any,
     evals: Named | None,
-    privileged_evals: Named | None,
-    xgb_model: Any,
-    coll_cfg: Any,
-    labelled: Any = None,
-    teacher_weight: Any = None,
-    crossfit_groups: Any = None,
+    xgb_model: Any = None,
+    coll_cfg: Any = None,
     **keywords: Any,
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
     client = this_client(client)
+    keywords |= {name: getattr(guidance, name) for name in SETTINGS}
+    teacher = guidance.teacher
     if isinstance(teacher, str):  # what a teacher that is learned there sees
         keywords["teacher"], teacher = teacher, None
     order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config())
     evals = check_evals(evals or (), "evals")
-    privileged_evals = check_evals(privileged_evals or (), "privileged_evals")
+    privileged_evals = check_evals(guidance.privileged_evals or (), "privileged_evals")
     parts = await parts_of_matrix(client, dtrain, "dtrain")
     shares = share_out(parts)
 
     sides: list[Side | None] = [await _side(client, shares, dtrain, parts, evals, "evals"), None]
-    if privileged is not None:
-        of_teacher = await parts_of_matrix(client, privileged, "privileged")
+    if guidance.privileged is not None:
+        of_teacher = await parts_of_matrix(client, guidance.privileged, "privileged")
         check_lined_up(parts, of_teacher, "dtrain", "privileged")
         sides[1] = await _side(
-            client, shares, privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
+            client, shares, guidance.privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
         )
     teachers = await teachers_on_workers(client, teacher, parts)
-    told = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    told = {name: getattr(guidance, name) for name in PER_ROW}
     per_row = {
         name: await PerRow.of(client, values, parts, name) for name, values in told.items() if values is not None
     }
@@ -188,18 +186,18 @@ def _work(
     history: dict[str, Any] = {}
     with CommunicatorContext(**communicator), xgboost.config_context(**{**order.config, "nthread": n_threads}):
         dtrain, evals = _matrices(student, n_threads, order.xgb_model)
-        guiding: dict[str, Any] = {}
+        taught: dict[str, Any] = {}
         if privileged is not None:
             matrix, privileged_evals = _matrices(privileged, n_threads, None)
-            guiding = {"privileged": matrix, "privileged_evals": privileged_evals or None}
+            taught = {"privileged": matrix, "privileged_evals": privileged_evals or None}
         with all_or_none("making the teachers"):
-            guiding |= {name: joined(values) for name, values in per_row.items()}
+            taught |= {name: joined(values) for name, values in per_row.items()}
             if teachers is not None:
                 pairs = [
                     (made_of(share), joined(weight) if isinstance(weight, list) else weight)
                     for share, weight in teachers
                 ]
-                guiding["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
+                taught["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
         booster = train(
             params,
             dtrain,
@@ -207,7 +205,7 @@ def _work(
             evals=evals,
             evals_result=history,
             xgb_model=order.xgb_model,
-            **guiding,
+            **taught,
             **order.keywords,
         )
         answers_for_all = collective.get_rank() == 0

@@ -8,8 +8,9 @@ from typing import Any
 import xgboost.dask
 
 from .._core.guidance import Guidance
+from .._core.methods import MethodName
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES, check_obj
+from .._core.train import ENGINES, Engine, check_obj
 from .._rows.checks import check_choice
 from .cluster import train_async
 from .rows import this_client
@@ -22,7 +23,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: Any = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -32,7 +33,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[Any, str]] | None = None,
     obj: Any = None,
     early_stopping_rounds: int | None = None,
@@ -44,7 +45,7 @@ def train(
 ) -> Any:
     """Train on a Dask cluster, guided by a teacher that knows more.
 
-    It is ``xgboost.dask.train`` with the guiding keywords of :func:`pi_xgb.train`. Without ``privileged`` and
+    It is ``xgboost.dask.train`` with the teaching keywords of :func:`pi_xgb.train`. Without ``privileged`` and
     ``teacher`` it is ``xgboost.dask.train`` itself.
 
     Parameters
@@ -125,10 +126,8 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords()
+    guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
-    if privileged_evals and not early_stopping_rounds:
-        raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
     shared = {
         "evals": evals,
         "early_stopping_rounds": early_stopping_rounds,
@@ -147,17 +146,7 @@ def train(
         params,
         dtrain,
         num_boost_round,
-        privileged=privileged,
-        teacher=teacher,
-        privileged_evals=privileged_evals,
-        method=method,
-        kl_weight=kl_weight,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        allow_overlap=allow_overlap,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
+        guidance,
         engine=engine,
         **shared,
     )

@@ -10,12 +10,14 @@ from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SEES
-from .._core.methods import METHODS, method_named
+from .._core.methods import METHODS, MethodName, method_named
+from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole
 
 TEACHERS = SEES
 """What a teacher of KbPIB can see: z alone, or x as well."""
-METHOD, TEACHER, CROSSFIT = "kbpib", "all", 5
+METHOD: MethodName = "kbpib"
+TEACHER, CROSSFIT = "all", 5
 """What is tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
 KL_WEIGHTS = (1.0, 10.0)
 _OLD_WORDS = ("in-sample", "cross-fitted")
@@ -93,6 +95,12 @@ def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
     }
 
     def check(word: Any) -> None:
+        if isinstance(word, Teacher):
+            raise TypeError(
+                f"teacher says in words what the teachers see that are trained here, in every fold, got a "
+                f"{type(word).__name__}: that one exists already, and a private one would spend its budget in every "
+                "fold. Set rows apart, and compare students of several kl_weight by train(teacher=..., evals=...)"
+            )
         if word not in _OLD_WORDS:
             check_choice(word, TEACHERS, "teacher")
 

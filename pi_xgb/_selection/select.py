@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 import xgboost
 
 from .._core.guidance import Guidance
+from .._core.kept import Kept
+from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
 from .._core.teachers import Teacher
+from .._core.train import train
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
-from .problem import Recipe, labelled_part, settled
+from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
@@ -34,14 +37,15 @@ def select(
     num_boost_round: int = 100,
     *,
     privileged: xgboost.DMatrix,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHOD,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = TEACHER,
-    crossfit: Any = CROSSFIT,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    constraints: Any = (),
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -53,6 +57,7 @@ def select(
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | None = None,
+    resume: Any = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
@@ -96,6 +101,10 @@ def select(
     crossfit_groups
         One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
         By default the ``groups``.
+    constraints
+        A list of (constraint, weight), as in ``[(GroupParity(sex), 5.0)]``, which hold for every candidate: plain
+        XGBoost is then plain XGBoost under the constraints. What they cost, and how much they should weigh, is the
+        question of :func:`pi_xgb.frontier`.
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
@@ -119,10 +128,16 @@ def select(
         cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
         their group is held out.
     n_jobs
-        How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
-        own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.
+        How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
+        Each training has ``params["nthread"]`` threads of its own: set it to 1 to gain from many jobs. Up to 10,000
+        rows it is 1 unless you say otherwise (as in :func:`pi_xgb.cv`): threads that wait for each other in every
+        round cost more there than they save, many times more on a busy machine.
     progress
-        Whether to show a bar (with tqdm). None: if standard error is a terminal.
+        Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
+        error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
+    resume
+        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
+        was; a file of another search is refused.
 
     Returns
     -------
@@ -157,7 +172,13 @@ def select(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+    said = Guidance(
+        privileged,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
+        constraints=constraints,
+    )
     sees_all = any(candidate.teacher == "all" for candidate in candidates)
     problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
@@ -168,12 +189,15 @@ def select(
     splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    with progress_bar(len(splits) * len(candidates), "select", progress) as step:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
+    kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
+    n_left = sum(split.name not in kept for split in splits)
+    with progress_bar(n_left * len(candidates), "select", progress) as step:
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
     together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
+    told += ["constraints"] * bool(problem.guidance.constraints)
     return Selection(recipe, score, found, told)
 
 
@@ -250,6 +274,7 @@ class Selection:
         labelled: Any = None,
         teacher_weight: Any = None,
         crossfit_groups: Any = None,
+        constraints: Any = (),
         **keywords: Any,
     ) -> xgboost.Booster:
         """Train the choice, with the params and rounds that it was cross-validated with.
@@ -261,6 +286,8 @@ class Selection:
         labelled, teacher_weight, crossfit_groups
             As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
             teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+        constraints
+            As for :func:`select`, made of the groups of these rows.
         **keywords
             Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
@@ -269,19 +296,30 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+        said = Guidance(
+            privileged,
+            labelled=labelled,
+            teacher_weight=teacher_weight,
+            crossfit_groups=crossfit_groups,
+            constraints=constraints,
+        )
         return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
-        forgotten = [name for name in self._told if getattr(said, name) is None]
+        forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
         if forgotten:
             raise ValueError(
                 f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
                 "value for each"
             )
+        if self._chosen == PLAIN and said.constraints:
+            check_constraints(said.constraints, dtrain.num_row())
+            taught = {"teacher": list(said.constraints), "labelled": said.labelled}
+            rows = dtrain if student is None else student
+            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
         if self._chosen == PLAIN:
             labelled = read_labelled(said.labelled, dtrain.num_row())
             whole = dtrain if student is None else student
@@ -294,8 +332,8 @@ class Selection:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
         said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        teacher = problem.teacher_of(self._chosen)
-        return problem.fit(self._chosen, self._rounds, teacher, dtrain=student, **keywords), teacher
+        teacher, params = problem.teacher_of(self._chosen), self._recipe.params
+        return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Unpack
 
 import numpy as np
 import xgboost
 
 from .._core.guidance import Guidance
+from .._core.methods import MethodName
+from .._core.train import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
 from .._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .settings import Settings
 from .trainer import Trainer
@@ -81,25 +86,33 @@ class ChoosingTrainer(Trainer):
             check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
+class _Further(EstimatorKeywords, total=False):
+    teacher_params: Any
+    engine: Engine
+    privileged_features: Any
+    constraints: Any
+
+
 class _Choosing(PrivilegedXGBModel):
     """What classifier and regressor share; ``selection_`` is there after ``fit``."""
 
     selection_: Selection
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
-        method: Any = METHOD,
-        kl_weight: Any = KL_WEIGHTS,
+        method: MethodName | Iterable[MethodName] = METHOD,
+        kl_weight: float | Iterable[float] = KL_WEIGHTS,
         teacher: Any = TEACHER,
-        crossfit: Any = CROSSFIT,
+        crossfit: int | Iterable[int] = CROSSFIT,
         metric: Any = None,
         standard_errors: float = STANDARD_ERRORS,
         nfold: int = 5,
         repeats: int | None = None,
         folds: Any = None,
         fold_jobs: int = 1,
-        **kwargs: Any,
+        **kwargs: Unpack[_Further],
     ) -> None:
         self.metric = metric
         self.standard_errors = standard_errors
@@ -107,7 +120,8 @@ class _Choosing(PrivilegedXGBModel):
         self.repeats = repeats
         self.folds = folds
         self.fold_jobs = fold_jobs
-        super().__init__(method=method, kl_weight=kl_weight, teacher=teacher, crossfit=crossfit, **kwargs)
+        several: Any = {"method": method, "kl_weight": kl_weight, "teacher": teacher, "crossfit": crossfit}
+        super().__init__(**several, **kwargs)
 
     _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
 

@@ -8,8 +8,9 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 
 from .._core.checks import check_kl_weight
-from .._core.methods import METHODS
+from .._core.methods import DEFAULT_METHOD, METHODS
 from .._core.teachers import Teacher
+from .._core.train import Engine
 from .._rows.checks import check_choice
 from .._selection.candidates import TEACHERS
 
@@ -23,7 +24,7 @@ class Settings:
     teacher: Any
     crossfit: int
     teacher_params: Any
-    engine: str
+    engine: Engine
     constraints: Any
     missing: float
     enable_categorical: bool
@@ -58,7 +59,7 @@ class Settings:
                 "array of q belongs to one data set, not to an estimator: pass it to pi_xgb.train"
             )
         unread = {
-            "method='jpib'": self.method != "kbpib",
+            f"method={self.method!r}": self.method != DEFAULT_METHOD,
             "teacher_params": self.teacher_params is not None,
             "crossfit": bool(self.crossfit) and isinstance(self.teacher, (Teacher, FrozenEstimator)),
         }
@@ -73,7 +74,7 @@ class Settings:
     def asked_for(self) -> list[str]:
         """What the user set that needs privileged data."""
         is_set = {
-            "method": self.method != "kbpib",
+            "method": self.method != DEFAULT_METHOD,
             "crossfit": bool(self.crossfit),
             "teacher": not isinstance(self.teacher, Teacher) and self.teacher != "privileged",
             "teacher_params": self.teacher_params is not None,

@@ -73,7 +73,7 @@ class Worker:
     stops
         Whether the teacher stops early, on the privileged columns of the validation rows.
     keywords
-        The guiding keywords of :func:`pi_xgb.train`.
+        The teaching keywords of :func:`pi_xgb.train`.
     """
 
     def __init__(self, names: Sequence[str] | None, *, stops: bool, keywords: dict[str, Any]) -> None:
