@@ -181,7 +181,8 @@ class _OfLogarithm(Loss):
 
     def mean(self, margin: Array) -> Array:
         xp = array_module(margin)
-        mean = xp.clip(margin, -_MAX_LOG, _MAX_LOG)
+        mean = xp.minimum(margin, _MAX_LOG)
+        xp.maximum(mean, -_MAX_LOG, out=mean)
         return xp.exp(mean, out=mean)
 
     def margin_of(self, mean: Array) -> Array:
@@ -230,7 +231,9 @@ class Gamma(_OfLogarithm):
 
     def slope(self, mean: Array, target: Array) -> Array:
         slope = target / mean
-        return array_module(mean).subtract(np.float32(1), slope, out=slope)
+        slope *= np.float32(-1)
+        slope += np.float32(1)
+        return slope
 
     def curvature(self, mean: Array, target: Array) -> Array:
         return target / mean

@@ -76,7 +76,7 @@ class Loss:
     label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
     stand_in: ClassVar[float] = 0.0
-    """A label that XGBoost lets through, for rows whose own nobody knows."""
+    """A label that XGBoost lets through, for rows that have neither a label nor a teacher."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     by_query: ClassVar[bool] = False
