@@ -173,6 +173,8 @@ class Softmax(Loss):
 class _OfLogarithm(Loss):
     """Losses of amounts: mean = exp(margin), so that a base_margin is the logarithm of an exposure."""
 
+    # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
+    takes_targets = not SHARES_ARE_MARGINS
     has_exposure = True
     range = AMOUNTS
     applies_scale_pos_weight = False
@@ -214,6 +216,7 @@ class Gamma(_OfLogarithm):
     """``reg:gamma``: amounts above 0, whose spread grows with their mean."""
 
     kind = "cost"
+    takes_targets = True
     range = POSITIVE
     stand_in = 1.0
     label_advice = (

@@ -29,6 +29,9 @@ LOSSES: dict[str, Loss] = {
 """Under the names that XGBoost has for them, with the default values of their params."""
 
 
+OF_TARGETS = tuple(name for name, loss in LOSSES.items() if loss.takes_targets)
+"""Those of which several columns of labels can be guided."""
+
 NOT_GUIDED = {
     "binary:hinge": "has no mean that a teacher could name, only a side of the margin: binary:logistic has one",
     "reg:linear": "is the former name of reg:squarederror",

@@ -13,6 +13,7 @@ from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
+from .losses import OF_TARGETS
 from .spec import Spec
 
 
@@ -102,8 +103,8 @@ def _check_targets(spec: Spec, label: Array, name: str) -> None:
         return
     if not spec.loss.takes_targets:
         raise ValueError(
-            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for reg:squarederror "
-            f"only, not for {spec.objective}: train one model for each"
+            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for "
+            f"{', '.join(OF_TARGETS)} only, not for {spec.objective}: train one model for each"
         )
     if spec.scale_pos_weight != 1:
         raise ValueError(

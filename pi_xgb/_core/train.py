@@ -75,7 +75,7 @@ def train(
     ----------
     params, dtrain, num_boost_round
         As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts
-        or costs (the error for another one lists them). Labels may have several columns for reg:squarederror.
+        or costs (the error for another one lists them). Labels of numbers, counts and costs may have several columns.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
         with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
@@ -231,7 +231,8 @@ def train_by(
         if guidance.leaves_to_xgboost(own, obj):
             return boost(params, obj=obj), []
         check_metric(custom_metric)
-        guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
+        spec = Spec.read(own, xgb_model)
+        guidance, task, teachings = _checked(guidance, spec, dtrain, num_boost_round, evals, xgb_model)
         chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,

@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.losses import LOSSES
+from .._core.losses import OF_TARGETS
 from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -262,10 +262,11 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
-        if n_targets > 1 and not (objective in LOSSES and LOSSES[objective].takes_targets):
+        if n_targets > 1 and objective not in OF_TARGETS:
             raise ValueError(
-                f"a teacher guides one target, y has {n_targets} columns (of several it guides reg:squarederror only): "
-                "fit one estimator for each (sklearn.multioutput does it), or train without a teacher"
+                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
+                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
+                "without a teacher"
             )
 
     def _decoded(self, predicted: Any) -> Any:
@@ -392,10 +393,11 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
-        if n_targets > 1 and not (objective in LOSSES and LOSSES[objective].takes_targets):
+        if n_targets > 1 and objective not in OF_TARGETS:
             raise ValueError(
-                f"a teacher guides one target, y has {n_targets} columns (of several it guides reg:squarederror only): "
-                "fit one estimator for each (sklearn.multioutput does it), or train without a teacher"
+                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
+                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
+                "without a teacher"
             )
 
     def _decoded(self, predicted: Any) -> Any:
@@ -422,8 +424,8 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
     teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
-    ``objective="reg:squarederror"``, the default, of one target or several, ``"count:poisson"``, ``"reg:gamma"``,
-    ``"reg:tweedie"``, ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. For counts and costs the
+    ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"`` and ``"reg:tweedie"``, of one
+    target or several, ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. For counts and costs the
     ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained here, too.
 
     Parameters

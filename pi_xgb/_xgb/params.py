@@ -139,6 +139,14 @@ def native_params(
     return scaled
 
 
+def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
+    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
+    if xgb_model is None:
+        return {}
+    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
+    return dict(configuration_of(booster).objective_params)
+
+
 def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
     return _COMPARED_WITH_SUMS if share == 1 else {**_COMPARED_WITH_SUMS, **_SIZES_OF_LEAVES}
 
