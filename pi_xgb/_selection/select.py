@@ -186,7 +186,7 @@ def select(
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
+    splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
     kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
