@@ -12,6 +12,7 @@ import pytest
 import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
 
+from pi_xgb.__main__ import main
 from pi_xgb._cli.demo import FEW_LABELS, play, run_demo
 from pi_xgb.selection import select
 
@@ -99,7 +100,7 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
 
 def test_the_demonstration_speaks_as_it_goes():
     lines = []
-    table = run_demo(2, show=lines.append)
+    table = run_demo(2, show=lines.append)[0].table
     # A line when a seed is done, before the means.
     assert lines[1].startswith("seed  1 of 2: AUC of NF 0.")
     assert lines[2].startswith("seed  2 of 2")
@@ -111,12 +112,28 @@ def test_the_demonstration_speaks_as_it_goes():
 
 def test_the_second_act_shows_what_unlabelled_rows_are_worth():
     lines = []
-    table = play(FEW_LABELS, 3, show=lines.append)
-    gain = table["gain"]
+    gain = play(FEW_LABELS, 3, show=lines.append).table["gain"]
     # z teaches more on all rows than on the labelled ones, and more than x does there.
     assert gain["KbPIB, all rows"] > max(gain["KbPIB, labelled rows"], gain["control: teacher on x"]) + 0.02
     told = next(line for line in lines if line.startswith("What z adds"))
     assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in told
+
+
+def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 0
+    told = capsys.readouterr()
+    assert "demo.html: written" in told.err
+    page = (tmp_path / "demo.html").read_text(encoding="utf-8")
+    # Both acts with a picture each, and the numbers that were printed.
+    assert page.count("<svg") == page.count("<h2") == 2
+    beyond = [line for line in told.out.splitlines() if line.startswith("What z adds")]
+    assert len(beyond) == 2
+    assert all(line in page for line in beyond)
+    assert "http" not in page.replace("http-equiv", "")
+    # Nothing is overwritten without --force, and that is said before the trainings.
+    assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_the_demonstration_uses_one_thread(monkeypatch):
@@ -264,8 +281,6 @@ def test_models_that_do_not_suit(trained, capsys):
 
 @pytest.mark.parametrize("command", ["demo", "train", "predict", "evaluate", "tune", "compare"])
 def test_every_command_has_help_with_an_example(command, capsys):
-    from pi_xgb.__main__ import main
-
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
     assert stopped.value.code == 0

@@ -42,7 +42,7 @@ ALLOWED = {
     "_dask": CORE | {"_constraints"},
     "_spark": CORE | {"_constraints"},
     "_sklearn": CORE | {"_constraints", "selection", "_selection"},
-    "_cli": CORE | {"constraints", "datasets", "metrics", "_frontier", "_selection", "selection", "_report"},
+    "_cli": CORE | {"constraints", "datasets", "metrics", "_frontier", "_selection", "selection", "_report", "_plots"},
     "constraints": {"_constraints"},
     "dask": {"_constraints", "_dask"},
     "importance": {"_importance"},

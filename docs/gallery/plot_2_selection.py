@@ -15,8 +15,10 @@ selection = pi_xgb.select(
     xgb.DMatrix(data.x, data.y),
     25,
     privileged=xgb.DMatrix(data.z, data.y),
-    crossfit=5,
+    method=("kbpib", "jpib"),
+    teacher=("privileged", "all"),
     nfold=3,
+    progress=False,
 )
 print(selection)
 selection.plot()

@@ -14,12 +14,11 @@ comparison = pi_xgb.compare(
     data.z,
     params={"max_depth": 2, "eta": 0.2, "nthread": 1},
     num_boost_round=25,
-    method="kbpib",
     teacher="privileged",
-    crossfit=5,
     nfold=3,
     repeats=2,
     inner_nfold=3,
+    progress=False,
 )
 print(comparison)
 comparison.plot()

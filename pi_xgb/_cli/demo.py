@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +14,8 @@ import xgboost
 from .._core.train import train
 from ..datasets import PrivilegedData, make_privileged
 from .options import at_least, new_command
+from .output import add_out, new_output, write_output
+from .rows import Say
 
 ROWS, LABELLED, OF_WHICH, TEST_ROWS, ROUNDS, KL_WEIGHT = 300, 60, 1000, 4000, 100, 5.0
 # One thread: a second one saves nothing on so few rows, and on a busy machine the two wait for each other in every
@@ -21,9 +24,9 @@ PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread":
 PLAIN, CONTROL = "NF", "control: teacher on x"
 
 EXAMPLE = """example:
-  pi-xgb demo --seeds 5
+  pi-xgb demo --seeds 5 --html demo.html
 
-Everything is made here from random numbers; nothing is downloaded, and no file is written."""
+Everything is made here from random numbers; nothing is downloaded, and no file is written but that of --html."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,13 +44,56 @@ class Act:
     closing: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Played:
+    """What came out of an act: the AUC of each method, a row per seed."""
+
+    act: Act
+    scores: pd.DataFrame
+
+    @property
+    def gains(self) -> pd.DataFrame:
+        """Seed by seed, over plain XGBoost on the same rows."""
+        return self.scores.sub(self.scores[PLAIN], axis=0)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The means over the seeds, with their standard errors."""
+        means = {"AUC": self.scores, "gain": self.gains}
+        return pd.DataFrame({f"{name}{end}": how(values) for name, values in means.items() for end, how in _MEANS})
+
+    @property
+    def beyond_control(self) -> str:
+        """What z adds to what the control gains without it."""
+        beyond: Any = self.scores[self.act.judged] - self.scores[CONTROL]
+        return f"What z adds: {self.act.judged} less {CONTROL}, {beyond.mean():+.4f} +- {beyond.sem():.4f}"
+
+
+_MEANS: tuple[tuple[str, Callable[[pd.DataFrame], Any]], ...] = (("", pd.DataFrame.mean), (" s.e.", pd.DataFrame.sem))
+
+
 def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
     command.add_argument(
         "--seeds", type=at_least(2), default=10, help="repetitions, two at least (default: %(default)s)"
     )
-    command.set_defaults(run=lambda arguments, say: run_demo(arguments.seeds))
+    add_out(command, "--html", metavar="FILE", help="write a page with pictures of it as well (needs matplotlib)")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, say: Say) -> None:
+    """Play the acts, and write the page."""
+    path = new_output(arguments, "--html") if arguments.html else None
+    if path is None:
+        run_demo(arguments.seeds)
+        return
+    from .demo_page import check_can_draw, demo_page
+
+    check_can_draw()
+    page = demo_page(run_demo(arguments.seeds))
+    write_output(path, page.encode(), arguments)
+    say(f"{path}: written")
 
 
 def show_now(line: str) -> None:
@@ -55,28 +101,27 @@ def show_now(line: str) -> None:
     print(line, flush=True)
 
 
-def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> pd.DataFrame:
-    """Play both acts, and return the table of the first; :func:`play` returns that of the one it is given.
+def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> list[Played]:
+    """Play both acts.
 
     Examples
     --------
-    >>> table = run_demo(2, show=lambda line: None)
-    >>> list(table.columns)
+    >>> first, second = run_demo(2, show=lambda line: None)
+    >>> list(first.table.columns)
     ['AUC', 'AUC s.e.', 'gain', 'gain s.e.']
     """
-    table = play(ALL_LABELS, n_seeds, show)
+    first = play(ALL_LABELS, n_seeds, show)
     show("")
-    play(FEW_LABELS, n_seeds, show)
-    return table
+    return [first, play(FEW_LABELS, n_seeds, show)]
 
 
-def play(act: Act, n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> pd.DataFrame:
-    """Train the methods of an act, print what comes out as it comes, then the table, and return it.
+def play(act: Act, n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> Played:
+    """Train the methods of an act, and print what comes out as it comes, then the table.
 
     Examples
     --------
-    >>> table = play(FEW_LABELS, 2, show=lambda line: None)
-    >>> table.index.tolist()
+    >>> played = play(FEW_LABELS, 2, show=lambda line: None)
+    >>> played.table.index.tolist()
     ['NF', 'KbPIB, labelled rows', 'KbPIB, all rows', 'control: teacher on x', 'NF, all labels known']
     """
     show(act.opening.format(n_seeds=n_seeds))
@@ -86,25 +131,15 @@ def play(act: Act, n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> 
         shown = ", ".join(f"{name} {told[-1][name]:.4f}" for name in act.shown)
         show(f"seed {seed + 1:>2} of {n_seeds}: AUC of {shown}")
     show("\nThe means over the seeds:")
-    scores = pd.DataFrame(told)
-    gains = scores.sub(scores[PLAIN], axis=0)
-    table = pd.DataFrame(
-        {
-            "AUC": scores.mean(),
-            "AUC s.e.": scores.sem(),
-            "gain": gains.mean(),
-            "gain s.e.": gains.sem(),
-        }
-    )
+    played = Played(act, pd.DataFrame(told))
     for name, explanation in act.explanations.items():
-        row: Any = table.loc[name]
+        row: Any = played.table.loc[name]
         gain = "" if name == PLAIN else f"   gain {row['gain']:+.4f} +- {row['gain s.e.']:.4f}"
         show(f"{name:<28} AUC {row['AUC']:.4f} +- {row['AUC s.e.']:.4f}{gain}")
         show(f"    {explanation}")
-    beyond: Any = scores[act.judged] - scores[CONTROL]
-    show(f"What z adds: {act.judged} less {CONTROL}, {beyond.mean():+.4f} +- {beyond.sem():.4f}")
+    show(played.beyond_control)
     show(act.closing)
-    return table
+    return played
 
 
 def _with_all_labels(seed: int) -> dict[str, float]:

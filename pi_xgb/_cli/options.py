@@ -49,7 +49,11 @@ UNREAD: tuple[_Rule, ...] = (
         lambda a: a.crossfit not in (0, [0]) or (a.kl_weight == "auto" and a.teacher == "all"),
         "{} says which rows stay together in the folds of --crossfit: add --crossfit 5",
     ),
-    (("html",), lambda a: a.groups, "{} is a page about groups: say which columns they are in, with --groups"),
+    (
+        ("html",),
+        lambda a: getattr(a, "groups", True),
+        "{} is a page about groups: say which columns they are in, with --groups",
+    ),
     (("n_boot",), lambda a: a.groups, _IGNORED + "say which columns groups are in, with --groups"),
     (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
 )

@@ -14,14 +14,11 @@ from ..metrics._disparity_report import DISPARITIES
 from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
 from ..metrics._words import BEYOND, verdict
-from .css import CSS
+from .document import document
 from .html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
 from .models import JudgedModel
 from .numbers import COMPARED, PERFORMANCE, Numbers, View
 from .pictures import Picture
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""What the page may load: nothing. Its own style sheet is allowed."""
 
 MEASURED = {
     "auc": ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
@@ -71,17 +68,8 @@ class Page:
 def page(content: Page) -> str:
     """The whole document."""
     sections = [_performance(content), _fairness(content), _groups(content), _features(content), _settings(content)]
-    head = tag(
-        "head",
-        Html('<meta charset="utf-8">'),
-        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
-        Html('<meta name="color-scheme" content="light dark">'),
-        tag("title", content.title),
-        tag("style", Html(CSS)),
-    )
-    body = tag("body", tag("header", *_header(content)), tag("main", _summary(content), *_notes(content), *sections))
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    main = tag("main", _summary(content), *_notes(content), *sections)
+    return document(content.title, tag("header", *_header(content)), main)
 
 
 def _header(content: Page) -> list[Html]:
