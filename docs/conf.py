@@ -123,12 +123,12 @@ def copy_pages() -> None:
 
 
 def relink_own(app: object, page: str, source: list[str]) -> None:
-    """Links from a page of this folder to one of elsewhere."""
+    """Links from a page of this folder to one of elsewhere; and examples without the empty line at their end."""
     if page == "api_spark" and not SPARK:
         source[0] = "# Spark\n\nThis page is made where PySpark is installed.\n"
     origin = HERE / f"{page}.md"
     if origin in ON_SITE:
-        source[0] = relinked(source[0], origin, origin.name)
+        source[0] = relinked(source[0], origin, origin.name).replace("\n\n```\n", "\n```\n")
 
 
 def setup(app: object) -> None:

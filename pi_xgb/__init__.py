@@ -7,20 +7,20 @@ into ``xgboost.train(obj=...)``. See the README for a tour.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._core.attached import attach_teacher
-from ._core.checkpoint import JointCheckPoint
-from ._core.cv import cv
-from ._core.joint import JointObjective, JointTeacher
-from ._core.learned import LearnedTeacher, fit_teacher
-from ._core.objective import KLObjective
-from ._core.teachers import ModelTeacher, Teacher
-from ._core.train import train
 from ._version import __version__
 
 if TYPE_CHECKING:
     from . import constraints, datasets, importance, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
+    from ._core.attached import attach_teacher
+    from ._core.checkpoint import JointCheckPoint
+    from ._core.cv import cv
+    from ._core.joint import JointObjective, JointTeacher
+    from ._core.learned import LearnedTeacher, fit_teacher
+    from ._core.objective import KLObjective
+    from ._core.teachers import ModelTeacher, Teacher
+    from ._core.train import train
     from ._frontier.frontier import frontier
     from ._frontier.result import Frontier
     from ._report.report import report
@@ -33,21 +33,31 @@ if TYPE_CHECKING:
         PrivilegedXGBRegressorCV,
     )
 
-# What training alone does not need is imported when it is asked for: it may need an extra, and takes time. Each name
-# stands in the module on its right, or is one where there is none.
+# Everything is imported when it is asked for: it takes time, in which Ctrl-C should end in no traceback of imports, and
+# some of it needs an extra. Each name stands in the module on its right, or is one where there is none.
 _LATER = {
     "Comparison": "selection",
     "Frontier": "_frontier.result",
+    "JointCheckPoint": "_core.checkpoint",
+    "JointObjective": "_core.joint",
+    "JointTeacher": "_core.joint",
+    "KLObjective": "_core.objective",
+    "LearnedTeacher": "_core.learned",
+    "ModelTeacher": "_core.teachers",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
     "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
+    "Teacher": "_core.teachers",
+    "attach_teacher": "_core.attached",
     "compare": "selection",
     "constraints": None,
+    "cv": "_core.cv",
     "dask": None,
     "datasets": None,
+    "fit_teacher": "_core.learned",
     "frontier": "_frontier.frontier",
     "importance": None,
     "metrics": None,
@@ -56,6 +66,7 @@ _LATER = {
     "report": "_report.report",
     "select": "selection",
     "spark": None,
+    "train": "_core.train",
 }
 
 __all__ = [

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from hypothesis import given
+from hypothesis import strategies as st
+from xgboost.collective import CommunicatorContext
+from xgboost.tracker import RabitTracker
 
 import pi_xgb
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._stats.folds import deal_groups
 
 NUMBERS = [name for name, loss in LOSSES.items() if loss.engines == ("copies",) and not loss.by_query]
 RANKINGS = [name for name, loss in LOSSES.items() if loss.by_query]
@@ -335,3 +341,162 @@ def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
     other = xgb.DMatrix(rows.x, rows.q, qid=rows.qid)
     with pytest.raises(ValueError, match="cannot keep query groups together"):
         pi_xgb.cv({"objective": "reg:squarederror"}, other, 2, teacher=rows.q)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4), st.booleans()), min_size=2, max_size=30).filter(
+        lambda rows: any(known for _, _, known in rows)
+    )
+)
+def test_a_score_says_the_relevance_that_judged_rows_of_it_have(rows: list[tuple[int, int, bool]]) -> None:
+    score, label = (np.array(column, np.float32) for column in list(zip(*rows, strict=True))[:2])
+    known = np.array([its for _, _, its in rows])
+    said = LOSSES["rank:pairwise"].said(score, label, known)
+    order = np.argsort(score)
+    assert (np.diff(said[order]) >= 0).all()
+    assert label[known].min() <= said.min()
+    assert said.max() <= label[known].max()
+    # The least squares of all rising functions, by their definition: the max over what ends at a score or after it of
+    # the min over what starts there or before it of the mean label between.
+    levels = np.unique(score[known])
+
+    def mean(low: float, high: float) -> float:
+        return float(label[known & (score >= low) & (score <= high)].mean())
+
+    for one in levels:
+        best = max(min(mean(low, high) for high in levels[levels >= one]) for low in levels[levels <= one])
+        np.testing.assert_allclose(said[score == one], best, rtol=1e-5, atol=1e-6)
+
+
+class Batches(xgb.DataIter):
+    """Rows that lie on disk."""
+
+    def __init__(self, rows: Rows, folder: Any) -> None:
+        super().__init__(cache_prefix=str(folder / "cache"))
+        self.rows, self.at = rows, 0
+
+    def reset(self) -> None:
+        self.at = 0
+
+    def next(self, input_data: Any) -> bool:
+        if self.at == 3:
+            return False
+        part = slice(100 * self.at, 100 * self.at + 100)
+        input_data(data=self.rows.x[part], label=self.rows.fields["label"][part])
+        self.at += 1
+        return True
+
+
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.ExtMemQuantileDMatrix])
+def test_external_memory_is_refused_before_any_training(kind: Any, tmp_path: Any) -> None:
+    rows = make("reg:absoluteerror")
+    dtrain = kind(Batches(rows, tmp_path))
+    with pytest.raises(ValueError, match="external memory and cannot be read back: build a DMatrix in memory"):
+        pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q)
+    # Where nobody teaches nothing has to be read.
+    assert pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q, kl_weight=0.0)
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "several quantiles": ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, {}, "several quantiles.*model for each"),
+    "written quantiles": ("reg:quantileerror", {"quantile_alpha": "[0.1, 0.9]"}, {}, "several quantiles"),
+    "exponential gain": ("rank:ndcg", {"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),
+    "positions": ("rank:pairwise", {"lambdarank_unbiased": 1}, {}, "lambdarank_unbiased.*nothing of copies"),
+    "linear ranking": ("rank:pairwise", {"booster": "gblinear"}, {}, "gblinear.*use trees"),
+    "sampled by gradient": ("rank:pairwise", {"sampling_method": "gradient_based"}, {}, "gradient_based"),
+    "weights of ones": ("reg:squaredlogerror", {"scale_pos_weight": 3.0}, {}, "scale_pos_weight.*leave it out"),
+    "jpib": ("reg:absoluteerror", {}, {"method": "jpib"}, "follows the student.*method='kbpib'"),
+    "callback": ("reg:absoluteerror", {}, {"engine": "callback"}, "engine='copies' or 'auto'"),
+    "native": ("survival:aft", {}, {"engine": "native"}, "engine='copies' or 'auto'"),
+    "cox": ("survival:cox", {}, {}, "can guide the objectives"),
+    "map": ("rank:map", {}, {}, "can guide the objectives"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_copies_cannot_do_is_said_before_any_training(case: str) -> None:
+    objective, more, keywords, match = REFUSED[case]
+    rows = make({"survival:cox": "reg:absoluteerror", "rank:map": "rank:pairwise"}.get(objective, objective))
+    dtrain, privileged = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    params = {**params_of(objective), **more}
+    with pytest.raises(ValueError, match=match):
+        pi_xgb.train(params, dtrain, 2, privileged=privileged, **keywords)
+
+
+def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
+    rows, params = make("survival:aft"), params_of("survival:aft")
+    with pytest.raises(ValueError, match="label_lower_bound="):
+        pi_xgb.train(params, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
+    turned = {"label_lower_bound": rows.q + 1, "label_upper_bound": rows.q}
+    with pytest.raises(ValueError, match="not above the upper one, row 0"):
+        pi_xgb.train(params, xgb.DMatrix(rows.x, **turned), 2, teacher=rows.q)
+    with pytest.raises(ValueError, match=r"lie above 0.*give times"):
+        pi_xgb.train(params, rows.matrix(), 2, teacher=np.zeros(300))
+    ranking = make("rank:pairwise")
+    with pytest.raises(ValueError, match=r"dtrain has no queries.*qid="):
+        pi_xgb.train({"objective": "rank:pairwise"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
+    others = xgb.DMatrix(rows.z, ranking.fields["label"], qid=np.arange(300) // 15, feature_names=["u", "v"])
+    with pytest.raises(ValueError, match="the queries of dtrain and privileged differ"):
+        pi_xgb.train({"objective": "rank:pairwise"}, ranking.matrix(), 2, privileged=others)
+    with pytest.raises(ValueError, match="engine='copies' is for objectives"):
+        pi_xgb.train({"objective": "reg:squarederror"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q, engine="copies")
+    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+        pi_xgb.KLObjective(rows.q, objective="reg:absoluteerror")
+    objective = pi_xgb.KLObjective(rows.q)
+    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+        xgb.train({"objective": "reg:absoluteerror"}, xgb.DMatrix(rows.x, rows.q), 2, obj=objective)
+
+
+@pytest.mark.parametrize("objective", ["reg:pseudohubererror", "rank:ndcg"])
+def test_workers_that_copy_their_own_rows_train_the_model_of_one(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    few = np.random.default_rng(0).integers(0, 9, size=(300, 4)).astype(np.float32)  # every worker has all cuts
+    rows = rows._replace(x=few)
+    told = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    if objective == "rank:ndcg":  # XGBoost divides the weights of queries by their mean on each worker
+        rows, told = rows._replace(weight=np.ones_like(rows.weight)), {"kl_weight": 1.0}
+
+    def share(part: slice, address: dict[str, Any]) -> list[str]:
+        with CommunicatorContext(**address):
+            its = {name: values[part] for name, values in rows.fields.items()}
+            qid = None if rows.qid is None else rows.qid[part]
+            weight = rows.weight[part] if qid is None else rows.weight[np.unique(qid)]
+            dtrain = xgb.DMatrix(few[part], **its, weight=weight, qid=qid)
+            mine = {name: value if np.ndim(value) == 0 else value[part] for name, value in told.items()}
+            return pi_xgb.train(params, dtrain, 3, teacher=rows.q[part], **mine).predict(xgb.DMatrix(few))
+
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
+    tracker.start()
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(share, [slice(0, 120), slice(120, 300)], [tracker.worker_args()] * 2)
+    tracker.wait_for(timeout=30)
+    alone = pi_xgb.train(params, rows.matrix(), 3, teacher=rows.q, **told).predict(xgb.DMatrix(few))
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(one, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
+    rows, params = make("rank:pairwise"), params_of("rank:pairwise")
+    teacher = pi_xgb.fit_teacher(params, rows.matrix(rows.z), 5, crossfit=3)
+    score, label = np.empty(300, np.float32), rows.fields["label"].astype(np.float32)
+    for rest, out in deal_groups(label, rows.qid, 3, 0, classes=False):
+        assert not np.isin(rows.qid[rest], rows.qid[out]).any()
+        trained = xgb.DMatrix(
+            rows.z[rest], label[rest], qid=rows.qid[rest], weight=rows.weight[np.unique(rows.qid[rest])]
+        )
+        score[out] = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z[out]))
+    expected = LOSSES["rank:pairwise"].said(score, label, np.ones(300, bool))
+    np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("objective", NUMBERS)
+def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
+    rows, params = make(objective, n=150), params_of(objective)
+    matrices = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    told = {"crossfit": 2, "teacher": "privileged", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
+    chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **told)
+    assert chosen.metric == LOSSES[objective].default_metric
+    assert np.isfinite(chosen.summary["score"]).all()
+    assert chosen.summary["score"].nunique() == 2
+    margin = np.linspace(-0.9, 2, 50).astype(np.float32)
+    np.testing.assert_allclose(LOSSES[objective].margin_of(LOSSES[objective].mean(margin)), margin, atol=1e-6)

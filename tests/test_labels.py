@@ -58,7 +58,7 @@ def test_no_labelled_row_is_the_same_message_where_y_says_it(nobody_trains):
                 fit(made, y)
     with pytest.raises(ValueError, match=nothing):
         pi_xgb.compare(DATA.x, DATA.y * np.nan, DATA.z, params=PARAMS)
-    objective = pi_xgb.KLObjective(np.full(N, 0.5), labelled=np.zeros(N, bool))
+    objective = pi_xgb.KLObjective(np.full(N, 0.5), objective="binary:logistic", labelled=np.zeros(N, bool))
     with pytest.raises(ValueError, match=nothing.replace("y has", "labelled has")):
         objective(np.zeros(N), matrices()[0])
 

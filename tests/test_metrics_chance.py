@@ -132,6 +132,14 @@ def test_a_million_rows_need_no_million_draws(monkeypatch):
     assert (told["high"] < 0.02).all()
 
 
+def test_weights_beyond_what_a_sum_can_hold():
+    # The reason is told, instead of groups without positives.
+    with pytest.raises(
+        ValueError, match="sample_weight goes up to 1e\\+308, and its sum is more than a number can hold"
+    ):
+        metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
+
+
 @pytest.mark.parametrize("n_null", [1, 99])
 def test_a_null_of_few_draws_is_refused(n_null):
     with pytest.raises(ValueError, match=f"n_null must be 0 or at least 100, got {n_null}"):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from scipy import stats
+from scipy import integrate, stats
 
 import pi_xgb
 from pi_xgb._privacy import histogram, randomness
@@ -169,6 +169,23 @@ def test_the_table_moves_by_two_at_most_brute_force(no_noise_in_tables):
     assert max(moves) == histogram.MOVED
 
 
+def test_the_table_is_that_of_the_rows(data, no_noise_in_tables):
+    domain = Domain({"z0": (-3, 3), "z1": (-3, 3)})
+    table = histogram.Histogram(domain, 4)
+    values, y = domain.read(data.z), data.y.to_numpy()
+    table.fit(values, y, Spent(1e6, 0.5), None)  # so large an epsilon draws no cell to the mean
+    bins = [
+        pd.cut(data.z[name].clip(-3, 3), np.linspace(-3, 3, 5), right=False, include_lowest=True) for name in data.z
+    ]
+    rows = pd.DataFrame({"a": bins[0].cat.codes, "b": bins[1].cat.codes, "y": y}).replace(-1, 3)
+    for (a, b), cell in rows.groupby(["a", "b"]):
+        assert table.counts[4 * a + b].tolist() == [(cell["y"] == 0).sum(), (cell["y"] == 1).sum()]
+    share = rows.groupby(["a", "b"])["y"].transform("mean")
+    n = rows.groupby(["a", "b"])["y"].transform("size")
+    assert np.allclose(table.predict(values), (share * n + y.mean()) / (n + 1), atol=1e-4)
+    assert table.range == (table._shares.min(), table._shares.max())
+
+
 def test_from_the_model_on_a_row_stands_for_itself(data, no_noise_in_tables, monkeypatch):
     # With the same model, another z in one row changes what is shown of that row alone.
     monkeypatch.setattr(histogram.Histogram, "predict", lambda self, values: 0.3 + 0.1 * (values[:, 0] > 0))
@@ -205,9 +222,9 @@ def test_verdicts_lie_within_what_the_model_could_say_of_any_row(data, clip, mon
 
 def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_noise_in_tables):
     far = data._replace(z=data.z.copy())
-    far.z.iloc[0] = 1e9  # counts as the end of the range
+    far.z.iloc[0], far.z.iloc[1] = 1e9, -1e9  # count as the ends of the range
     near = data._replace(z=data.z.copy())
-    near.z.iloc[0] = 3.0
+    near.z.iloc[0], near.z.iloc[1] = 3.0, -3.0
     assert np.array_equal(fitted(far, seed=0).values, fitted(near, seed=0).values)
 
 
@@ -276,10 +293,7 @@ def test_a_fit_that_fails_before_noise_is_drawn_spends_nothing(data):
 def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_tables):
     margin = np.random.default_rng(0).normal(size=400).astype(np.float32)
     teachers = (fitted(data, seed=seed, noise=noise) for seed in range(400))
-    grads = [
-        pi_xgb.KLObjective(teacher, kl_weight=2.0, objective="binary:logistic")(margin, dtrain)[0]
-        for teacher in teachers
-    ]
+    grads = [pi_xgb.KLObjective(teacher, 2.0, objective="binary:logistic")(margin, dtrain)[0] for teacher in teachers]
     exact = Domain(BOUNDS)
     table = histogram.Histogram(exact, 4)
     values = exact.read(data.z)
@@ -332,6 +346,12 @@ def test_the_native_engine_is_refused(dtrain, data):
     assert model.attr("pi_xgb_engine") == "native"  # any number is a label there
 
 
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "count:poisson"])
+def test_objectives_that_do_not_learn_by_averages_are_refused(dtrain, data, objective):
+    with pytest.raises(ValueError, match=f"not what {objective} learns by"):
+        pi_xgb.train({**PARAMS, "objective": objective}, dtrain, 1, teacher=fitted(data))
+
+
 def test_an_estimator_takes_it(data):
     pytest.importorskip("sklearn")
     from sklearn.base import clone
@@ -342,7 +362,7 @@ def test_an_estimator_takes_it(data):
 
 def test_a_worker_gets_its_rows_and_the_promise(data):
     teacher = fitted(data)
-    part = teacher.share(np.arange(10))
+    part = pickle.loads(pickle.dumps(teacher.share(np.arange(10))))
     assert part.spent == teacher.spent
     assert np.array_equal(part.values, teacher.values[:10])
 
@@ -435,6 +455,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": None}, TypeError, "delta must be a number"),
         ({"delta": 1e-17}, ValueError, "64-bit numbers"),
         ({"delta": 0.0025}, ValueError, "too large for 400 rows"),
+        ({"epsilon": 1e4}, ValueError, "delta must be at least"),
         ({"bounds": None}, ValueError, "bounds must say"),
         ({"bounds": {}}, ValueError, "bounds must say"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
@@ -595,7 +616,7 @@ def test_delta_of_is_the_curve_of_a_gaussian(dp_ebm):
     t = np.linspace(-12, 12, 200_001)
     for epsilon, mu in ((0.5, 0.3), (1.0, 1.0), (3.0, 0.7)):
         gap = stats.norm.pdf(t, mu) - math.exp(epsilon) * stats.norm.pdf(t)
-        assert dp_ebm.delta_of(epsilon, mu) == pytest.approx(np.trapezoid(np.maximum(gap, 0), t), abs=1e-7)
+        assert dp_ebm.delta_of(epsilon, mu) == pytest.approx(integrate.trapezoid(np.maximum(gap, 0), t), abs=1e-7)
     assert dp_ebm.delta_of(1.0, dp_ebm.mu_of_promise(1.0, 1e-5)) == pytest.approx(1e-5, rel=1e-6)
 
 
@@ -700,6 +721,13 @@ def test_bounds_hold_as_often_as_they_say():
         for _ in range(400)
     ]
     assert np.mean(rates) < 0.05
+
+
+@pytest.mark.parametrize(("hits", "alarms"), [(50, 5), (50, 0), (60, 20)])
+def test_rates_are_replaced_by_the_ends_of_exact_intervals(hits, alarms):
+    ends = [stats.binomtest(k, 60).proportion_ci(0.95, method="exact") for k in (hits, alarms)]
+    assert from_rates(hits, 60, alarms, 60, 0.01, 0.05) == pytest.approx(math.log((ends[0].low - 0.01) / ends[1].high))
+    assert from_rates(0, 60, alarms, 60, 0.0, 0.05) == 0.0
 
 
 def test_delta_only_makes_chances_larger():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 import pi_xgb
 from pi_xgb._core.guidance import Guidance
 from pi_xgb._core.methods import METHODS
+from pi_xgb._selection import progress
 from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
@@ -378,14 +380,30 @@ def test_unnamed_columns_that_count_alike_are_no_overlap():
     assert len(selection.summary) == 9
 
 
-def test_a_bar_for_those_who_watch(capsys):
+def test_a_bar_for_those_who_watch(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for wanted in (None, True):
+        quick(progress=wanted)
+        shown = capsys.readouterr()
+        # 3 folds of 9 candidates, on standard error; nothing on standard output.
+        assert "/27" in shown.err
+        assert shown.out == ""
+
+
+def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
+    quick(progress=None)
+    assert capsys.readouterr().err == ""  # over before anybody wonders
     quick(progress=True)
     shown = capsys.readouterr()
-    # 3 folds of 9 candidates, on standard error; nothing on standard output.
-    assert "27/27" in shown.err or "/27" in shown.err
-    assert shown.out == ""
+    assert shown.err.startswith("select: 1 of 27, 0 s, about ")
+    now = itertools.count(0, 20)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     quick(progress=None)
-    assert capsys.readouterr().err == ""
+    lines = capsys.readouterr().err.splitlines()
+    # Every half minute of 27 steps of 20 s each; nothing after the last.
+    assert lines[0] == "select: 2 of 27, 40 s, about 8 min left"
+    assert lines[1] == "select: 4 of 27, 80 s, about 8 min left"
+    assert len(lines) == 13
 
 
 def test_the_picture_shows_every_way_and_rings_the_choice():

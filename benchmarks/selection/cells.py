@@ -62,6 +62,15 @@ def synthetic(strength: str, size: int, seed: int, test_rows: int = TEST_ROWS, *
     return selected(rows.take(slice(0, size)), rows.take(slice(size, None)), **settings)
 
 
+def control(strength: str, size: int, seed: int) -> Lines:
+    """The same made rows with x as the privileged features: what smoothing alone is worth."""
+    rows = made(size + TEST_ROWS, strength, seed)
+    train, test = rows.take(slice(0, size)), rows.take(slice(size, None))
+    dtrain, copy = train.student, train._replace(z=train.x).teacher
+    selection = select(PARAMS, dtrain, ROUNDS, privileged=copy, teacher="privileged", progress=False)
+    return judged(selection, dtrain, copy, test.student, test.y)
+
+
 def public(name: str, fold: int) -> Lines:
     data = load(name)
     (x, x_types), (z, z_types) = data.student(), data.teacher()

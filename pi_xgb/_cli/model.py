@@ -33,6 +33,7 @@ class Model:
 
     booster: xgboost.Booster
     objective: str
+    objective_params: dict[str, str]
     features: list[str]
     categories: dict[str, pd.Index[Any]]
     classes: np.ndarray[Any, Any] | None
@@ -81,7 +82,14 @@ def load_model(name: str) -> Model:
     classes = read_classes(booster)
     if classes is None and found.n_classes > 1:
         classes = np.arange(found.n_classes)
-    return Model(booster, found.objective, list(booster.feature_names), categories_of_model(booster), classes)
+    return Model(
+        booster,
+        found.objective,
+        found.objective_params,
+        list(booster.feature_names),
+        categories_of_model(booster),
+        classes,
+    )
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:

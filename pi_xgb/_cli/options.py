@@ -16,6 +16,7 @@ from .._core.methods import METHODS, method_named
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")
 UNLABELLED = ("refuse", "teach", "drop")
+DATES = ("refuse", "categories")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -126,6 +127,12 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
         default="refuse",
         help="what becomes of rows with an empty label, of outcomes that come late: an error, rows that the teacher "
         "alone teaches, from their privileged columns, or nothing (default: %(default)s)",
+    )
+    command.add_argument(
+        "--dates",
+        choices=DATES,
+        default="refuse",
+        help="what becomes of columns of dates: an error, or a category for each date (default: %(default)s)",
     )
     command.add_argument(
         "--objective",

@@ -16,7 +16,7 @@ from .._arrays import Array
 from .._core.target import Target
 from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of
-from .features import categories_of, known_features, learned_features
+from .features import categories_of, known_features, learned_features, refuse_dates
 from .labels import is_text, labelled_alone, later_labels, training_labels
 from .options import Asked, check_compatible
 from .source import Source, some
@@ -24,6 +24,8 @@ from .source import Source, some
 Say = Callable[[str], None]
 
 _MANY_CATEGORIES = 1000
+_FEW_ROWS = 20
+"""Among fewer, columns of features look like numbers of rows by chance."""
 _WEIGHTS = ("weight", "teacher_weight")
 _OF_ROWS = (*_WEIGHTS, "crossfit_groups")
 """Options that each name a column about single rows, which is no feature then."""
@@ -40,6 +42,8 @@ class Columns:
     """The column of each of ``_OF_ROWS`` that there is."""
     unlabelled: str
     """What becomes of rows without a label."""
+    dates: str
+    """What becomes of columns of dates."""
     compared: list[str]
     """Those of the groups that constraints compare, which may be privileged besides."""
 
@@ -135,7 +139,7 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
             "will be there at prediction"
         )
     privileged = list(dict.fromkeys(arguments.privileged))
-    return Columns(features, privileged, arguments.label, of_rows, arguments.unlabelled, compared)
+    return Columns(features, privileged, arguments.label, of_rows, arguments.unlabelled, arguments.dates, compared)
 
 
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
@@ -143,6 +147,9 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
     # Letter by letter: 7 and 007 are two patients.
     frame = source.read(columns.read, as_text=[columns.of_rows.get("crossfit_groups", "")])
     frame, target = _labels_of(frame, columns, objective, source.name, say)
+    if columns.dates == "refuse":
+        for name in [*columns.features, *columns.privileged]:
+            refuse_dates(frame[name], name, source.name)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
@@ -226,10 +233,22 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _is_count(column: pd.Series[Any]) -> bool:
+    return bool(int(column.max()) - int(column.min()) == len(column) - 1 and column.is_unique)
+
+
 def _warn_of_identifiers(frame: pd.DataFrame | None, file: str, say: Say) -> None:
-    for name, categories in (categories_of(frame) if frame is not None else {}).items():
-        if len(categories) > _MANY_CATEGORIES:
-            say(
-                f"note: the column {name!r} of {file} has {len(categories)} different texts; if they name rows rather "
-                f"than kinds, leave it out: --drop {name}"
-            )
+    """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
+    if frame is None:
+        return
+    for name in frame:
+        column = frame[name]
+        told = ""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            n_texts = len(column.cat.categories)
+            if n_texts > _MANY_CATEGORIES or (n_texts == len(column) and n_texts >= _FEW_ROWS):
+                told = f"{n_texts} different texts; if they name rows rather than kinds"
+        elif column.dtype.kind in "iu" and len(column) >= _FEW_ROWS and _is_count(column):
+            told = f"each number from {column.min()} to {column.max()} once; if they number the rows"
+        if told:
+            say(f"note: the column {name!r} of {file} has {told}, leave it out: --drop {name}")

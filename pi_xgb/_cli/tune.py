@@ -59,6 +59,11 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
     usual = "more where rows are few" if repeats is None else repeats
     command.add_argument("--repeats", type=at_least(1), default=repeats, help=f"with other folds (default: {usual})")
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
+    command.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep every finished fold in a file: after Ctrl-C the same command goes on where it was",
+    )
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
 
 
@@ -109,6 +114,7 @@ def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "repeats": arguments.repeats,
         "seed": arguments.seed,
         "n_jobs": arguments.jobs,
+        "resume": arguments.resume,
     }
 
 

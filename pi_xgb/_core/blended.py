@@ -29,6 +29,7 @@ class Logistic(Loss):
     """``binary:logistic`` and ``reg:logistic``, which differ in their default metric: mean = sigmoid(margin)."""
 
     kind = "label"
+    takes_noise = True
 
     def __init__(self, objective: str, default_metric: str) -> None:
         self._default_metric = default_metric
@@ -89,6 +90,7 @@ class SquaredError(Loss):
     """``reg:squarederror``, of one target or several: mean = margin."""
 
     takes_targets = True
+    takes_noise = True
     range = NUMBERS
 
     def mean(self, margin: Array) -> Array:
@@ -110,6 +112,7 @@ class Softmax(Loss):
     kind = "label"
     engines = ("callback",)  # XGBoost's own takes whole classes only
     multiclass = True
+    takes_noise = True
     applies_scale_pos_weight = False
 
     def __init__(self, *, predicts_class: bool) -> None:
@@ -170,6 +173,8 @@ class Softmax(Loss):
 class _OfLogarithm(Loss):
     """Losses of amounts: mean = exp(margin), so that a base_margin is the logarithm of an exposure."""
 
+    # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
+    takes_targets = not SHARES_ARE_MARGINS
     has_exposure = True
     range = AMOUNTS
     applies_scale_pos_weight = False
@@ -211,7 +216,9 @@ class Gamma(_OfLogarithm):
     """``reg:gamma``: amounts above 0, whose spread grows with their mean."""
 
     kind = "cost"
+    takes_targets = True
     range = POSITIVE
+    stand_in = 1.0
     label_advice = (
         "must be above 0 for reg:gamma, {found}: reg:tweedie takes amounts of 0 as well, or leave such rows out"
     )

@@ -12,7 +12,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.collective import global_sum
-from .._xgb.matrix import query_of_row
+from .._xgb.matrix import labels_of, query_of_row
 from .loss import PROBABILITIES, Loss, Range
 
 MAX_KL_WEIGHT = 1e12
@@ -200,7 +200,7 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
 
 def _told(matrix: xgboost.DMatrix) -> Array:
     """Its labels, or the lower bounds of them where that is all there is."""
-    label = matrix.get_label()
+    label = labels_of(matrix)
     return label if label.size else matrix.get_float_info("label_lower_bound")
 
 

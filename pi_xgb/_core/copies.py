@@ -19,6 +19,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._xgb.collective import global_sum
 from .._xgb.matrix import query_of_row, runs
 from .._xgb.params import carried_params, give_back_params, native_params
 from .._xgb.stack import can_be_stacked, stacked
@@ -156,4 +157,7 @@ def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array
     stack.set_group(np.concatenate(sizes))
     of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
     stack.set_weight(of_query)
-    return float(of_query[: len(sizes[0])].mean() / of_query.mean())
+    labelled = of_query[: len(sizes[0])]
+    # Of all workers, who would else build other trees each.
+    sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
+    return float((sums[0] / sums[1]) / (sums[2] / sums[3]))

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost
-from xgboost.callback import TrainingCallback
+from xgboost import collective
+from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._stats.folds import check_apart
 from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
-from .._xgb.params import user_params
+from .._xgb.params import on_one_thread, user_params
 from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
 from .cv_copies import CopiedFolds, check_copied_folds
 from .guidance import Guidance
+from .kept import Kept
 from .lesson import Lesson
 from .methods import MethodName
 from .native import quantise
@@ -65,6 +67,7 @@ def cv(
     callbacks: Sequence[TrainingCallback] | None = None,
     shuffle: bool = True,
     custom_metric: Any = None,
+    resume: Any = None,
 ) -> Any:
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
@@ -87,9 +90,14 @@ def cv(
     n_jobs
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value.
+    resume
+        A file that keeps the finished values of a grid of ``kl_weight``. After an interruption the same call with the
+        same file goes on where it was; a file of another search is refused. Callbacks are not called again for what is
+        kept.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
-        As for ``xgboost.cv``.
+        As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
+        rows each training has one thread, unless params say ``nthread``.
     obj
         Only without a teacher, as for ``xgboost.cv``.
 
@@ -131,6 +139,8 @@ def cv(
     check_obj(obj, guidance)
     if several:
         _check_one_to_weigh(guidance)
+    elif resume is not None:
+        raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
 
     def run(chosen: Any, where: Any, listeners: Any, its_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
         return its_cv(
@@ -144,7 +154,7 @@ def cv(
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
             as_pandas=as_pandas,
-            verbose_eval=verbose_eval,
+            verbose_eval=False if several else verbose_eval,
             show_stdv=show_stdv,
             seed=seed,
             callbacks=listeners,
@@ -157,6 +167,7 @@ def cv(
         if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
+        params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         spec = Spec.read(own)
         guidance = guidance.of_rows(dtrain)
         task = _checked_task(spec, dtrain, num_boost_round, guidance)
@@ -167,13 +178,18 @@ def cv(
             check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
         dealt = _row_folds(task.label, task.labelled, query, nfold, stratified, folds, shuffle, seed)
         row_folds = _with_unlabelled(dealt, task.labelled, query)
+        options = (nfold, stratified, metrics, maximize, early_stopping_rounds, seed, shuffle, custom_metric, fpreproc)
+        teachers = [guidance.weighing(1.0), *guidance.matrices]
+        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options, dealt, teachers)
         learned = None
-        if guidance.weighing(max(grid)).learns_first:
+        if not all(str(weight) in kept for weight in grid) and guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
             learned = [_learned(guidance.take(rows), spec, dtrain, rows, num_boost_round) for rows, _ in row_folds]
 
         def history(weight: float) -> Any:
-            listeners = copy.deepcopy(callbacks) if several else callbacks
+            listeners = callbacks
+            if several:
+                listeners = [*copy.deepcopy(list(callbacks or ())), *_saying(weight, verbose_eval, show_stdv)]
             if by_copies:
                 own = learned if learned and weight else [guidance.take(rows) for rows, _ in row_folds]
                 weighed = [one.weighing(weight) for one in own]
@@ -187,15 +203,27 @@ def cv(
             shown = shown_predictions(custom_metric, spec.loss)
             return run(spec.params, row_folds, listeners, obj=cell.gradient, fpreproc=cell.prepare, custom_metric=shown)
 
+        once = history if not several else kept.through(history, str, dict, pd.DataFrame if as_pandas else dict)
         if n_jobs == 1 or not several:
-            histories = {weight: history(weight) for weight in grid}
+            histories = {weight: once(weight) for weight in grid}
     if n_jobs > 1 and several:
         # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
         with ThreadPoolExecutor(n_jobs) as pool:
-            histories = dict(zip(grid, pool.map(history, grid), strict=True))
+            histories = dict(zip(grid, pool.map(once, grid), strict=True))
     if not several:
         return histories[grid[0]]
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
+
+
+def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
+    """What prints the rounds of one ``kl_weight`` among others."""
+    if not verbose_eval:
+        return []
+
+    def say(line: str) -> None:
+        collective.communicator_print(f"kl_weight {weight:g} {line}")
+
+    return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=say)]
 
 
 def _check_jobs(n_jobs: Any) -> None:
@@ -312,9 +340,9 @@ def _row_folds(
 
 
 def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if labelled is None:
         return rest, out
-    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if not labelled[out].all():
         raise ValueError(
             f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xgboost
@@ -26,6 +26,7 @@ from .checks import (
 from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
+from .repetition import warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
@@ -276,6 +277,16 @@ class Guidance:
             maximize,
         )
         return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
+
+    def warn_of_repetition(
+        self, task: Task, dtrain: xgboost.DMatrix, teachings: Sequence[Teaching], num_boost_round: int
+    ) -> None:
+        """Warn of a teacher made here that repeats the labels; rows without a label have none to repeat."""
+        if not self.learns_first or self.crossfit or task.labelled is not None:
+            return
+        spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
+        q = teachings[-1].teacher.answer(task, task.like, 0)
+        warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
 
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""

@@ -12,7 +12,7 @@ import xgboost
 from .._arrays import Array, read_only
 from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
-from .._xgb.matrix import freeze, slice_rows, thaw
+from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
 from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
@@ -130,7 +130,7 @@ class JointTeacher(Teacher):
             )
         task = training.task
         self.check(task.n_rows)
-        check_same_labels(task.label, self._dprivileged.get_label(), task.labelled)
+        check_same_labels(task.label, labels_of(self._dprivileged), task.labelled)
         rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None

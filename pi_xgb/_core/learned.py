@@ -23,9 +23,11 @@ from .._xgb.booster import rounds_in_use
 from .._xgb.collective import gathered, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix
+from .judged import eval_of_means
 from .lesson import Lesson
-from .loss import Loss, Range
+from .loss import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
+from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import FixedTeacher, Teacher
@@ -42,6 +44,10 @@ class LearnedTeacher(FixedTeacher):
         q, one per training row.
     boosters
         The teacher's boosters: one, or one per fold when cross-fitted.
+    loss
+        The mean loss of q on the labelled rows: of rows that its booster has not seen where it is cross-fitted, else of
+        those that it was trained on, which says nothing of what it knows. NaN where the objective's own metric says
+        little by itself.
 
     Examples
     --------
@@ -52,9 +58,31 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], within: Range) -> None:
-        super().__init__(q, within)
+    loss = float("nan")
+    _told = "loss"
+
+    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
+        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
+
+    @classmethod
+    def of(
+        cls, spec: Spec, mean: Array, boosters: list[xgboost.Booster], label: Array, known: Array, weight: Array
+    ) -> LearnedTeacher:
+        """Of what its models predict, with the loss of that on the labels that are known."""
+        loss = spec.loss
+        teacher = cls(loss.said(mean, label, known), boosters, probabilities=loss.probabilities)
+        if loss.default_metric in NAMES:
+            labelled = None if known.all() else known
+            task = Task.of(spec, label, weight, labelled, n_rows=len(label), name="privileged")
+            counts = None if task.weight is None else task.weight[known]
+            teacher.loss, teacher._told = mean_loss(loss, mean[known], label[known], counts), NAMES[loss.default_metric]
+        return teacher
+
+    def __repr__(self) -> str:
+        where = "out of fold" if len(self.boosters) > 1 else "on its own training rows"
+        told = "" if np.isnan(self.loss) else f", {self._told} {self.loss:.4f} {where}"
+        return f"<LearnedTeacher: {len(self.boosters)} booster(s){told}>"
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -83,6 +111,7 @@ def fit_teacher(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
     """Train the teacher of KbPIB on privileged features and let it say a q for each of its training rows.
 
@@ -113,6 +142,10 @@ def fit_teacher(
     crossfit_groups
         One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
         the teachers know other visits of the patient whom they judge, and q repeats the labels.
+
+    verbose_eval
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
+        other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
 
     Returns
     -------
@@ -151,9 +184,24 @@ def fit_teacher(
             evals=evals,
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
+            verbose_eval=verbose_eval,
         )
+        if not crossfit and known is None:
+            warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
         teacher.teacher_weight = per_row
+        if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
+            _tell(teacher, spec, dprivileged, known, crossfit)
         return teacher
+
+
+def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, crossfit: int) -> None:
+    """Print what q scores on the labelled rows."""
+    if labelled is not None:
+        matrix = slice_rows(matrix, np.flatnonzero(labelled))
+    q = teacher.values if labelled is None else teacher.values[labelled]
+    told = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    rows = f"out of {crossfit} folds" if crossfit else "which it learned from"
+    collective.communicator_print(f"teacher: {told} on {matrix.num_row()} labelled rows, {rows}\n")
 
 
 def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
@@ -258,13 +306,19 @@ def learn(
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
     """:func:`fit_teacher` on params that were read, with the weights that count for these rows.
 
     ``folds`` were dealt beforehand and take the place of those that ``crossfit`` would deal.
     """
     check_teacher_rounds(num_boost_round)
-    stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
+    stopping = {
+        "evals": list(evals or ()),
+        "early_stopping_rounds": early_stopping_rounds,
+        "maximize": maximize,
+        "verbose_eval": verbose_eval,
+    }
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
     groups = whole_queries(spec.loss, dprivileged, groups)
@@ -273,7 +327,7 @@ def learn(
     known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(spec.loss.said(learner.mean(booster, None), label, known), [booster], spec.loss.range)
+        return LearnedTeacher.of(spec, learner.mean(booster, None), [booster], label, known, weight)
     if folds is None:
         fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
     else:
@@ -289,7 +343,7 @@ def learn(
             q[held_out] = learner.mean(booster, held_out)
             if of_no_fold.size:
                 q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
-    return LearnedTeacher(spec.loss.said(q, label, known), boosters, spec.loss.range)
+    return LearnedTeacher.of(spec, q, boosters, label, known, weight)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -312,14 +366,15 @@ class _Learner:
             rows, labelled = np.flatnonzero(labelled), None
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
+        label = self.spec.loss.label_of(matrix, "privileged")
+        task = Task.of(self.spec, label, weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.
             lesson = Lesson(task, [])
             params.setdefault("base_score", lesson.base_score())
             objective = LessonObjective(lesson)
-        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, verbose_eval=False, **self.stopping)
+        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.stopping)
 
     def _fit_plain(self, rows: Array | None) -> xgboost.Booster:
         """The same without an objective of ours: weights that the matrix does not carry come with a copy of it."""
@@ -328,7 +383,7 @@ class _Learner:
             rows = np.arange(matrix.num_row()) if self.labelled is None else np.flatnonzero(self.labelled)
         if rows is not None or not np.array_equal(matrix.get_weight(), self.weight):
             matrix = slice_rows(matrix, np.arange(matrix.num_row()) if rows is None else rows, self.weight)
-        return xgboost.train(self.spec.params, matrix, self.num_boost_round, verbose_eval=False, **self.stopping)
+        return xgboost.train(self.spec.params, matrix, self.num_boost_round, **self.stopping)
 
     def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
         """What a teacher says of these rows; None: of all."""

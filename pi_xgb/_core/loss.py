@@ -16,6 +16,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, array_module
+from .._xgb.matrix import labels_of
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
 # have no Hessian at all.
@@ -70,8 +71,12 @@ class Loss:
     """Whether a base_margin is the logarithm of what a row was exposed to, which its teacher has to know as well."""
     range: ClassVar[Range] = PROBABILITIES
     """Where labels, and the q of teachers, must lie."""
+    takes_noise: ClassVar[bool] = False
+    """Whether a q that is right on average alone does: the gradient is linear in the target, the Hessian without it."""
     label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
+    stand_in: ClassVar[float] = 0.0
+    """A label that XGBoost lets through, for rows whose own nobody knows."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     by_query: ClassVar[bool] = False
@@ -156,7 +161,7 @@ class Loss:
 
     def label_of(self, matrix: xgboost.DMatrix, name: str = "dtrain") -> Array:
         """One number per row of a matrix that tells what its label is."""
-        return matrix.get_label()
+        return labels_of(matrix)
 
     def said(self, mean: Array, label: Array, known: Array) -> Array:
         """What a teacher whose models predict ``mean`` says, where rows of these labels are ``known``."""

@@ -29,6 +29,20 @@ LOSSES: dict[str, Loss] = {
 """Under the names that XGBoost has for them, with the default values of their params."""
 
 
+OF_TARGETS = tuple(name for name, loss in LOSSES.items() if loss.takes_targets)
+"""Those of which several columns of labels can be guided."""
+
+NOT_GUIDED = {
+    "binary:hinge": "has no mean that a teacher could name, only a side of the margin: binary:logistic has one",
+    "reg:linear": "is the former name of reg:squarederror",
+    "reg:expectileerror": "has several margins that are added up, and a gradient that is not linear in the label",
+    "survival:cox": "is no sum over rows: a row as the teacher has it would join the risk sets of all others; "
+    "survival:aft is one",
+    "rank:map": "knows relevance as yes or no, and a teacher says more or less: rank:ndcg and rank:pairwise take it",
+}
+"""What XGBoost has besides, some of it in later versions, and why no teacher guides it."""
+
+
 def loss_named(objective: Any) -> Loss:
     """The loss of an objective, or an error that lists those that a teacher can guide, by kind.
 
@@ -36,10 +50,14 @@ def loss_named(objective: Any) -> Loss:
     """
     if objective not in LOSSES:
         raise ValueError(
-            f"a teacher can guide the objectives {objectives_by_kind()}; got {objective!r}. "
+            f"a teacher can guide the objectives {objectives_by_kind()}; got {objective!r}{_why_not(objective)}. "
             "Change params['objective'], or train without a teacher"
         )
     return LOSSES[objective]
+
+
+def _why_not(objective: Any) -> str:
+    return f", which {NOT_GUIDED[objective]}" if objective in NOT_GUIDED else ""
 
 
 def loss_with_gradient(objective: Any) -> Loss:

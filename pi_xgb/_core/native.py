@@ -16,6 +16,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import LearningRateScheduler, TrainingCallback
 
+from .._arrays import array_module
 from .._xgb.matrix import restored
 from .._xgb.params import carried_params, give_back_params, native_params, step_of
 from .lesson import Lesson
@@ -55,7 +56,7 @@ def obstacle_to_native(
     if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
     if noisy and spec.loss.range != NUMBERS:
-        return f"{spec.objective} takes labels in {spec.loss.range}, and what a noisy teacher asks for may lie beyond"
+        return f"labels of {spec.objective} must {spec.loss.range.must}, and what a noisy teacher asks for may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
     if spec.drops_trees and follows_student:
@@ -119,7 +120,8 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
-            dtrain.set_label(task.label)  # whatever stands there for labels that nobody knows
+            # Any label that every row may have: those that nobody knows may be none.
+            dtrain.set_label(task.spec.loss.mean(array_module(task.like).zeros_like(task.like)))
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:

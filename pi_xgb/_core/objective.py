@@ -13,6 +13,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import configuration_of, eta_of
+from .._xgb.matrix import labels_of
 from .._xgb.params import DEFAULT_ETA, check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
@@ -109,7 +110,7 @@ class KLObjective:
                 f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
                 "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
             )
-        return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
+        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._arrays import Array
 from .._warnings import warn_user
-from .._xgb.params import number_of_classes, objective_name, scale_pos_weight, user_params
+from .._xgb.params import carried_objective_params, number_of_classes, objective_name, scale_pos_weight, user_params
 from .loss import Loss
 from .losses import loss_named
 
@@ -28,11 +28,18 @@ class Spec:
     device: str = "cpu"
 
     @classmethod
-    def read(cls, params: Any) -> Spec:
-        """From params, or an error that says what a teacher could guide."""
+    def read(cls, params: Any, xgb_model: Any = None) -> Spec:
+        """From params, or an error that says what a teacher could guide.
+
+        Where they are silent, what a continued model says of what is modelled holds, as in XGBoost.
+        """
         own = user_params(params)
         objective, n_classes = objective_name(own), number_of_classes(own)
-        loss = loss_named(objective).of(own)
+        loss = loss_named(objective)
+        if loss.parameters and "callback" in loss.engines:
+            carried = carried_objective_params(xgb_model)
+            own = {name: carried[name] for name in loss.parameters if name in carried} | own
+        loss = loss.of(own)
         if loss.multiclass and n_classes < 2:
             raise ValueError(f"{objective} needs params['num_class'] of at least 2, got {own.get('num_class')!r}")
         scale = scale_pos_weight(own)

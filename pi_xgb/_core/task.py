@@ -13,6 +13,7 @@ from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
+from .losses import OF_TARGETS
 from .spec import Spec
 
 
@@ -22,7 +23,7 @@ class Task:
 
     spec: Spec
     label: Array
-    """As XGBoost has it; 0 where nobody knows it."""
+    """As XGBoost has it; the stand-in of the loss where nobody knows it."""
     weight: Array | None
     """What each row weighs, with ``scale_pos_weight`` folded in, or its query; None where all weigh 1."""
     labelled: Array | None = None
@@ -40,7 +41,7 @@ class Task:
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(_per_label(labelled, label), label, np.float32(0))
+            label = np.where(_per_label(labelled, label), label, np.float32(spec.loss.stand_in))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
@@ -102,8 +103,8 @@ def _check_targets(spec: Spec, label: Array, name: str) -> None:
         return
     if not spec.loss.takes_targets:
         raise ValueError(
-            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for reg:squarederror "
-            f"only, not for {spec.objective}: train one model for each"
+            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for "
+            f"{', '.join(OF_TARGETS)} only, not for {spec.objective}: train one model for each"
         )
     if spec.scale_pos_weight != 1:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
@@ -73,11 +74,13 @@ def train(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for ``xgboost.train``. The objective must be binary:logistic, multi:softprob, multi:softmax or
-        reg:squarederror.
+        As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts,
+        costs, times or order (the error for another one lists them). Labels of numbers, counts and costs may have
+        several columns.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
-        with the same labels. The weights of ``dtrain`` count for it too.
+        with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
+        the logarithm of an exposure, it needs the one of ``dtrain``.
     method
         ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
         teacher and student get a tree each in turn and pull each other.
@@ -156,8 +159,6 @@ def train(
     >>> labelled = np.arange(300) < 100
     >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, crossfit=5, labelled=labelled)
     """
-    evals = check_evals(evals or (), "evals")
-    privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
     guidance = Guidance(
         privileged,
         method,
@@ -171,6 +172,41 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
+    boosting = {
+        "evals": evals,
+        "obj": obj,
+        "maximize": maximize,
+        "early_stopping_rounds": early_stopping_rounds,
+        "evals_result": evals_result,
+        "verbose_eval": verbose_eval,
+        "xgb_model": xgb_model,
+        "callbacks": callbacks,
+        "custom_metric": custom_metric,
+    }
+    return train_by(guidance, params, dtrain, num_boost_round, engine, **boosting)[0]
+
+
+def train_by(
+    guidance: Guidance,
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int,
+    engine: str = "auto",
+    *,
+    evals: Any = None,
+    obj: Any = None,
+    maximize: bool | None = None,
+    early_stopping_rounds: int | None = None,
+    xgb_model: Any = None,
+    callbacks: Sequence[TrainingCallback] | None = None,
+    custom_metric: Any = None,
+    **keywords: Any,
+) -> tuple[xgboost.Booster, list[Teaching]]:
+    """:func:`train`, and who taught."""
+    evals = check_evals(evals or (), "evals")
+    if guidance.privileged_evals is not None:
+        checked = check_evals(guidance.privileged_evals, "privileged_evals")
+        guidance = dataclasses.replace(guidance, privileged_evals=checked)
     guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
@@ -186,19 +222,18 @@ def train(
             evals=evals,
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
-            evals_result=evals_result,
-            verbose_eval=verbose_eval,
             xgb_model=xgb_model,
             callbacks=[*(callbacks or ()), *listeners] if listeners else callbacks,
-            **{"custom_metric": custom_metric, **further},
+            **{**keywords, "custom_metric": custom_metric, **further},
         )
 
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
         if guidance.leaves_to_xgboost(own, obj):
-            return boost(params, obj=obj)
+            return boost(params, obj=obj), []
         check_metric(custom_metric)
-        guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
+        spec = Spec.read(own, xgb_model)
+        guidance, task, teachings = _checked(guidance, spec, dtrain, num_boost_round, evals, xgb_model)
         chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,
@@ -208,8 +243,9 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
+        guidance.warn_of_repetition(task, dtrain, teachings, num_boost_round)
         if not teachings and (plain := _labelled_alone(task, dtrain)) is not None:
-            return boost(params, rows=plain)
+            return boost(params, rows=plain), []
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
         if chosen_engine == "copies":
@@ -222,7 +258,7 @@ def train(
                 objective = LessonObjective(lesson, chosen.get("base_score"))
                 booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
     _record(booster, teachings, chosen_engine)
-    return booster
+    return booster, teachings
 
 
 def _checked(

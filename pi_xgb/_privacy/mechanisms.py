@@ -33,7 +33,7 @@ def sampling_delta(epsilon: float) -> float:
     of up to 25 tables: less than 2 ** -50. Two distributions that are each off by t break a promise of epsilon by at
     most (1 + exp(epsilon)) t.
     """
-    return (1 + math.exp(epsilon)) * 2.0**-50
+    return (1 + math.exp(min(epsilon, 700))) * 2.0**-50
 
 
 def discrete_laplace(count: int, sensitivity: int, epsilon: float, words: Words) -> Integers:

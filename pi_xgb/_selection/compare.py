@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .._core.guidance import Guidance
+from .._core.kept import Kept
 from .._core.methods import MethodName
 from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
@@ -57,6 +58,7 @@ def compare(
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | None = None,
+    resume: Any = None,
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
@@ -104,7 +106,7 @@ metric, custom_metric, maximize, standard_errors
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
         Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress
+    n_jobs, progress, resume
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -156,8 +158,11 @@ metric, custom_metric, maximize, standard_errors
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
     problem.warn_of_idle_rows()
-    with progress_bar(len(cells) * five.steps, "compare", progress) as step:
-        outcomes = in_threads(lambda cell: five.judge(problem, cell, step), cells, jobs)
+    kept = Kept(resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells])
+    n_left = sum(cell.name not in kept for cell in cells)
+    with progress_bar(n_left * five.steps, "compare", progress) as step:
+        work = kept.through(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
+        outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
 

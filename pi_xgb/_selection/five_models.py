@@ -30,6 +30,11 @@ class Cell:
     split: Split
     rows: Any
 
+    @property
+    def name(self) -> str:
+        """Among the others of one comparison."""
+        return f"{self.size}/{self.split.name}"
+
 
 def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
     """Every fold at every number of labelled training rows."""

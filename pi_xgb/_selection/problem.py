@@ -23,7 +23,7 @@ from .._core.train import train
 from .._stats.folds import checked_groups
 from .._warnings import warn_user
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
-from .._xgb.params import objective_name, user_params
+from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
 
@@ -38,6 +38,11 @@ class Recipe:
     num_boost_round: int
     """The most that a student may have, and what the teachers of KbPIB have."""
     teacher_params: Any
+
+    def _on_few_rows(self, n_rows: int) -> Recipe:
+        """The same for the many trainings of a search, each on one thread where rows are few."""
+        teacher = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
+        return dataclasses.replace(self, params=on_one_thread(self.params, n_rows), teacher_params=teacher)
 
     def problem(
         self, dtrain: xgboost.DMatrix, guidance: Guidance, name: str, *, groups: Any = None, sees_all: bool
@@ -66,7 +71,8 @@ class Recipe:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
         both = side_by_side(dtrain, privileged) if sees_all else None
         # From here on what a teacher sees is the library's own choice.
-        return Problem(self, dtrain, dataclasses.replace(guidance, allow_overlap=True), both, together)
+        own, guidance = self._on_few_rows(dtrain.num_row()), dataclasses.replace(guidance, allow_overlap=True)
+        return Problem(own, dtrain, guidance, both, together)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +98,12 @@ class Problem:
         """Which rows have a label; None where all have."""
         known: Array | None = self.guidance.labelled
         return known
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """All that its trainings depend on."""
+        of_rows = (self.labelled, self.guidance.teacher_weight, self.guidance.crossfit_groups, self.groups)
+        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows)
 
     @property
     def adjective(self) -> str:

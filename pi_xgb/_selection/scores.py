@@ -11,12 +11,15 @@ import xgboost
 
 from .._arrays import Array
 from .._core.checks import check_metric
+from .._core.judged import eval_of_means, margins_of
 from .._core.loss import Loss
 from .._xgb.params import number_of_classes
 
-_SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")
+_SMALLER_IS_BETTER = (
+    *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
+    *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik", "quantile", "aft-nloglik"),
+)
 _LARGER_IS_BETTER = ("auc", "aucpr")
-_CLOSE = np.float32(1e-7)
 """To 0 and 1, of which no margin is finite."""
 
 
@@ -44,19 +47,9 @@ class Score:
 
 def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
     """The score that these means would have as predictions of the rows of ``matrix``."""
-    if loss.probabilities:
-        mean = np.clip(mean, _CLOSE, 1 - _CLOSE)
-    margin = np.asarray(loss.margin_of(mean), np.float32)
     if score.custom:
-        return float(score.custom(loss.predict(margin), matrix)[1])
-    # A booster without trees predicts the base margin of its rows.
-    weight = matrix.get_weight()
-    empty = xgboost.DMatrix(
-        np.zeros((len(margin), 1)), matrix.get_label(), weight=weight if weight.size else None, base_margin=margin
-    )
-    own = {name: params[name] for name in ("objective", "num_class", "nthread") if name in params}
-    booster = xgboost.Booster(score.applied_to(own), [empty])
-    return float(booster.eval(empty).rpartition(":")[-1])
+        return float(score.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
+    return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
 
 
 def mistakes_of(loss: Loss) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from .._core.kept import Kept
 from .._rows.checks import check_jobs, check_whole
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
@@ -145,14 +146,22 @@ def search(
     n_jobs: int = 1,
     step: Callable[[], Any] = lambda: None,
     plain: Found | None = None,
+    kept: Kept | None = None,
 ) -> Found:
     """Train every candidate on every fold, find the rounds of each, and choose.
 
-    ``plain`` is another search on the same rows and splits, from which plain XGBoost, first in both, is taken.
+    Folds that are ``kept`` are not trained again. ``plain`` is another search on the same rows and splits, from which
+    plain XGBoost, first in both, is taken.
     """
     known = [None] * len(splits) if plain is None else plain.folds
-    folds = in_threads(
+    work = (kept or Kept(None, "")).through(
         lambda fold: fold_curves(fold[0], fold[1], candidates, score, step, fold[2]),
+        lambda fold: fold[1].name,
+        lambda found: found._asdict(),
+        lambda told: FoldCurves(**{name: np.array(values) for name, values in told.items()}),
+    )
+    folds = in_threads(
+        work,
         list(zip(sharing(problem, splits), splits, known, strict=True)),
         n_jobs,
     )

@@ -10,9 +10,11 @@ import pandas as pd
 import xgboost
 
 from .._core.guidance import Guidance
+from .._core.kept import Kept
 from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
+from .._core.teachers import Teacher
 from .._core.train import train
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
@@ -55,6 +57,7 @@ def select(
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | None = None,
+    resume: Any = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
@@ -125,10 +128,16 @@ def select(
         cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
         their group is held out.
     n_jobs
-        How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
-        own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.
+        How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
+        Each training has ``params["nthread"]`` threads of its own: set it to 1 to gain from many jobs. Up to 10,000
+        rows it is 1 unless you say otherwise (as in :func:`pi_xgb.cv`): threads that wait for each other in every
+        round cost more there than they save, many times more on a busy machine.
     progress
-        Whether to show a bar (with tqdm). None: if standard error is a terminal.
+        Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
+        error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
+    resume
+        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
+        was; a file of another search is refused.
 
     Returns
     -------
@@ -177,11 +186,13 @@ def select(
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
+    splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    with progress_bar(len(splits) * len(candidates), "select", progress) as step:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
+    kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
+    n_left = sum(split.name not in kept for split in splits)
+    with progress_bar(n_left * len(candidates), "select", progress) as step:
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
     together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
@@ -292,12 +303,12 @@ class Selection:
             crossfit_groups=crossfit_groups,
             constraints=constraints,
         )
-        return self.fit_matrices(dtrain, said, keywords)
+        return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
-    ) -> xgboost.Booster:
-        """For adapters: :meth:`train`, with another matrix of the same rows as the student's."""
+    ) -> tuple[xgboost.Booster, Teacher | None]:
+        """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
         forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
         if forgotten:
             raise ValueError(
@@ -307,9 +318,8 @@ class Selection:
         if self._chosen == PLAIN and said.constraints:
             check_constraints(said.constraints, dtrain.num_row())
             taught = {"teacher": list(said.constraints), "labelled": said.labelled}
-            return train(
-                self._recipe.params, dtrain if student is None else student, self._rounds, **taught, **keywords
-            )
+            rows = dtrain if student is None else student
+            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
         if self._chosen == PLAIN:
             labelled = read_labelled(said.labelled, dtrain.num_row())
             whole = dtrain if student is None else student
@@ -317,12 +327,13 @@ class Selection:
                 task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
                 task.check_evals(whole, keywords.get("evals") or ())
                 whole = labelled_part(dtrain, labelled)
-            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords)
+            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
         if said.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
         said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
+        teacher, params = problem.teacher_of(self._chosen), self._recipe.params
+        return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""

@@ -24,6 +24,11 @@ class Split:
     train: Array
     test: Array
 
+    @property
+    def name(self) -> str:
+        """Among the others of one search."""
+        return f"{self.repeat}/{self.fold}"
+
 
 def splits_of(
     label: Array,

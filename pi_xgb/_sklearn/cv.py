@@ -69,7 +69,9 @@ class ChoosingTrainer(Trainer):
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
         said = Guidance(privileged, crossfit_groups=self.crossfit_groups, **told)
-        return found.fit_matrices(student, said, keywords, student=dtrain)
+        booster, teacher = found.fit_matrices(student, said, keywords, student=dtrain)
+        self.taught.extend([] if teacher is None else [teacher])
+        return booster
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
         for name in ("xgb_model", "obj"):

@@ -17,7 +17,7 @@ from .._core.loss import Loss
 from .._rows.supervision import read_teacher_weight
 from .._rows.tables import rows_without_values, take_rows
 from .._stats.folds import checked_groups
-from .._xgb.matrix import query_of_row
+from .._xgb.matrix import labels_of, query_of_row
 
 
 def judged_by(
@@ -37,7 +37,7 @@ def judged_by(
     A clone learns from labelled rows that have a privileged value, with the numbers of the classes as labels. A frozen
     estimator has learned already, from ``classes``.
     """
-    label, weight, n_rows = dtrain.get_label(), dtrain.get_weight(), dtrain.num_row()
+    label, weight, n_rows = labels_of(dtrain), dtrain.get_weight(), dtrain.num_row()
     query = query_of_row(dtrain)
     if query is not None and weight.size:
         weight = weight[query]
@@ -67,7 +67,7 @@ def judged_by(
         q = _in_order(q, teacher, names, exact=exact)
         return q if loss.multiclass else q[:, 1]
 
-    q = np.zeros((n_rows, len(names)) if loss.multiclass else n_rows)
+    q = np.zeros((n_rows, len(names)) if loss.multiclass else label.shape)
     with sklearn.config_context(enable_metadata_routing=False):
         for fold in range(max(crossfit, 1)):
             teacher = fitted(learned_from & (fold_of != fold) if crossfit else learned_from)

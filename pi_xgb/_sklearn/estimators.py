@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
+from .._core.losses import OF_TARGETS
 from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -56,6 +57,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _classes: Any = None
     """The classes as they were in y."""
+    teacher_: Any
+    """Who taught, to look at."""
 
     @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
@@ -161,7 +164,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            _check_one_target(y)
+            self._check_targets(y)
         labels = self._encode(y, views.eval_set)
         if of_row.get("sample_weight") is not None:
             checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
@@ -172,7 +175,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
         borrowed(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
+        self.teacher_ = next(iter(trainer.taught), None)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the teacher, who knows the privileged columns."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "teacher_"}
 
     @called_like(xgboost.XGBModel.predict)
     def predict(
@@ -249,6 +258,17 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
+    def _check_targets(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+        n_targets = _number_of_targets(y)
+        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if n_targets > 1 and objective not in OF_TARGETS:
+            raise ValueError(
+                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
+                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
+                "without a teacher"
+            )
+
     def _decoded(self, predicted: Any) -> Any:
         """What was predicted, as y had it."""
         return predicted
@@ -292,11 +312,15 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         The classes, sorted, as they were in y.
     feature_names_in_, n_features_in_
         The student's features: what X must have at ``predict``.
+    teacher_
+        Who taught: a :class:`pi_xgb.LearnedTeacher`, whose text says its score, a :class:`pi_xgb.JointTeacher`, the q
+        of an estimator, or None where nobody did. It is not in pickles, nor in copies.
 
     Notes
     -----
-    The fitted estimator keeps nothing of the privileged columns: no value, and no name but those in its own
-    parameters. What you put into the parameters stays there, though, and in every pickle: values given to a
+    Saved, pickled or copied, the estimator keeps nothing of the privileged columns: no value, and no name but those in
+    its own parameters. In memory ``teacher_`` knows them; ``del model.teacher_`` lets it go. What you put into the
+    parameters stays there, though, and in every pickle: values given to a
     constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Name the columns instead where that matters.
 
     The teacher is trained for as many rounds as the student, and the longer the more it repeats the labels, unless
@@ -365,6 +389,17 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         self._classes = read_classes(booster)
         write_classes(booster, None)
 
+    def _check_targets(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+        n_targets = _number_of_targets(y)
+        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if n_targets > 1 and objective not in OF_TARGETS:
+            raise ValueError(
+                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
+                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
+                "without a teacher"
+            )
+
     def _decoded(self, predicted: Any) -> Any:
         return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
 
@@ -389,7 +424,9 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
     teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
-    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``.
+    ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"`` and ``"reg:tweedie"``, of one
+    target or several, ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. For counts and costs the
+    ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained here, too.
 
     Parameters
     ----------
@@ -417,10 +454,6 @@ def _check_numbers(y: Any, name: str) -> None:
         encode_labels(column, None, name=name)
 
 
-def _check_one_target(y: Any) -> None:
+def _number_of_targets(y: Any) -> int:
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
-    if len(shape) > 1 and shape[1] > 1:
-        raise ValueError(
-            f"a teacher guides one target, y has {shape[1]} columns: fit one estimator for each "
-            "(sklearn.multioutput does it), or train without a teacher"
-        )
+    return int(shape[1]) if len(shape) > 1 else 1

@@ -268,7 +268,7 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
     """``SparkXGBRegressor`` with a teacher that sees columns which exist at training time only.
 
     All parameters of ``xgboost.spark.SparkXGBRegressor`` mean what they mean there. A teacher can guide
-    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``. ``fit`` returns a
+    the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRegressor`, one target each. ``fit`` returns a
     ``xgboost.spark.SparkXGBRegressorModel``.
 
     Parameters

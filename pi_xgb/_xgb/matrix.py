@@ -37,6 +37,12 @@ def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.D
     return matrix
 
 
+def labels_of(matrix: xgboost.DMatrix) -> Array:
+    """The labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 gives in one row."""
+    label, n_rows = matrix.get_label(), matrix.num_row()
+    return label.reshape(n_rows, -1) if label.ndim == 1 and n_rows and label.size > n_rows else label
+
+
 def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) -> xgboost.DMatrix:
     """Some rows of a DMatrix with their queries, with an error for those that cannot be cut.
 
@@ -165,7 +171,7 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Labels, queries and weights of the same rows in another matrix."""
     for name in _LABELS:
-        values = source.get_float_info(name)
+        values = labels_of(source) if name == "label" else source.get_float_info(name)
         if values.size:
             target.set_info(**{name: values})
     copy_queries(source, target)
@@ -193,7 +199,7 @@ def _types(matrix: xgboost.DMatrix) -> list[str]:
 @contextlib.contextmanager
 def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
     """Leave the labels and weights of a matrix as they were."""
-    label, weight = matrix.get_label(), matrix.get_weight()
+    label, weight = labels_of(matrix), matrix.get_weight()
     try:
         yield
     finally:

@@ -60,6 +60,17 @@ def user_params(params: Any) -> dict[str, Any]:
     return copied
 
 
+FEW_ROWS = 10_000
+"""Up to here a second thread saves next to nothing, and on a busy machine threads wait for each other every round."""
+
+
+def on_one_thread(params: Any, n_rows: int) -> Any:
+    """The params of one training of many, on one thread where rows are few and the user says nothing of threads."""
+    if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
+        return params
+    return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
+
+
 def objective_name(params: Mapping[str, Any]) -> str:
     """The objective that XGBoost would use for these params."""
     if "objective" in params:
@@ -126,6 +137,14 @@ def native_params(
         # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
         scaled["scale_pos_weight"] = 1.0
     return scaled
+
+
+def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
+    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
+    if xgb_model is None:
+        return {}
+    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
+    return dict(configuration_of(booster).objective_params)
 
 
 def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
