@@ -12,6 +12,7 @@ where the columns have fewer distinct values than bins.
 
 Workers without training rows take no part. Where a worker is lost during the training, the others end with an error,
 as in ``xgboost.dask``, at the latest after the timeout of ``coll_cfg`` (``xgboost.collective.Config(timeout=...)``).
+Warnings of a training appear in the logs of the workers, not where ``train`` was called.
 """
 
 from ._constraints.by_column import by_column

@@ -7,6 +7,7 @@ distinct values than bins.
 
 What ``fit`` returns is ``xgboost.spark``'s own model. It holds no privileged column, needs none in ``transform``, and
 is saved, loaded and used where pi_xgb is not installed. ``fit`` needs pi_xgb on the executors.
+Warnings of a training appear in the logs of the executors, not where ``fit`` was called.
 """
 
 try:

@@ -16,6 +16,7 @@ from xgboost.tracker import RabitTracker
 
 import pi_xgb
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._stats.folds import deal_groups
 
 NUMBERS = [name for name, loss in LOSSES.items() if loss.engines == ("copies",) and not loss.by_query]
 RANKINGS = [name for name, loss in LOSSES.items() if loss.by_query]
@@ -472,3 +473,30 @@ def test_workers_that_copy_their_own_rows_train_the_model_of_one(objective: str)
     alone = pi_xgb.train(params, rows.matrix(), 3, teacher=rows.q, **told).predict(xgb.DMatrix(few))
     np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(one, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
+    rows, params = make("rank:pairwise"), params_of("rank:pairwise")
+    teacher = pi_xgb.fit_teacher(params, rows.matrix(rows.z), 5, crossfit=3)
+    score, label = np.empty(300, np.float32), rows.fields["label"].astype(np.float32)
+    for rest, out in deal_groups(label, rows.qid, 3, 0, classes=False):
+        assert not np.isin(rows.qid[rest], rows.qid[out]).any()
+        trained = xgb.DMatrix(
+            rows.z[rest], label[rest], qid=rows.qid[rest], weight=rows.weight[np.unique(rows.qid[rest])]
+        )
+        score[out] = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z[out]))
+    expected = LOSSES["rank:pairwise"].said(score, label, np.ones(300, bool))
+    np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("objective", NUMBERS)
+def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
+    rows, params = make(objective, n=150), params_of(objective)
+    matrices = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    told = {"crossfit": 2, "teacher": "privileged", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
+    chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **told)
+    assert chosen.metric == LOSSES[objective].default_metric
+    assert np.isfinite(chosen.summary["score"]).all()
+    assert chosen.summary["score"].nunique() == 2
+    margin = np.linspace(-0.9, 2, 50).astype(np.float32)
+    np.testing.assert_allclose(LOSSES[objective].margin_of(LOSSES[objective].mean(margin)), margin, atol=1e-6)

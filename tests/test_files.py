@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
+import xgboost as xgb
 
+import pi_xgb
 from pi_xgb._files import new_file, write_file
 
 CHECKPOINTS = """
@@ -32,8 +36,6 @@ def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, 
     # The training says so and ends.
     assert told.returncode != 0
     assert "File too large" in told.stderr
-    import xgboost as xgb
-
     # What was written before can be read, and nothing else is there.
     for file in tmp_path.iterdir():
         rounds = int(file.stem.rpartition("-")[2])
@@ -66,3 +68,92 @@ def test_links_are_followed_and_pipes_stay_pipes(tmp_path):
     reader.join(20)
     assert read == [b"through"]
     assert pipe.is_fifo()
+
+
+# --- what a program leaves that could not write, or was killed --------------------------------------------------------
+
+WRITERS = {
+    "train": ["train", "rows.csv", "--label", "y", "--privileged", "z0", "--rounds", "40", "--out", "out.ubj"],
+    "predict": ["predict", "rows.csv", "--model", "model.ubj", "--out", "out.csv"],
+    "tune": ["tune", "rows.csv", "--label", "y", "--privileged", "z0", "--rounds", "3", "--resume", "out.json"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Rows and a model."""
+    data = pi_xgb.datasets.make_privileged(300, n_features=2, n_privileged=1, seed=0)
+    data.x.join(data.z).assign(y=data.y).to_csv(tmp_path / "rows.csv", index=False)
+    dtrain = xgb.DMatrix(data.x, data.y)
+    xgb.train({"objective": "binary:logistic", "nthread": 1}, dtrain, 2).save_model(tmp_path / "model.ubj")
+    return tmp_path
+
+
+def command(folder, arguments, prelude=""):
+    code = f"import sys; from pi_xgb.__main__ import main; {prelude}\nsys.exit(main({arguments!r}))"
+    path = f"{Path(pi_xgb.__file__).parents[1]}"
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        **{"cwd": folder, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True},
+    )
+
+
+def is_whole(path):
+    if path.suffix == ".ubj":
+        return xgb.Booster(model_file=path).num_boosted_rounds() == 40
+    return len(path.read_text().splitlines()) == 301 if path.suffix == ".csv" else bool(json.loads(path.read_text()))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_is_an_error_and_leaves_nothing_in_part(folder, name):
+    before = {file.name for file in folder.iterdir()}
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))"
+    process = command(folder, WRITERS[name], full)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    assert "File too large" in err
+    assert "Traceback" not in err
+    # A state that was written while there was room is whole.
+    assert all(is_whole(file) for file in folder.iterdir() if file.name not in before)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(folder, name):
+    folder.chmod(0o500)
+    try:
+        process = command(folder, WRITERS[name])
+        _, err = process.communicate(timeout=120)
+    finally:
+        folder.chmod(0o700)
+    assert process.returncode == 2
+    assert "nothing can be written to the folder" in err
+
+
+def test_it_is_named_to_root_as_well_where_the_system_says_so(folder, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    for arguments in WRITERS.values():
+        out = next(arguments[i + 1] for i, one in enumerate(arguments) if one in ("--out", "--resume"))
+        with pytest.raises(PermissionError, match="nothing can be written to the folder"):
+            new_file(folder / out, "--out", overwrite=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["train", "tune"])
+def test_a_program_that_is_killed_leaves_whole_files_or_none(folder, name):
+    out = folder / WRITERS[name][-1]
+    # Killed where the file is written and not on disk yet, and where it is and has not its name yet.
+    for moment in ("os.fsync", "os.link" if name == "train" else "os.replace"):
+        kill = f"import os, secrets, signal; {moment} = lambda *how, **more: os.kill(os.getpid(), signal.SIGKILL)"
+        process = command(folder, WRITERS[name], kill)
+        process.communicate(timeout=120)
+        if out.exists():
+            assert is_whole(out)
+            out.unlink()
+    # What is left of a draft is in nobody's way.
+    process = command(folder, WRITERS[name])
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert is_whole(out)

@@ -193,7 +193,7 @@ def test_with_cupy_the_gradient_stays_on_the_device_and_is_the_same(monkeypatch,
     margin = np.random.default_rng(1).normal(size=len(y)).astype(np.float32)
     if LOSSES[objective].multiclass:
         q, margin = np.stack([1 - q, q], axis=1), np.stack([margin, -margin], axis=1)
-    dtrain = xgb.DMatrix(x, y, weight=np.linspace(0.5, 2, len(y)))
+    dtrain = xgb.DMatrix(x, y + (objective == "reg:gamma"), weight=np.linspace(0.5, 2, len(y)))
     teachers = [(q, 0.5), (Curious(), 1.0)]
     on_host = pi_xgb.KLObjective(teachers, objective=objective)(margin, dtrain)
     seen.clear()
@@ -215,13 +215,13 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
     margin = rng.normal(size=len(y)).astype(np.float32)
     if LOSSES[objective].multiclass:
         q, margin = np.stack([1 - q, q], axis=1), np.stack([margin, -margin], axis=1)
-    dtrain = xgb.DMatrix(x, y, weight=np.linspace(0.5, 2, len(y)))
+    dtrain = xgb.DMatrix(x, y + (objective == "reg:gamma"), weight=np.linspace(0.5, 2, len(y)))
     spec = Spec.read({"objective": objective, "num_class": 2 * q.shape[1:].count(2), "device": "cuda"})
     made = []
     for cupy in (None, cupy_on(available=True)):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         lesson = Lesson(Task.of_matrix(spec, dtrain, labelled), [Teaching(FixedTeacher(q, NUMBERS), 1.5, counts)])
-        made.append([*lesson.gradient(margin), lesson.target(margin), lesson.blend.row_factor])
+        made.append([*lesson.gradient(margin, 0.3), lesson.target(margin), lesson.blend.row_factor])
         # The intercept is a number of the host's.
         assert np.isfinite(lesson.base_score()).all()
     for here, there in zip(*made, strict=True):

@@ -99,6 +99,20 @@ def test_callback_native_and_stack_are_one_model(case, seed):
         np.testing.assert_allclose(rows.margins(booster), expected, atol=1e-5, err_msg=engine)
 
 
+@pytest.mark.filterwarnings("ignore:.*neither a label nor a teacher")
+@pytest.mark.parametrize("objective", AMOUNTS)
+def test_rows_with_neither_label_nor_teacher_take_no_part(objective):
+    # A label of 0 would do for them, but not for XGBoost's gamma regression.
+    rows = Rows(objective)
+    rows.teacher_weight[::3] = 0.0
+    expected = rows.margins(stacked(rows))
+    guided = {"kl_weight": KL_WEIGHT, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    takes_part = rows.labelled | (rows.teacher_weight > 0)
+    for engine in rows.engines():
+        booster = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, teacher=rows.q, engine=engine, **guided)
+        np.testing.assert_allclose(rows.margins(booster)[takes_part], expected[takes_part], atol=1e-5)
+
+
 @every_case
 def test_both_engines_scale_the_regularisation_and_start_alike(case):
     rows = Rows(case)

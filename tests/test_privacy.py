@@ -346,6 +346,12 @@ def test_the_native_engine_is_refused(dtrain, data):
     assert model.attr("pi_xgb_engine") == "native"  # any number is a label there
 
 
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "count:poisson"])
+def test_objectives_that_do_not_learn_by_averages_are_refused(dtrain, data, objective):
+    with pytest.raises(ValueError, match=f"not what {objective} learns by"):
+        pi_xgb.train({**PARAMS, "objective": objective}, dtrain, 1, teacher=fitted(data))
+
+
 def test_an_estimator_takes_it(data):
     pytest.importorskip("sklearn")
     from sklearn.base import clone
@@ -356,7 +362,7 @@ def test_an_estimator_takes_it(data):
 
 def test_a_worker_gets_its_rows_and_the_promise(data):
     teacher = fitted(data)
-    part = teacher.share(np.arange(10))
+    part = pickle.loads(pickle.dumps(teacher.share(np.arange(10))))
     assert part.spent == teacher.spent
     assert np.array_equal(part.values, teacher.values[:10])
 

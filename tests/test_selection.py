@@ -586,6 +586,7 @@ def test_plain_where_it_is_hardly_ever_wrong():
     assert 0 < found.mistakes < LEAST_WRONG
     assert found.gain == 0
     assert found.candidate == "plain"
+    assert "the folds cannot tell, plain XGBoost gets" in str(found)
     # Whoever wants to believes any gain.
     assert (select(params, dtrain, 10, **how, standard_errors=0).candidate == "plain") == (
         found.summary.gain.max() <= 0

@@ -331,7 +331,7 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
     for columns, changed, message in [
         ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
         ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
-        ({"y": "double('NaN')"}, {}, "no training row has a label in 'y'"),
+        ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
         ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
@@ -483,8 +483,11 @@ def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
 
 ROWS_AT_FAULT = {
     "null label": ({"y": "nullif(y, 1)"}, {}, r"rows have no label in 'y'"),
+    "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, "rows have a label in 'y' that is not finite"),
+    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, "the classes in 'y' must be 0, 1"),
+    "infinite weight": ({"weight": "double('Infinity')"}, {"weight_col": "weight"}, "infinite or negative"),
     "one class": ({"y": "0"}, {}, "'y' has one class only"),
-    "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN or negative"),
+    "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN, infinite or negative"),
     "null indicator": (
         {"held_out": "nullif(held_out, true)"},
         {"validation_indicator_col": "held_out"},

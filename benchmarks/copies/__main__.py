@@ -34,7 +34,7 @@ FULL: dict[str, Lines] = {
     "gains": partial(made_gains, 150, 1500, 20),
     "strength": partial(strengths, 60, 20),
     "public": partial(splits, (30, 80, 191), 10),
-    "cost": partial(costs, 100_000, 20, 3),
+    "cost": partial(costs, 100_000, 50, 3),
 }
 
 

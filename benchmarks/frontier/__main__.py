@@ -1,7 +1,8 @@
 """Accuracy against fairness: constraints as teachers over kl_weight, with their peers on the same folds.
 
     python -m benchmarks.frontier                   five public sets, five folds: the table of FRONTIER.md
-    python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSV again
+    python -m benchmarks.frontier --steps           only what the Hessian should count, for the section on the step
+    python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSVs again
     python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
 
 Results are appended to ``benchmarks/results/frontier.csv``, one line per (set, fold, method, level, measure); a run
@@ -21,8 +22,11 @@ from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.frontier.cells import SETS, cells, made_split, public_split, run_cell
 from benchmarks.frontier.page import write_page
+from benchmarks.frontier.steps import measured_steps
 
 RESULTS = FOLDER / "results" / "frontier.csv"
+STEPS = FOLDER / "results" / "frontier_steps.csv"
+STEP_SETS = ("adult", "bank")
 PAGE = FOLDER / "FRONTIER.md"
 FOLDS = 5
 
@@ -33,7 +37,7 @@ def run(sets: list[str], folds: int, results: Path, split_of: Any) -> None:
     if results.exists():
         table = pd.read_csv(results)
         done = set(zip(table.dataset, table.fold, table.method, table.level, strict=True))
-    todo = [(s, f, m, v) for s in sets for f in range(folds) for m, v in cells() if (s, f, m, v) not in done]
+    todo = [(s, f, m, v) for s in sets for f in range(folds) for m, v in cells(s) if (s, f, m, v) not in done]
     split, of = None, None
     for name, number, method, level in tqdm(todo, disable=None):
         if of != (name, number):
@@ -53,19 +57,23 @@ def main() -> None:
     parser = command("frontier", __doc__)
     parser.add_argument("--sets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds (default: %(default)s)")
+    parser.add_argument("--steps", action="store_true", help="only measure the rules for the Hessian")
     parser.add_argument("--report", action="store_true", help="only make the page from the results")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
     arguments = parser.parse_args()
     if arguments.smoke:
         with tempfile.TemporaryDirectory() as folder:
-            results = Path(folder) / "frontier.csv"
+            results, steps = Path(folder) / "frontier.csv", Path(folder) / "steps.csv"
             run(["made"], 2, results, made_split)
-            write_page(results, Path(folder) / "FRONTIER.md")
+            measured_steps("made", made_split("made", 0)).to_csv(steps, index=False)
+            write_page(results, steps, Path(folder) / "FRONTIER.md")
             print((Path(folder) / "FRONTIER.md").read_text())
         return
-    if not arguments.report:
+    if arguments.steps:
+        pd.concat([measured_steps(name, public_split(name, 0)) for name in STEP_SETS]).to_csv(STEPS, index=False)
+    elif not arguments.report:
         run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)
-    write_page(RESULTS, PAGE)
+    write_page(RESULTS, STEPS, PAGE)
 
 
 if __name__ == "__main__":

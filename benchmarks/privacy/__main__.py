@@ -30,7 +30,7 @@ from benchmarks.unlabelled.runner import append
 
 RESULTS = FOLDER / "results"
 PAGE = FOLDER / "PRIVACY.md"
-REPEATS = 5
+REPEATS = 10
 SIZE_REPEATS = 5
 Unit = tuple[dict[str, Any], Callable[[], Any]]
 """What its lines have in common in the CSV, and what makes them."""

@@ -19,10 +19,12 @@ import numpy as np
 
 from benchmarks import FOLDER
 from benchmarks.command_line import command
+from benchmarks.report.against_peers import draw_against_peers
 from benchmarks.report.current import current_section
 from benchmarks.report.figures import Picture, draw_all
 from benchmarks.report.paper import paper_section
 from benchmarks.report.peers import peers_section
+from benchmarks.report.questions import questions_section
 from benchmarks.report.rest import cost_section, troubles_section
 from benchmarks.report.results import Results
 from benchmarks.run.results_file import Line, write_whole
@@ -37,16 +39,18 @@ NF is plain boosting on the classifier features, KbPIB and JPIB are the paper's 
 means kl_weight chosen on validation. A number in square brackets says how many of the ten folds are behind it."""
 
 PICTURES = """\
-The first pictures stand in the place of the paper's Figure 2 (AUC per set and method), the last ones in that of its
-Figure 3 (group measures, here against AUC). They are drawn from these results, not after the originals."""
+The last two have the content of the paper's Figure 2 (JPIB less SVM+) and Figure 3 (JPIB less MFC), drawn from these
+results; section 6 answers its questions in words."""
 
 
 def write_report(results: Results, page: Path) -> None:
     """The page, and its pictures in the folder ``figures`` beside it."""
-    pictures = draw_all(results, page.parent / "figures")
+    folder = page.parent / "figures"
+    pictures = [*draw_all(results, folder), *draw_against_peers(results, folder)]
     lines = ["# The paper on the bench", "", f"Made by `python -m benchmarks.report`. {INTRODUCTION}", ""]
     lines += [*provenance(results), "", *gallery(pictures), *paper_section(results), *current_section(results)]
     lines += [*peers_section(results), *troubles_section(results), *cost_section(results)]
+    lines += questions_section(results)
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 

@@ -24,6 +24,13 @@ TEST_ROWS = 5000
 MOST_ROWS = 1000
 COMPARED_ROWS = 1000
 OUTER = 5
+EVERY: dict[str, Any] = {
+    "method": ("kbpib", "jpib"),
+    "teacher": ("privileged", "all"),
+    "crossfit": (0, 5),
+    "repeats": 1,
+}
+"""Every kind of candidate, by name."""
 
 Lines = list[dict[str, Any]]
 
@@ -34,17 +41,27 @@ def measures(booster: xgb.Booster, test: xgb.DMatrix, y: Any) -> dict[str, float
     return {"auc": float(roc_auc_score(y, chance)), "logloss": float(-np.log(kept).mean())}
 
 
-def judged(selection: Selection, dtrain: Any, dall: Any, test: Any, y: Any, labelled: Any = None) -> Lines:
-    """Every candidate of a selection, trained as it was cross-validated, on rows that nobody has seen."""
+def judged(selection: Selection, dtrain: Any, seen: dict[str, Any], test: Any, y: Any, labelled: Any = None) -> Lines:
+    """Every candidate of a selection, trained as it was cross-validated, on rows that nobody has seen.
+
+    ``seen`` is what a teacher sees by its name: z, or all features.
+    """
     how: dict[str, Any] = {"labelled": labelled}
-    teacher = pi_xgb.fit_teacher(PARAMS, dall, ROUNDS, crossfit=5, **how)
     known = dtrain if labelled is None else dtrain.slice(np.flatnonzero(labelled))
+    teachers: dict[tuple[str, int], Any] = {}
     lines = []
     for name, row in selection.summary.iterrows():
         if row.method == "plain":
             booster = xgb.train(PARAMS, known, row.rounds)
+        elif row.method == "jpib":
+            joint = {"privileged": seen["privileged"], "method": "jpib", "kl_weight": row.kl_weight}
+            booster = pi_xgb.train(PARAMS, dtrain, row.rounds, **joint, **how)
         else:
-            booster = pi_xgb.train(PARAMS, dtrain, row.rounds, teacher=teacher, kl_weight=row.kl_weight, **how)
+            key = row.teacher, row.crossfit
+            if key not in teachers:
+                teachers[key] = pi_xgb.fit_teacher(PARAMS, seen[row.teacher], ROUNDS, crossfit=row.crossfit, **how)
+            guiding = {"teacher": teachers[key], "kl_weight": row.kl_weight}
+            booster = pi_xgb.train(PARAMS, dtrain, row.rounds, **guiding, **how)
         cv = {"rounds": row.rounds, "cv_gain": row.gain, "cv_error": row.error, "mistakes": selection.mistakes}
         lines.append({"candidate": name, **cv, **measures(booster, test, y)})
     return lines
@@ -54,7 +71,8 @@ def selected(train: Rows, test: Rows, **settings: Any) -> Lines:
     """What ``select`` finds by its defaults on these rows."""
     dtrain = train.student
     selection = select(PARAMS, dtrain, ROUNDS, privileged=train.teacher, progress=False, **settings)
-    return judged(selection, dtrain, train.all, test.student, test.y)
+    seen = {"privileged": train.teacher, "all": train.all}
+    return judged(selection, dtrain, seen, test.student, test.y)
 
 
 def synthetic(strength: str, size: int, seed: int, test_rows: int = TEST_ROWS, **settings: Any) -> Lines:
@@ -68,17 +86,17 @@ def control(strength: str, size: int, seed: int) -> Lines:
     train, test = rows.take(slice(0, size)), rows.take(slice(size, None))
     dtrain, copy = train.student, train._replace(z=train.x).teacher
     selection = select(PARAMS, dtrain, ROUNDS, privileged=copy, teacher="privileged", progress=False)
-    return judged(selection, dtrain, copy, test.student, test.y)
+    return judged(selection, dtrain, {"privileged": copy}, test.student, test.y)
 
 
-def public(name: str, fold: int) -> Lines:
+def public(name: str, fold: int, **settings: Any) -> Lines:
     data = load(name)
     (x, x_types), (z, z_types) = data.student(), data.teacher()
     rows = Rows(x.to_numpy(), z.to_numpy(), data.y, x_types, z_types)
     test = parts(data.y)[fold]
     rest = np.setdiff1d(np.arange(len(data.y)), test)
     chosen = np.sort(np.random.default_rng(fold).permutation(rest)[:MOST_ROWS])
-    return selected(rows.take(chosen), rows.take(test))
+    return selected(rows.take(chosen), rows.take(test), **settings)
 
 
 def unseen(name: str, repeat: int, fold: int) -> Lines:
@@ -98,7 +116,7 @@ def unlabelled(name: str, labels: int, repeat: int) -> Lines:
     privileged = draw.matrix("z", work.all, work.label)
     selection = select(PARAMS, dtrain, ROUNDS, privileged=privileged, labelled=known, progress=False)
     dall = draw.matrix("xz", work.all, work.label)
-    return judged(selection, dtrain, dall, draw.matrix("x", draw.test), draw.test.y, known)
+    return judged(selection, dtrain, {"all": dall}, draw.matrix("x", draw.test), draw.test.y, known)
 
 
 def compared(what: str, seed: int, size: int = COMPARED_ROWS, **settings: Any) -> Lines:

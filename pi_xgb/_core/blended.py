@@ -29,6 +29,7 @@ class Logistic(Loss):
     """``binary:logistic`` and ``reg:logistic``, which differ in their default metric: mean = sigmoid(margin)."""
 
     kind = "label"
+    takes_noise = True
 
     def __init__(self, objective: str, default_metric: str) -> None:
         self._default_metric = default_metric
@@ -89,6 +90,7 @@ class SquaredError(Loss):
     """``reg:squarederror``, of one target or several: mean = margin."""
 
     takes_targets = True
+    takes_noise = True
     range = NUMBERS
 
     def mean(self, margin: Array) -> Array:
@@ -110,6 +112,7 @@ class Softmax(Loss):
     kind = "label"
     engines = ("callback",)  # XGBoost's own takes whole classes only
     multiclass = True
+    takes_noise = True
     applies_scale_pos_weight = False
 
     def __init__(self, *, predicts_class: bool) -> None:
@@ -178,7 +181,8 @@ class _OfLogarithm(Loss):
 
     def mean(self, margin: Array) -> Array:
         xp = array_module(margin)
-        mean = xp.clip(margin, -_MAX_LOG, _MAX_LOG)
+        mean = xp.minimum(margin, _MAX_LOG)
+        xp.maximum(mean, -_MAX_LOG, out=mean)
         return xp.exp(mean, out=mean)
 
     def margin_of(self, mean: Array) -> Array:
@@ -227,7 +231,9 @@ class Gamma(_OfLogarithm):
 
     def slope(self, mean: Array, target: Array) -> Array:
         slope = target / mean
-        return array_module(mean).subtract(np.float32(1), slope, out=slope)
+        slope *= np.float32(-1)
+        slope += np.float32(1)
+        return slope
 
     def curvature(self, mean: Array, target: Array) -> Array:
         return target / mean

@@ -34,6 +34,9 @@ class Copied(Loss):
     def mean(self, margin: Array) -> Array:
         return margin.copy()
 
+    def margin_of(self, mean: Array) -> Array:
+        return mean
+
     def _without_room(self, obstacle: str) -> Self:
         hindered = copy.copy(self)
         hindered.obstacle = obstacle
@@ -92,6 +95,9 @@ class AFT(Copied):
 
     def mean(self, margin: Array) -> Array:
         return array_module(margin).exp(margin)
+
+    def margin_of(self, mean: Array) -> Array:
+        return np.log(mean)
 
     def label_of(self, matrix: xgboost.DMatrix, name: str = "dtrain") -> Array:
         lower, upper = (matrix.get_float_info(field) for field in self.label_fields)

@@ -9,6 +9,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._xgb.matrix import copy_rows_info
 from .loss import Loss
 
 _CLOSE = np.float32(1e-7)
@@ -24,9 +25,9 @@ def margins_of(mean: Array, loss: Loss) -> Array:
 def eval_of_means(mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> str:
     """What ``Booster.eval`` says of these means as predictions of the rows of ``matrix``."""
     # A booster without trees predicts the base margin of its rows.
-    margin, weight = margins_of(mean, loss), matrix.get_weight()
-    empty = xgboost.DMatrix(
-        np.zeros((len(margin), 1)), matrix.get_label(), weight=weight if weight.size else None, base_margin=margin
-    )
-    own = {name: params[name] for name in ("objective", "num_class", "nthread", "eval_metric") if name in params}
+    margin = margins_of(mean, loss)
+    empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
+    copy_rows_info(matrix, empty)
+    known = ("objective", "num_class", "nthread", "eval_metric", *loss.parameters)
+    own = {name: params[name] for name in known if name in params}
     return str(xgboost.Booster(own, [empty]).eval(empty, "q"))

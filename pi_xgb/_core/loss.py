@@ -71,10 +71,12 @@ class Loss:
     """Whether a base_margin is the logarithm of what a row was exposed to, which its teacher has to know as well."""
     range: ClassVar[Range] = PROBABILITIES
     """Where labels, and the q of teachers, must lie."""
+    takes_noise: ClassVar[bool] = False
+    """Whether a q that is right on average alone does: the gradient is linear in the target, the Hessian without it."""
     label_advice: str = "must be finite, {found}"
     """What an error says of labels outside that range."""
     stand_in: ClassVar[float] = 0.0
-    """A label that XGBoost lets through, for rows whose own nobody knows."""
+    """A label that XGBoost lets through, for rows that have neither a label nor a teacher."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     by_query: ClassVar[bool] = False

@@ -23,7 +23,7 @@ class Task:
 
     spec: Spec
     label: Array
-    """As XGBoost has it; the stand-in of the loss where nobody knows it."""
+    """As XGBoost has it; 0 where nobody knows it."""
     weight: Array | None
     """What each row weighs, with ``scale_pos_weight`` folded in, or its query; None where all weigh 1."""
     labelled: Array | None = None
@@ -41,7 +41,7 @@ class Task:
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(_per_label(labelled, label), label, np.float32(spec.loss.stand_in))
+            label = np.where(_per_label(labelled, label), label, np.float32(0))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod

@@ -123,12 +123,17 @@ class Teacher:
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
         """Its q, checked where it weighs something: nothing else guards the gradient."""
-        name = type(self).__name__
+        name, loss = type(self).__name__, task.spec.loss
+        if self.is_noisy and not loss.takes_noise:
+            raise ValueError(
+                f"what {name} says is right on average alone, and averages are not what {task.spec.objective} learns "
+                "by: use binary:logistic or reg:squarederror"
+            )
         q = self.q(mean, task.told_label, task.weight)
         check_shape(q, mean, name)
         judged = q if np.ndim(weight) == 0 else q[weight > 0]
         if judged.size:
-            check_answer(judged, NUMBERS if self.is_noisy else task.spec.loss.range, name)
+            check_answer(judged, NUMBERS if self.is_noisy else loss.range, name)
         return q
 
 

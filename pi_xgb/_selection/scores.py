@@ -17,7 +17,7 @@ from .._xgb.params import number_of_classes
 
 _SMALLER_IS_BETTER = (
     *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
-    *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik"),
+    *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik", "quantile", "aft-nloglik"),
 )
 _LARGER_IS_BETTER = ("auc", "aucpr")
 """To 0 and 1, of which no margin is finite."""

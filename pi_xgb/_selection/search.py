@@ -116,6 +116,7 @@ class Found:
     gains: list[Interval]
     wrong: float
     """How many of all labelled rows plain XGBoost gets wrong where they are held out, after its rounds."""
+    can_tell: bool
     chosen: int
     folds: list[FoldCurves]
 
@@ -172,8 +173,10 @@ def search(
     gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits)) for row in scores]
     rounds = [int(round_) + 1 for round_ in best]
     wrong = sum(float(fold.wrong[best[0]]) for fold in folds) / len({split.repeat for split in splits})
-    chosen = choose(gains, standard_errors) if wrong >= LEAST_WRONG or standard_errors == 0 else 0
-    return Found(list(candidates), list(splits), mean_curves, rounds, scores, gains, wrong, chosen, folds)
+    # Further rows that only a teacher can use gain so often that few mistakes are no reason to do without.
+    can_tell = wrong >= LEAST_WRONG or problem.labelled is not None or standard_errors == 0
+    chosen = choose(gains, standard_errors) if can_tell else 0
+    return Found(list(candidates), list(splits), mean_curves, rounds, scores, gains, wrong, can_tell, chosen, folds)
 
 
 def held_out_ratio(splits: Sequence[Split]) -> float:

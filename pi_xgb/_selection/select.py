@@ -63,9 +63,9 @@ def select(
 
     Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
     always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
-    standard errors on the same folds, and whenever the folds cannot tell: where plain XGBoost gets fewer than ten of
-    the held-out rows wrong (or there are fewer than ten rows). A gain that is chosen may still be chance: its interval
-    says so. In a fold the teachers see what its training rows have, and nothing of those held out.
+    standard errors on the same folds, and whenever the folds cannot tell: where every row has a label and plain
+    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: its interval says
+    so. In a fold the teachers see what its training rows have, and nothing of those held out.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def select(
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
+    splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
     kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
@@ -246,7 +246,7 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
-        self.mistakes = found.wrong
+        self.mistakes, self._can_tell = found.wrong, found.can_tell
         self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
         self._told = tuple(told)
@@ -346,7 +346,7 @@ class Selection:
             sure = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
             return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{sure}"
         why = f"no gain is convincing, the best is {gain} ({best.name})"
-        if self.mistakes < LEAST_WRONG:
+        if not self._can_tell:
             why = f"the folds cannot tell, plain XGBoost gets {self.mistakes:.0f} rows wrong, {LEAST_WRONG} are needed"
         return f"plain, {self._rounds} rounds: {why}"
 

@@ -18,8 +18,19 @@ _CLASSES, _CATEGORIES = "pi_xgb_classes", "pi_xgb_categories"
 
 def best_round(booster: xgboost.Booster) -> int | None:
     """The best round, counted from 0, of a training that stopped early; else None."""
-    best = booster.attr("best_iteration")
-    return None if best is None else int(best)
+    best = _attribute(booster, "best_iteration")
+    if best is None:
+        return None
+    if not best.isdecimal():
+        raise ValueError(f"the attribute best_iteration of the model is {best!r}, no number of a round: it is damaged")
+    return int(best)
+
+
+def _attribute(booster: xgboost.Booster, name: str) -> str | None:
+    try:
+        return booster.attr(name)
+    except AssertionError:  # XGBoost takes an empty text for a mistake of its own.
+        return ""
 
 
 def rounds_in_use(booster: xgboost.Booster) -> tuple[int, int]:
@@ -110,7 +121,7 @@ def with_classes(booster: xgboost.Booster, classes: Any) -> Iterator[None]:
 
 def read_classes(booster: xgboost.Booster) -> Any:
     """The classes that were kept in the booster as an array, or None."""
-    written = booster.attr(_CLASSES)
+    written = _attribute(booster, _CLASSES)
     if written is None:
         return None
     n_classes = max(configuration_of(booster).n_classes, 2)
@@ -163,7 +174,7 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     if "c" not in types:
         return {}
     categorical = [name for name, kind in zip(names, types, strict=True) if kind == "c"]
-    ours = {name: pd.Index(kept, dtype=object) for name, kept in json.loads(booster.attr(_CATEGORIES) or "{}").items()}
+    ours = _kept_categories(_attribute(booster, _CATEGORIES))
     if set(categorical) <= set(ours):
         return {name: ours[name] for name in categorical}
     kept = _encoded_categories(booster)
@@ -187,6 +198,18 @@ def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
     text = bytes(booster.save_raw("json")).decode()
     begin = text.find('"cats":{')
     return json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
+
+
+def _kept_categories(written: str | None) -> dict[str, pd.Index[Any]]:
+    if written is None:
+        return {}
+    try:
+        kept = json.loads(written)
+        if all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in kept.values()):
+            return {name: pd.Index(names, dtype=object) for name, names in kept.items()}
+    except (ValueError, AttributeError):
+        pass
+    raise ValueError(f"the names of the categories in the model (its attribute {_CATEGORIES}) are damaged")
 
 
 def _decoded(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:

@@ -38,7 +38,7 @@ def disparity_report(
 
     Use it before saying that groups are treated differently, or that one model is fairer than another. A gap is a
     largest or an absolute difference, so that chance alone keeps it above 0: among ten groups of a hundred rows that a
-    model treats alike, two will differ by .2 in the share selected.
+    model treats alike, half of them selected, two will differ by .15 in the share selected.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Rates:
         """Along true gaps to well beyond the one seen, with groups in proportion to where they are."""
         spread = self._centre() * (1 - self._centre())
         error = np.sqrt((np.maximum(spread, 0.25 / self.rows.sum(axis=1, keepdims=True)) / self.rows).max(axis=1).sum())
-        return self._path(self._shape(), self.value + 5 * error, n_draws, generator)
+        return self._path(self._aligned(), self.value + 5 * error, n_draws, generator)
 
     def _centre(self) -> Values:
         return np.asarray((self.rates * self.rows).sum(axis=1, keepdims=True) / self.rows.sum(axis=1, keepdims=True))
@@ -89,6 +89,19 @@ class Rates:
         return (
             shape if self.gap(shape) > 0 else np.where(np.arange(shape.shape[1]) % 2, 0.5, -0.5) * np.ones_like(shape)
         )
+
+    def _aligned(self) -> Values:
+        """Of several rates, the shape whose sum noise bends least: each rate differs as far as its noise goes."""
+        shape = self._shape()
+        if len(shape) == 1:
+            return shape
+        apart = np.abs(shape[:, :, None] - shape[:, None, :]).sum(axis=0)
+        one, other = np.unravel_index(apart.argmax(), apart.shape)
+        between = shape[:, one] - shape[:, other]
+        middle = (shape[:, one] + shape[:, other])[:, None] / 2
+        place = np.clip(between @ (shape - middle) / (between @ between), -0.5, 0.5)
+        noise = np.sqrt((self._centre() * (1 - self._centre()) / self.rows).mean(axis=1))
+        return np.asarray((np.where(between < 0, -1, 1) * np.maximum(noise, 1e-9))[:, None] * place)
 
     def _path(self, shape: Values, furthest: float, n_draws: int, generator: np.random.Generator) -> Path:
         shape = shape - (shape * self.rows).sum(axis=1, keepdims=True) / self.rows.sum(axis=1, keepdims=True)

@@ -1,5 +1,6 @@
 """The page of benchmark results: intervals, tallies, and that it says nothing that is not in the results."""
 
+import dataclasses
 import itertools
 import math
 import re
@@ -18,11 +19,13 @@ from scipy import stats
 from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
 from benchmarks.report import __main__ as report
 from benchmarks.report import figures as report_figures
+from benchmarks.report.against_peers import draw_against_peers
 from benchmarks.report.current import current_section, difference_cell, tally_table
 from benchmarks.report.paper import REFERENCE, WARNING, paper_section
 from benchmarks.report.peers import peers_section
+from benchmarks.report.questions import questions_section
 from benchmarks.report.rest import cost_section, troubles_section
-from benchmarks.report.results import Results, in_order
+from benchmarks.report.results import GROUP_MEASURES, Results, in_order
 from benchmarks.run.results_file import Line, write_whole
 from benchmarks.text import joined, number, signed, table, with_spread
 
@@ -211,7 +214,8 @@ def test_troubles_notes_and_cost_are_listed(tmp_path):
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    monkeypatch.setattr(report, "draw_all", lambda results, folder: [])
+    for name in ("draw_all", "draw_against_peers"):
+        monkeypatch.setattr(report, name, lambda results, folder: [])
 
 
 def test_no_number_of_the_page_is_not_in_the_results(tmp_path, no_pictures):
@@ -278,6 +282,32 @@ def test_pictures_are_drawn_and_shown(tmp_path):
         pixels = image.imread(tmp_path / "figures" / picture.file)[..., :3].reshape(-1, 3)
         assert len(np.unique(pixels.round(1), axis=0)) > 10
         assert f"![{picture.caption}](figures/{picture.file})" in "\n".join(report.gallery(pictures))
+
+
+def test_the_papers_questions_are_answered_from_the_folds(tmp_path):
+    generator, methods = np.random.default_rng(1), ("NF", "PF", "KbPIB", "JPIB", "SVM+", "MFC c chosen")
+    values = {(name, m): generator.uniform(0.6, 0.9, size=4) for name in ("car", "spam", "adult") for m in methods}
+    gap = {"NF": 0.2, "KbPIB": 0.1, "JPIB": 0.3, "MFC c chosen": 0.05}
+    lines = []
+    for line in lines_of(values):
+        if line.dataset == "adult" and line.method in gap:
+            value = gap[line.method] + 0.001 * line.fold
+            lines += [dataclasses.replace(line, measure=f"{short}:sex", value=value) for short in GROUP_MEASURES]
+        lines.append(line)
+    results = Results(pd.DataFrame(lines))
+    text = "\n".join(questions_section(results))
+    one = corrected_interval(values["spam", "JPIB"] - values["spam", "KbPIB"])
+    assert f"| spam | {one.mean:+.4f} +- {one.half:.4f}" in text
+    # Each gap of the one column: KbPIB is fairer in all three, JPIB less fair.
+    assert "| KbPIB | 1 / 0 / 0 | 1 / 0 / 0 | 1 / 0 / 0 |" in text
+    assert "| JPIB | 0 / 0 / 1 | 0 / 0 / 1 | 0 / 0 / 1 |" in text
+    assert "of 6 comparisons on 1 privileged columns with the paper's alpha 3 gaps are smaller" in text
+    means = {m: np.array([values[name, m].mean() for name in ("car", "spam", "adult")]) for m in methods}
+    alike = np.corrcoef(means["PF"], means["JPIB"])[0, 1]
+    gain = np.corrcoef(means["PF"] - means["NF"], means["JPIB"] - means["NF"])[0, 1]
+    assert f"| JPIB | {alike:.3f} | {gain:.3f} | 0.306 |" in text
+    drawn = {picture.file for picture in draw_against_peers(results, tmp_path)}
+    assert drawn == {"jpib_less_svm.png", "jpib_less_mfc.png"}
 
 
 def test_every_method_looks_different():

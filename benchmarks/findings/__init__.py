@@ -1,0 +1,1 @@
+"""FINDINGS.md: the words, and behind every number a committed file."""

@@ -1,0 +1,68 @@
+"""The frontier's page counts each comparison once, and nothing for the constraint where plain XGBoost is compared."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("sklearn", reason="the benchmarks need the extra bench")
+pytest.importorskip("matplotlib", reason="the benchmarks need the extra bench")
+pytest.importorskip("tqdm", reason="the benchmarks need the extra bench")
+pytest.importorskip("scipy", reason="the benchmarks need the extra bench")
+
+from benchmarks.frontier.cells import KL_WEIGHTS, made_split
+from benchmarks.frontier.page import FORMS, comparison, distinct_peers
+from benchmarks.frontier.steps import KL_WEIGHTS as STEP_WEIGHTS
+from benchmarks.frontier.steps import ROUNDS, RULES, measured_steps, steps_section
+
+ODDS = FORMS["Constraints on distributions"]
+
+
+def results(peers):
+    """Two folds of made numbers: our gap halves with every weight and costs .01; peers as (accuracy, gap)."""
+    steps = [("NF", 0.0), *((name, a) for name in ODDS for a in KL_WEIGHTS)]
+    found = {
+        (m, a): (0.9 - 0.01 * ([0.0, *KL_WEIGHTS].index(a)), 0.2 / 2 ** [0.0, *KL_WEIGHTS].index(a)) for m, a in steps
+    }
+    found |= {(name, 0.0): values for name, values in peers.items()}
+    lines = [
+        {"dataset": "car", "method": m, "level": a, "fold": fold, "measure": measure, "value": value + 1e-4 * fold}
+        for (m, a), (accuracy, gap) in found.items()
+        for fold in range(2)
+        for measure, value in (("accuracy", accuracy), ("AUC", accuracy), ("SP", gap), ("EO", gap))
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_plain_xgboost_is_no_win_of_the_constraint():
+    compared = comparison(results({"unfair": (0.8, 0.3), "fair": (0.85, 0.05), "fairer": (0.5, 0.0)}), ODDS)
+    told = compared.set_index(["gap", "peer"]).verdict
+    for gap in ("SP", "EO"):
+        # The peer's gap is larger than that of plain XGBoost: nobody needs a constraint.
+        assert told[gap, "unfair"] == "plain XGBoost better"
+        assert told[gap, "fair"] == "the constraint better"
+        assert told[gap, "fairer"] == "gap not reached"
+    strong = (
+        comparison(results({"strong": (0.95, 0.05), "plain": (0.99, 0.2)}), ODDS).set_index(["gap", "peer"]).verdict
+    )
+    assert strong["SP", "strong"] == "peer better than the constraint"
+    assert strong["SP", "plain"] == "peer better than plain XGBoost"
+
+
+def test_peers_that_are_one_model_are_one_row():
+    found = results({"MFC, c = 0": (0.8, 0.1), "MFC, c chosen": (0.8, 0.1), "other": (0.8, 0.1001)})
+    found.loc[(found.method == "other") & (found.measure == "AUC"), "value"] += 0.1
+    assert list(distinct_peers(found, "car")) == ["MFC, c = 0 = MFC, c chosen", "other"]
+    assert len(comparison(found, ODDS)) == 4
+
+
+def test_the_section_on_the_step_has_every_rule_and_weight(tmp_path):
+    split = made_split("made", 0)
+    found = measured_steps("made", split)
+    assert len(found) == 1 + len(STEP_WEIGHTS) * len(RULES) * len(ROUNDS)
+    found.to_csv(tmp_path / "steps.csv", index=False)
+    rows = [line for line in steps_section(tmp_path / "steps.csv") if line.startswith("| ") and "/" in line]
+    assert len(rows) == 1 + len(STEP_WEIGHTS)
+    one = found[(found.kl_weight == 10) & (found.rule == "1 + a (the paper's)")].sort_values("rounds").iloc[-1]
+    assert f"{one.accuracy:.3f} {one.SP:.3f}" in "\n".join(rows)
+    assert steps_section(tmp_path / "none.csv") == []

@@ -1,0 +1,91 @@
+"""The pages say what the committed files say: every table is computed again, and no figure of FINDINGS is typed."""
+
+import ast
+import inspect
+import re
+
+import pytest
+
+pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
+
+from benchmarks import FOLDER
+from benchmarks.curves import __main__ as curves
+from benchmarks.curves import page as curves_page
+from benchmarks.findings import page as findings
+from benchmarks.findings.numbers import Numbers
+from benchmarks.frontier import __main__ as frontier
+from benchmarks.frontier import page as frontier_page
+from benchmarks.report import __main__ as report
+from benchmarks.selection import page as selection
+from benchmarks.unlabelled import __main__ as unlabelled
+from benchmarks.unlabelled import page as unlabelled_page
+
+
+def results(out):
+    report.write_report(report.results_of([]), out)
+
+
+def learning_curves(out):
+    curves_page.write_page(curves.RESULTS, out, curves.TEST_SHARE)
+
+
+def few_labels(out):
+    unlabelled_page.write_page(unlabelled.RESULTS, unlabelled.breach_of(unlabelled.RESULTS), out)
+
+
+def accuracy_and_fairness(out):
+    frontier_page.write_page(frontier.RESULTS, out)
+
+
+PAGES = {
+    "RESULTS": results,
+    "CURVES": learning_curves,
+    "UNLABELLED": few_labels,
+    "FRONTIER": accuracy_and_fairness,
+    "SELECTION": lambda out: selection.write(FOLDER / "results", out),
+    "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
+}
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Tables are compared here; a picture takes longer than all of them."""
+    monkeypatch.setattr(report, "draw_all", lambda *of: [])
+    for page in (curves_page, unlabelled_page, frontier_page):
+        for name in ("draw", "draw_gains", "draw_split", "draw_breach"):
+            if hasattr(page, name):
+                monkeypatch.setattr(page, name, lambda *of: None)
+
+
+def cells(text):
+    """The rows of all tables, each a list of its cells."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("name", PAGES)
+def test_every_table_comes_from_committed_files(name, tmp_path):
+    out = tmp_path / f"{name}.md"
+    PAGES[name](out)
+    committed, computed = (cells(path.read_text(encoding="utf-8")) for path in (FOLDER / out.name, out))
+    assert len(committed) > 5
+    assert committed == computed
+
+
+@pytest.mark.parametrize("name", ["SELECTION", "FINDINGS"])
+def test_every_word_comes_from_the_program(name, tmp_path):
+    out = tmp_path / f"{name}.md"
+    PAGES[name](out)
+    assert (FOLDER / out.name).read_text(encoding="utf-8") == out.read_text(encoding="utf-8")
+
+
+def test_no_figure_of_findings_is_typed():
+    """Decimal fractions in the words would be such; the version of XGBoost is a name."""
+    tree = ast.parse(inspect.getsource(findings))
+    typed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert len(typed) > 100
+    formats = re.compile(r"\.\d[f%]")
+    words = [text.replace("1.6.2", "") for text in typed if not formats.fullmatch(text)]
+    assert [text for text in words if re.search(r"\.\d", text)] == []
