@@ -167,6 +167,7 @@ def cv(
         if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
+        check_is_dmatrix(dtrain, "dtrain")
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         spec = Spec.read(own)
         guidance = guidance.of_rows(dtrain)
