@@ -39,6 +39,7 @@ templates_path = ["_templates"]
 # The words of the pages.
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
+nb_render_markdown_format = "myst"
 nb_execution_mode = "off"  # notebooks are run by CI, and shown as they are committed
 copybutton_prompt_text = ">>> |... |$ "
 copybutton_prompt_is_regexp = False
