@@ -135,7 +135,14 @@ def test_times_medians_and_counts_are_selected_by_their_own_metric(made: Made, o
 
 
 @pytest.mark.parametrize("objective", ["survival:aft", "reg:absoluteerror", "count:poisson", "rank:ndcg"])
-def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str) -> None:
+def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str, monkeypatch: Any) -> None:
+    curves = search.fold_curves
+
+    def of_labelled_rows(problem: Any, split: Any, *told: Any) -> Any:
+        assert problem.labelled is None or problem.labelled[np.concatenate([split.train, split.test])].all()
+        return curves(problem, split, *told)
+
+    monkeypatch.setattr(search, "fold_curves", of_labelled_rows)
     params = RANKED if objective == "rank:ndcg" else {"objective": objective, "max_depth": 2, "nthread": 1}
     amount = pd.Series(made.amount)
     y: Any = {"reg:absoluteerror": amount, "count:poisson": np.floor(amount)}.get(objective)
@@ -149,6 +156,7 @@ def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str) -
     for missing in (False, True):
         if missing:
             y = y.where(~(unknown if y.ndim == 1 else np.column_stack([unknown, unknown])))
+        told["teacher"] = "privileged" if missing else "all"
         comparison = pi_xgb.compare(made.x, y, made.z, params=params, **COMPARED, **told)
         table = comparison.table.set_index(["fold", "model"])
         assert np.isfinite(table["score"]).all()

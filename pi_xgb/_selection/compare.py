@@ -147,7 +147,9 @@ metric, custom_metric, maximize, standard_errors
     label, names = target.values, target.classes
     check_one_label_each(label, X)
     weight = checked_weight(sample_weight, X)
-    dtrain, privileged_rows = (matrix_of(table, label) for table in (views.student, views.privileged))
+    dtrain, privileged_rows = (
+        matrix_of(table, None if fields else label) for table in (views.student, views.privileged)
+    )
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
