@@ -114,6 +114,18 @@ def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any)
     np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4)
 
 
+def test_several_targets_are_those_of_one_machine(client: Any) -> None:
+    both = np.column_stack([AMOUNT, X[:, 1] - Z[:, 0]]).astype(np.float32)
+    x, z, y = (on_both(client, halves(values)) for values in (X, Z, both))
+    model = pid.DaskPrivilegedXGBRegressor(n_estimators=ROUNDS, max_depth=3, kl_weight=2.0)
+    model.client = client
+    model.fit(x, y, privileged=z)
+    params = {"objective": "reg:squarederror", "max_depth": 3, "nthread": 1}
+    dtrain, privileged = xgb.DMatrix(X, both), xgb.DMatrix(Z, both)
+    alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=2.0)
+    np.testing.assert_allclose(model.get_booster().predict(dtrain), alone.predict(dtrain), rtol=1e-4, atol=1e-5)
+
+
 def test_queries_are_cross_fitted_where_they_lie_and_judged_by_all_workers(client: Any) -> None:
     params, fields = params_of("rank:ndcg"), fields_of("rank:ndcg")
     parts = [{name: half[i] for name, half in ((n, halves(v)) for n, v in fields.items())} for i in (0, 1)]

@@ -11,7 +11,9 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
+from pi_xgb._core.losses import LOSSES
 from pi_xgb._selection import search
+from pi_xgb._selection.scores import Score, score_of_mean
 from pi_xgb.constraints import GroupParity
 
 N_ROWS, N_QUERIES = 240, 40
@@ -179,6 +181,37 @@ def test_plain_xgboost_in_a_comparison_is_that_of_the_bounds(made: Made) -> None
         )
         booster = xgb.train({**params, "eval_metric": "aft-nloglik"}, dtrain, row["rounds"])
         assert row["score"] == pytest.approx(float(booster.eval(dtest).split(":")[1]), rel=1e-5)
+
+
+def test_plain_xgboost_in_a_comparison_weighs_queries(made: Made) -> None:
+    halves = made.query < N_QUERIES // 2
+    folds = [(np.flatnonzero(halves), np.flatnonzero(~halves)), (np.flatnonzero(~halves), np.flatnonzero(halves))]
+    weight = np.where(np.arange(N_QUERIES) % 2, 1.0, 30.0)
+    told = {**COMPARED, "folds": folds, "groups": made.query, "sample_weight": weight[made.query]}
+    comparison = pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **told)
+    table = comparison.table[comparison.table["model"] == "NF"]
+    for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
+        dtrain, dtest = (
+            xgb.DMatrix(
+                made.x.iloc[part],
+                made.relevance[part],
+                qid=made.query[part],
+                weight=weight[np.unique(made.query[part])],
+            )
+            for part in (train, test)
+        )
+        booster = xgb.train({**RANKED, "eval_metric": "ndcg"}, dtrain, row["rounds"])
+        assert row["score"] == pytest.approx(float(booster.eval(dtest).split(":")[1]), abs=1e-5)
+
+
+@pytest.mark.parametrize("exponential", [False, True])
+def test_a_teacher_is_judged_by_the_gain_that_params_name(made: Made, exponential: bool) -> None:
+    params = {"objective": "rank:pairwise", "ndcg_exp_gain": exponential, "eval_metric": "ndcg", "nthread": 1}
+    dtrain, _ = made.ranked()
+    booster = xgb.train(params, dtrain, 3)
+    margin = booster.predict(dtrain, output_margin=True)
+    score = score_of_mean(Score("ndcg", True), margin, dtrain, params, LOSSES["rank:pairwise"].of(params))
+    assert score == pytest.approx(float(booster.eval(dtrain).split(":")[1]), abs=1e-6)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
