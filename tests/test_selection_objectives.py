@@ -102,6 +102,32 @@ def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, judged: floa
     assert final.num_features() == 3
 
 
+def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> None:
+    dtrain, privileged = made.ranked()
+    seen: list[Any] = []
+    curves = search.fold_curves
+    monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
+    its = {**FEW, "teacher": "privileged", "nfold": 4, "crossfit": 4}
+    pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    fold_of = np.empty(N_ROWS, int)
+    for number, (split, _) in enumerate(seen):
+        fold_of[split.test] = number
+
+    def rows(table: pd.DataFrame, which: np.ndarray) -> xgb.DMatrix:
+        return xgb.DMatrix(table[which], made.relevance[which], qid=made.query[which])
+
+    for out, (_, found) in enumerate(seen):
+        train, said = fold_of != out, np.zeros(N_ROWS, np.float32)
+        for fold in set(range(4)) - {out}:  # judged by a teacher that has seen neither
+            neither = xgb.train(RANKED, rows(made.z, train & (fold_of != fold)), 3)
+            said[fold_of == fold] = neither.predict(rows(made.z, fold_of == fold))
+        loss = LOSSES["rank:ndcg"].of(RANKED)
+        q = loss.said(said[train], made.relevance[train].astype(np.float32), np.ones(train.sum(), bool))
+        student = pi_xgb.train({**RANKED, "eval_metric": "ndcg"}, rows(made.x, train), 3, teacher=q, kl_weight=2.0)
+        expected = float(student.eval(rows(made.x, ~train)).split(":")[1])
+        assert found.scores[1, -1] == pytest.approx(expected, abs=1e-5)
+
+
 def test_the_folds_of_the_user_and_queries_with_weights_are_kept(made: Made) -> None:
     weight = np.where(np.arange(N_QUERIES) < 20, 1.0, 5.0)
     dtrain, privileged = made.ranked(weight)
