@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_cli import works
+from helpers_cli import refused, works
 
 import pi_xgb
 from pi_xgb._core.losses import LOSSES
@@ -130,6 +130,45 @@ def test_the_command_line_trains_and_judges_counts(tmp_path, monkeypatch, capsys
         expected = booster.predict(xgb.DMatrix(x)) - claims
         assert table.loc["mae"].item() == pytest.approx(np.abs(expected).mean(), abs=1e-4)
         assert booster.attr("pi_xgb_method") == "kbpib"
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (["--objective", "rank:ndcg"], "--objective rank:ndcg needs the query of each row"),
+        (["--params", "objective=rank:map"], "--objective rank:map needs the query of each row"),
+        (["--objective", "survival:aft"], "--objective survival:aft needs two bounds of the label"),
+        (["--label", "claims,x1"], "--label names one column, got 2: train a model for each"),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "tune", "compare"])
+def test_the_command_line_says_what_it_has_no_column_for(tmp_path, monkeypatch, capsys, command, told, message):
+    monkeypatch.chdir(tmp_path)
+    x, z, claims, _ = data()
+    x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
+    out = ["--out", "model.ubj"] if command == "train" else []
+    refused(capsys, message, command, "claims.csv", "--label", "claims", "--privileged", "z0", *out, *told)
+    assert not (tmp_path / "model.ubj").exists()
+
+
+def test_the_command_line_trains_medians(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    x, z, claims, _ = data()
+    x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
+    told = ["--label", "claims", "--privileged", "z0", "--rounds", "3", "--params", "nthread=1"]
+    works("train", "claims.csv", *told, "--objective", "reg:absoluteerror", "--out", "median.ubj")
+    assert xgb.Booster(model_file="median.ubj").attr("pi_xgb_engine") == "copies"
+
+
+def test_the_ranker_says_how_a_teacher_can_guide_it():
+    from pi_xgb.sklearn import PrivilegedXGBRanker
+
+    x, z, claims, _ = data()
+    query, claims = np.arange(len(x)) // 8, claims.clip(upper=4)
+    with pytest.raises(ValueError, match=r"of PrivilegedXGBRanker: ndcg_exp_gain=False.*or take rank:pairwise"):
+        PrivilegedXGBRanker(n_estimators=2).fit(x, claims, qid=query, privileged=z)
+    # Where nobody teaches, the defaults are XGBoost's own.
+    PrivilegedXGBRanker(n_estimators=2, kl_weight=0.0).fit(x, claims, qid=query, privileged=z)
 
 
 def test_the_regressor_of_a_cluster_trains_counts_with_their_exposure():

@@ -517,10 +517,24 @@ def test_a_regressor_says_what_its_objective_needs(frame):
     settings = {**SETTINGS, "label_col": "amount"}
     for objective, message in [
         ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
-        ("reg:absoluteerror", "a teacher can guide the objectives"),
+        ("reg:expectileerror", "a teacher can guide the objectives"),
+        ("survival:aft", r"needs two bounds per row.*pi_xgb\.train"),
+        ("rank:pairwise", r"needs queries.*pi_xgb\.dask\.train"),
     ]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
+
+
+def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(frame):
+    settings = {**SETTINGS, "label_col": "amount", "objective": "reg:pseudohubererror"}
+    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
+    assert booster.attr("pi_xgb_engine") == "copies"
+    alone = on_one_machine({**PARAMS, "objective": "reg:pseudohubererror"}, "amount")
+    x = xgb.DMatrix(TABLE[X_NAMES])
+    np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
+    for wrong, message in [({"method": "jpib"}, "follows the student"), ({"engine": "native"}, "or 'auto'")]:
+        with pytest.raises(ValueError, match=message):
+            pis.PrivilegedSparkXGBRegressor(**settings, **wrong).fit(frame)
 
 
 def test_a_joint_student_is_not_continued(frame):

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.losses import LOSSES
 from .._core.methods import METHODS, method_named
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
@@ -199,6 +200,13 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     objective = params.setdefault("objective", arguments.objective)
     if arguments.objective not in (None, objective):
         raise ValueError(f"--objective says {arguments.objective} and --params says {objective}: say it once")
+    loss = LOSSES.get(str(objective))
+    if str(objective).startswith("rank:") or (loss is not None and loss.label_fields != ("label",)):
+        needs = "two bounds of the label" if loss is not None and not loss.by_query else "the query of each row"
+        raise ValueError(
+            f"--objective {objective} needs {needs}, for which the command line has no column: train in Python, by "
+            "pi_xgb.train with a DMatrix that has them"
+        )
     return {**params, "seed": params.get("seed", arguments.seed)}
 
 

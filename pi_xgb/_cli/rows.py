@@ -112,6 +112,12 @@ def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
+    targets = arguments.label.split(",")
+    if len(targets) > 1 and arguments.label not in source.columns and set(targets) <= set(source.columns):
+        raise ValueError(
+            f"--label names one column, got {len(targets)}: train a model for each, with the others in --drop, or "
+            "all in one model in Python, by pi_xgb.train with a matrix of labels"
+        )
     of_rows = {name: column for name in _OF_ROWS if (column := getattr(arguments, name))}
     named = {
         "--label": [arguments.label],

@@ -9,6 +9,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
+from .._xgb.matrix import labels_of
 from .blended import AMOUNTS
 from .checks import check_q
 from .loss import NUMBERS, Range
@@ -59,6 +60,11 @@ def attach_teacher(
     if not isinstance(dtrain, xgboost.DMatrix):
         raise TypeError(
             f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
+        )
+    if labels_of(dtrain).ndim == 2:
+        raise ValueError(
+            f"a DMatrix has no room for the q of several targets, dtrain has {labels_of(dtrain).shape[1]}: use "
+            "pi_xgb.cv(..., teacher=q), or pi_xgb.train"
         )
     n_rows = dtrain.num_row()
     known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)

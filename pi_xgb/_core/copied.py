@@ -16,6 +16,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, array_module
+from .._xgb.collective import gathered
 from .loss import NUMBERS, Loss, Range
 
 
@@ -125,6 +126,7 @@ class Ranking(Copied):
 
     kind = "ranking"
     metric = "ndcg"
+    parameters = ("ndcg_exp_gain",)
     by_query = True
 
     def of(self, params: Mapping[str, Any]) -> Loss:
@@ -143,15 +145,15 @@ class Ranking(Copied):
         """
         from scipy.optimize import isotonic_regression
 
-        knots, at, count = np.unique(score[known], return_inverse=True, return_counts=True)
-        mean = np.bincount(at, label[known]) / count
+        judged, truth = gathered(score[known]), gathered(label[known])  # of all workers
+        knots, at, count = np.unique(judged, return_inverse=True, return_counts=True)
+        mean = np.bincount(at, truth) / count
         return np.interp(score, knots, isotonic_regression(mean, weights=count).x).astype(np.float32)
 
 
 class NDCG(Ranking):
     """``rank:ndcg``, whose gain must be the relevance itself where relevance is not whole."""
 
-    parameters = ("ndcg_exp_gain",)
     range = Range(0.0, np.inf, "be at least 0", "give relevances")
     label_advice = "must be at least 0 for rank:ndcg, {found}: they are relevances"
 
@@ -159,8 +161,9 @@ class NDCG(Ranking):
         if _is_true(params.get("ndcg_exp_gain", True)):
             return self._without_room(
                 "with the exponential gain, its default, rank:ndcg takes whole relevances alone, and a teacher says "
-                "2.7. Set params['ndcg_exp_gain'] = False, for labels whose values are gains (2 ** label - 1 are those "
-                "of the default)"
+                "2.7. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), for labels "
+                "whose values are gains (2 ** label - 1 are those of the default), or take rank:pairwise, whose labels "
+                "stay as they are"
             )
         return super().of(params)
 

@@ -28,12 +28,15 @@ from .task import Task
 from .teachers import Teaching
 
 
-def check_copies(spec: Spec, dtrain: xgboost.DMatrix, *, teaches: bool, follows_student: bool) -> None:
-    """Raise where copies would not do what they should; where nobody teaches there are none."""
+def check_copies(spec: Spec, dtrain: xgboost.DMatrix | None, *, teaches: bool, follows_student: bool) -> None:
+    """Raise where copies would not do what they should; where nobody teaches there are none.
+
+    ``dtrain`` is None where it lies on workers, who look at it themselves.
+    """
     if not teaches:
         return
     obstacle = _obstacle(spec, follows_student=follows_student)
-    if obstacle is None and not can_be_stacked(dtrain):
+    if obstacle is None and dtrain is not None and not can_be_stacked(dtrain):
         obstacle = "the rows of dtrain lie in external memory and cannot be read back: build a DMatrix in memory"
     if obstacle:
         raise ValueError(f"a teacher guides {spec.objective} by copies of the rows, and {obstacle}")

@@ -19,7 +19,7 @@ from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import on_one_thread, user_params
 from .._xgb.signature import called_like
-from .checks import check_kl_weight, check_metric
+from .checks import check_is_dmatrix, check_kl_weight, check_metric
 from .cv_copies import CopiedFolds, check_copied_folds
 from .guidance import Guidance
 from .kept import Kept

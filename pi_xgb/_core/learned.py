@@ -232,15 +232,17 @@ def check_groups_apart(groups: Array | None) -> None:
         )
 
 
-def whole_queries(loss: Loss, matrix: xgboost.DMatrix, groups: Array | None) -> Array | None:
-    """The groups that stay together in cross-fitting: queries at least, where rows are ranked within them."""
+def whole_queries(
+    loss: Loss, matrix: xgboost.DMatrix, groups: Array | None, name: str = "crossfit_groups"
+) -> Array | None:
+    """The groups that stay together in folds: queries at least, where rows are ranked within them."""
     query = query_of_row(matrix) if loss.by_query else None
     if query is None or groups is None:
         return groups if query is None else query
     torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
     if torn.any():
         raise ValueError(
-            f"crossfit_groups tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
+            f"{name} tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
             "give all rows of a query the same value, or leave it out, for queries stay whole by themselves"
         )
     return groups
@@ -321,9 +323,9 @@ def learn(
     }
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
     n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
+    check_groups_apart(groups)  # those of the user; queries are numbered on each worker anew
     groups = whole_queries(spec.loss, dprivileged, groups)
     check_crossfit(crossfit, labelled, n_rows, groups)
-    check_groups_apart(groups)
     known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)

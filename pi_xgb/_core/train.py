@@ -303,7 +303,7 @@ def _engine(
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
     follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
     with all_or_none("the choice of the engine"):
-        if _takes_copies(engine, spec):
+        if takes_copies(engine, spec):
             check_copies(spec, dtrain, teaches=guidance.teaches, follows_student=follows)
             if spec.loss.by_query:
                 check_whole_queries(guidance.teacher_weight, dtrain)
@@ -321,7 +321,7 @@ def _engine(
         return "native" if uses_native(engine, spec, obstacle) else "callback"
 
 
-def _takes_copies(engine: str, spec: Spec) -> bool:
+def takes_copies(engine: str, spec: Spec) -> bool:
     """Whether this objective is taught by copies, or an error where another engine was asked for."""
     by_copies = "copies" in spec.loss.engines
     if by_copies and engine not in ("auto", "copies"):

@@ -230,7 +230,7 @@ class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
     """``DaskXGBRegressor`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.dask.DaskXGBRegressor`` mean what they mean there. A teacher can
-    guide the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRegressor`, one target each.
+    guide the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRegressor`.
 
     Parameters
     ----------
@@ -252,8 +252,10 @@ class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
 def _told_labels(y: Any) -> tuple[Any, Any]:
     """y with its least value where it is missing, which is a class where y holds classes, and where it is not.
 
-    The latter is None where the type of y has no missing values.
+    The latter is None where the type of y has no missing values, and for several targets, of which none may be missing.
     """
+    if y.ndim == 2 and y.shape[1] > 1:
+        return y, None
     dtype = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind not in "fO":
         return y, None

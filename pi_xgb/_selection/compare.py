@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import xgboost
 
+from .._arrays import Array
 from .._core.guidance import Guidance
 from .._core.kept import Kept
+from .._core.losses import LOSSES
 from .._core.methods import MethodName
-from .._core.target import read_target
+from .._core.target import Target, on_host, read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
+from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
-from .._xgb.matrix import matrix_of
+from .._xgb.matrix import matrix_of, runs
 from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
@@ -25,7 +30,7 @@ from .problem import Recipe, settled
 from .progress import progress_bar
 from .scores import score_of
 from .search import check_effort, held_out_ratio, in_threads
-from .splits import splits_of
+from .splits import in_order, splits_of
 
 
 def compare(
@@ -84,24 +89,25 @@ def compare(
     ----------
     X, y
         The classifier features and labels, NaN or None where a label is not known. Two values, strings or categories
-        are classes, other numbers are numbers, unless ``params`` name an objective.
+        are classes, other numbers are numbers, unless ``params`` name an objective. For ``survival:aft`` y is a table
+        of two columns, the lower and the upper bound.
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
     params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
 metric, custom_metric, maximize, standard_errors
         As for :func:`pi_xgb.select`.
     sample_weight
-        One weight per row; counts in training and in every score.
+        One weight per row, the same in a query where rows are ranked; counts in training and in every score.
     sizes
         For a learning curve: further numbers of labelled training rows (one or several), drawn from those of each
         fold; all rows without a label stay.
     nfold, repeats, folds, seed
         The outer folds, as for :func:`pi_xgb.select`.
     groups
-        For rows that belong together (one patient, one day): one value per row. The folds, outer and inner, keep
-        each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
-        their group is held out.
+        For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked. The
+        folds, outer and inner, keep each group together; a splitter gets it, and pairs of row numbers are checked
+        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a
+        label train where no row of their group is held out.
     inner_nfold
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
@@ -137,13 +143,21 @@ metric, custom_metric, maximize, standard_errors
     said = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     views = _divided(X, privileged, privileged_features, said)
     own = user_params(params)
-    target = read_target(y, own.get("objective"), missing="unlabelled")
+    target, fields = _read_labels(y, own.get("objective"))
     label, names = target.values, target.classes
     check_one_label_each(label, X)
     weight = checked_weight(sample_weight, X)
-    dtrain = matrix_of(views.student, label, weight=weight)
+    dtrain, privileged_rows = (
+        matrix_of(table, None if fields else label) for table in (views.student, views.privileged)
+    )
+    for matrix in (dtrain, privileged_rows):
+        matrix.set_info(**fields)
+    if target.objective in LOSSES and LOSSES[target.objective].by_query:
+        weight = _ranked(dtrain, privileged_rows, groups, weight, sizes)
+    if weight is not None:
+        dtrain.set_weight(weight)
     guidance = Guidance(
-        matrix_of(views.privileged, label),
+        privileged_rows,
         labelled=target.labelled,
         teacher_weight=teacher_weight,
         crossfit_groups=crossfit_groups,
@@ -153,7 +167,10 @@ metric, custom_metric, maximize, standard_errors
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
     splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **whole)
+    if problem.loss.by_query:
+        splits = in_order(splits)
     controls = smoothers(candidates, crossfit)
+    problem.check_taught([*candidates, *controls])
     five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, names)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
@@ -165,6 +182,44 @@ metric, custom_metric, maximize, standard_errors
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
+
+
+def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
+    """What y says, and the fields of a matrix that hold it where labels are no single number."""
+    if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
+        return read_target(y, objective, missing="unlabelled"), {}
+    bounds = np.array(on_host(y), np.float32)
+    if bounds.ndim != 2 or bounds.shape[1] != 2:
+        raise ValueError(
+            f"{objective} has no label but two bounds, got y of shape {bounds.shape}: give a table of two columns, the "
+            "lower and the upper bound, which is infinite where nobody saw the end"
+        )
+    known = ~np.isnan(bounds).any(axis=1)
+    bounds[~known] = [0, np.inf]
+    fields = dict(zip(LOSSES[objective].label_fields, bounds.T, strict=True))
+    return Target(bounds[:, 0], objective, None, None if known.all() else known), fields
+
+
+def _ranked(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> Any:
+    """Give both matrices the queries that ``groups`` are; the weight of each of them."""
+    together = checked_groups(groups, dtrain.num_row())
+    if together is None:
+        raise ValueError("rows are ranked within queries: pass groups=qid, one value per row")
+    if np.size(sizes):
+        raise ValueError("sizes draw single rows, which tears queries apart: leave sizes out where rows are ranked")
+    lengths, first = runs(pd.factorize(together)[0])
+    if len(lengths) > len(pd.unique(together)):
+        raise ValueError(
+            "the rows of a query must stand next to each other where rows are ranked: sort X, y, privileged and what "
+            "else has a value per row by groups"
+        )
+    dtrain.set_group(lengths)
+    privileged.set_group(lengths)
+    if weight is None:
+        return None
+    if not np.array_equal(np.repeat(weight[first], lengths), weight):
+        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
+    return weight[first]
 
 
 def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from .._rows.checks import check_whole
-from .._xgb.matrix import rows_without_values, side_by_side, slice_rows
+from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem
 from .scores import Score
@@ -38,7 +39,7 @@ class Cell:
 
 def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
     """Every fold at every number of labelled training rows."""
-    label = problem.dtrain.get_label()
+    label = problem.loss.label_of(problem.dtrain)
     full = min(len(split.train) for split in splits)
     if isinstance(sizes, str) or not (isinstance(sizes, Iterable) or np.isscalar(sizes)):
         raise TypeError(f"sizes must be a list of whole numbers of training rows, got {sizes!r}")
@@ -89,7 +90,7 @@ class FiveModels:
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {NF: part, STUDENT: part, **self._others(part, cell)}
-        found = self._found(parts, self._inner(problem, cell), step)
+        found = self._found(parts, _moved(self._inner(problem, cell), part.labelled), step)
         scores: dict[str, float] = {}
         for model in MODELS:
             its, held_out = found[model], test_both if model == ALL else test
@@ -135,7 +136,9 @@ class FiveModels:
         order = np.arange(privileged.num_row())
         order[filled] = rng.permutation(filled)
         shuffled = slice_rows(privileged, order)
-        shuffled.set_label(part.dtrain.get_label())  # Rows of others, next to the labels of these.
+        for field in part.loss.label_fields:  # Rows of others, next to the labels of these.
+            shuffled.set_info(**{field: part.dtrain.get_float_info(field)})
+        copy_queries(part.dtrain, shuffled)
         return {
             ALL: dataclasses.replace(part, dtrain=part.both, both=None),
             SELF: part.learning_from(part.dtrain, None),
@@ -154,7 +157,15 @@ class FiveModels:
         return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
 
     def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
-        """The inner folds, in the row numbers of ``problem.take(cell.rows, ...)``."""
-        label, classes = problem.dtrain.get_label()[cell.rows], problem.loss.probabilities
+        """The inner folds, in numbers of ``cell.rows``."""
+        label, classes = problem.loss.label_of(problem.dtrain)[cell.rows], problem.loss.probabilities
         groups = None if problem.groups is None else problem.groups[cell.rows]
         return splits_of(label, self.inner_nfold, 1, None, self.seed, classes=classes, names=self.names, groups=groups)
+
+
+def _moved(splits: Sequence[Split], labelled: Array | None) -> list[Split]:
+    """The folds of labelled rows in the numbers of all rows."""
+    if labelled is None:
+        return list(splits)
+    where = np.flatnonzero(labelled)
+    return [dataclasses.replace(split, train=where[split.train], test=where[split.test]) for split in splits]

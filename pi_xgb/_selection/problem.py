@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.checks import check_dmatrix, check_is_dmatrix, check_kl_weight
+from .._core.copies import check_copies, check_whole_queries
 from .._core.guidance import Guidance
-from .._core.learned import Folds
+from .._core.learned import Folds, whole_queries
 from .._core.loss import Loss
 from .._core.native import obstacle_to_native
 from .._core.spec import Spec
@@ -61,14 +62,23 @@ class Recipe:
                 )
             check_is_dmatrix(matrix, role)
             check_dmatrix(matrix, role, spec.loss)
-        together = checked_groups(groups, dtrain.num_row())
+        label = spec.loss.label_of(dtrain)
+        if label.ndim == 2:
+            raise ValueError(
+                f"{name} judges one target, and the labels of dtrain have {label.shape[1]} columns: ask for one target "
+                "at a time, or let pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0]) judge all of them"
+            )
+        together = whole_queries(spec.loss, dtrain, checked_groups(groups, dtrain.num_row()), "groups")
         check_constraints(guidance.constraints, dtrain.num_row())
         if guidance.crossfit_groups is None:
             guidance = dataclasses.replace(guidance, crossfit_groups=together)
         guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
         guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
-        if dtrain.get_uint_info("group_ptr").size > 1:
-            raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
+        if dtrain.get_uint_info("group_ptr").size > 1 and not spec.loss.by_query:
+            raise ValueError(
+                f"{name} deals queries as a whole for ranking objectives alone, and {spec.objective} is none: build "
+                "dtrain without qid, and pass groups=qid"
+            )
         both = side_by_side(dtrain, privileged) if sees_all else None
         # From here on what a teacher sees is the library's own choice.
         own, guidance = self._on_few_rows(dtrain.num_row()), dataclasses.replace(guidance, allow_overlap=True)
@@ -116,7 +126,7 @@ class Problem:
         return labelled_part(self.dtrain, self.labelled)
 
     def take(self, rows: Array, held_out: Array) -> Problem:
-        """The same problem for some of the labelled rows, which come first, and all without a label, in own matrices.
+        """The same problem for some of the labelled rows, in their order, and all without a label, in own matrices.
 
         Of the groups of the labelled rows that are ``held_out`` nobody trains.
         """
@@ -125,6 +135,8 @@ class Problem:
             if self.groups is not None:
                 others &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
             rows = np.concatenate([rows, np.flatnonzero(others)])
+            if self.loss.by_query:  # whose rows stand side by side
+                rows = np.sort(rows)
         matrices = [self.dtrain, *([] if self.both is None else [self.both])]
         with exclusive(*matrices, *self.guidance.matrices):
             dtrain, *both = [slice_rows(matrix, rows) for matrix in matrices]
@@ -134,6 +146,17 @@ class Problem:
     def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
         """The same rows, their teachers shown something else."""
         return dataclasses.replace(self, guidance=dataclasses.replace(self.guidance, privileged=privileged), both=both)
+
+    def check_taught(self, candidates: Sequence[Candidate]) -> None:
+        """Where copies of the rows are what teaches: whether they can for every candidate, before any training."""
+        spec = Spec.read(self.recipe.params)
+        if "copies" not in spec.loss.engines:
+            return
+        follows = any(not one.learns_first for one in candidates if one != PLAIN)
+        follows = follows or any(one.follows_student for one, _ in self.guidance.constraints)
+        check_copies(spec, self.dtrain, teaches=True, follows_student=follows)
+        if spec.loss.by_query:
+            check_whole_queries(self.guidance.teacher_weight, self.dtrain)
 
     def warn_of_idle_rows(self) -> None:
         """Rows that have neither a label nor a teacher take no part: once, and not in every training."""

@@ -19,8 +19,7 @@ _SMALLER_IS_BETTER = (
     *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
     *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik", "quantile", "aft-nloglik"),
 )
-_LARGER_IS_BETTER = ("auc", "aucpr")
-"""To 0 and 1, of which no margin is finite."""
+_LARGER_IS_BETTER = ("auc", "aucpr", "ndcg", "map", "pre")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +76,14 @@ def score_of(
         raise ValueError(
             f"maximize speaks of custom_metric alone: which way {metric} is better is known, leave maximize out"
         )
-    if isinstance(metric, str) and metric.partition("@")[0] in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
-        return Score(metric, metric.partition("@")[0] in _LARGER_IS_BETTER)
+    name = metric.partition("@")[0].removesuffix("-") if isinstance(metric, str) else None  # of ndcg@5, ndcg-
+    if name in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
+        return Score(metric, name in _LARGER_IS_BETTER)
+    if loss.by_query or loss.label_fields != ("label",):
+        raise ValueError(
+            f"metric {metric!r} is none of XGBoost's, and a scorer of scikit-learn's knows one label per row, no "
+            f"queries and no bounds: name a metric of XGBoost's, such as {loss.default_metric}, or pass custom_metric"
+        )
     return _scorer(metric, params, loss, dtrain)
 
 

@@ -26,7 +26,7 @@ from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
-from .splits import splits_of, usual_repeats
+from .splits import in_order, splits_of, usual_repeats
 from .words import in_words, name_of
 
 
@@ -70,7 +70,8 @@ def select(
     Parameters
     ----------
     params, dtrain
-        As for :func:`pi_xgb.train`; row weights count in training and in the score.
+        As for :func:`pi_xgb.train`; row weights count in training and in the score. Rankings are dealt to folds by
+        query.
     num_boost_round
         The most rounds that a student may have, and what the teachers of KbPIB have. As in ``xgboost.cv`` each
         candidate gets the number of rounds at which the mean of its scores over all folds is best. Raise it if
@@ -182,11 +183,14 @@ def select(
     sees_all = any(candidate.teacher == "all" for candidate in candidates)
     problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
+    problem.check_taught(candidates)
     classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
+    if problem.loss.by_query:
+        splits = in_order(splits)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
     kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
@@ -195,7 +199,7 @@ def select(
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
+    together = not (crossfit_groups is None and groups is None) and found.candidate.crossfit > 0
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
     told += ["constraints"] * bool(problem.guidance.constraints)
     return Selection(recipe, score, found, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ def splits_of(
             check_classes(label, nfold, names, groups, rows)
         splits = _dealt(label, nfold, repeats, seed, classes=classes, groups=groups)
     return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
+
+
+def in_order(splits: Sequence[Split]) -> list[Split]:
+    """The same folds, their rows in the order that they have among all."""
+    return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
 
 
 def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None) -> list[Split]:

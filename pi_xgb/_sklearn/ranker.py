@@ -19,7 +19,8 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
     All parameters, attributes and methods of ``xgboost.XGBRanker`` mean what they mean there, and without a teacher, or
     with ``kl_weight=0``, the model is its model to the bit. A teacher can guide ``objective="rank:ndcg"``, the default,
-    with ``ndcg_exp_gain=False``, and ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
+    with ``ndcg_exp_gain=False`` (which must be said: the default of XGBoost has no room for a teacher), and
+    ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
     ``score`` as well.
 
     Parameters

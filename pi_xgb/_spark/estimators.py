@@ -9,13 +9,14 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
+from .._core.copies import check_copies
 from .._core.guidance import SETTINGS, Guidance
 from .._core.learned import check_crossfit
 from .._core.methods import MethodName, method_named
 from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES, Engine
+from .._core.train import ENGINES, Engine, takes_copies
 from .._rows.checks import check_choice
 from .._xgb.keywords import SparkKeywords
 from .checks import (
@@ -104,6 +105,12 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=own["unlabelled"] == "teach")
         if not self._classifies:
             spec = Spec.read({"objective": self.getOrDefault("objective")})
+            if spec.loss.by_query or spec.loss.label_fields != ("label",):
+                needs = "queries" if spec.loss.by_query else "two bounds per row"
+                raise ValueError(
+                    f"{spec.objective} needs {needs}, for which there is no column here: train by pi_xgb.train, or "
+                    "on a cluster by pi_xgb.dask.train"
+                )
             spec.loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
         check_crossfit(own["crossfit"], None, rows.n_labelled)
         if rows.n_unlabelled:
@@ -173,6 +180,10 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
         spec = Spec.read(params)
         # As far as it can be known without the matrices, of which there is none on the driver.
+        if takes_copies(self.getOrDefault("engine"), spec):
+            follows = not method_named(self.getOrDefault("method")).learns_first
+            check_copies(spec, None, teaches=self.getOrDefault("kl_weight") > 0, follows_student=follows)
+            return params, keywords, of_matrices
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
         obstacle = obstacle_to_native(spec, follows_student=False, uniform=uniform)
         uses_native(self.getOrDefault("engine"), spec, obstacle)

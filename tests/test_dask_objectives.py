@@ -1,0 +1,138 @@
+"""Objectives that are taught by copies, on a Dask cluster: plain XGBoost there, on rows and copies stacked by hand."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+import pi_xgb
+from pi_xgb._core.losses import LOSSES
+
+da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
+pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
+pid = importlib.import_module("pi_xgb.dask")
+
+N, CUT, ROUNDS = 300, 120, 4
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 9, size=(N, 4)).astype(np.float32)  # every worker has all cuts
+Z = (X[:, :1] + RNG.integers(0, 5, size=(N, 2))).astype(np.float32)
+AMOUNT = np.exp((X[:, 0] + Z[:, 1] + RNG.normal(size=N)) / 9).astype(np.float32)
+QID = np.arange(N) // 10
+OWN: dict[str, dict[str, Any]] = {"rank:ndcg": {"ndcg_exp_gain": False}, "survival:aft": {}, "reg:absoluteerror": {}}
+
+
+def params_of(objective: str) -> dict[str, Any]:
+    return {"objective": objective, "max_depth": 3, **OWN[objective]}
+
+
+def fields_of(objective: str) -> dict[str, np.ndarray]:
+    if objective == "survival:aft":
+        return {"label_lower_bound": AMOUNT, "label_upper_bound": np.where(QID % 3, AMOUNT, np.inf).astype(np.float32)}
+    if objective == "rank:ndcg":
+        return {"label": np.digitize(AMOUNT, [1.5, 2.2, 3.0]).astype(np.float32), "qid": QID}
+    return {"label": AMOUNT}
+
+
+def on_both(client: Any, halves: list[np.ndarray]) -> Any:
+    """A part for each worker, so that the same rows meet in every training."""
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    placed = [
+        client.persist(da.from_array(part, chunks=part.shape), workers=[worker], allow_other_workers=False)
+        for part, worker in zip(halves, workers, strict=True)
+    ]
+    return da.concatenate(placed)
+
+
+def matrix(client: Any, values: list[np.ndarray], fields: list[dict[str, np.ndarray]]) -> Any:
+    its = {name: on_both(client, [one[name] for one in fields]) for name in fields[0]}
+    return pid.DaskDMatrix(client, on_both(client, values), **its)
+
+
+def halves(values: np.ndarray) -> list[np.ndarray]:
+    return [values[:CUT], values[CUT:]]
+
+
+def said_by(booster: xgb.Booster, objective: str) -> np.ndarray:
+    """q of all rows, of a teacher that learned from all."""
+    loss = LOSSES[objective]
+    mean = loss.mean(booster.predict(xgb.DMatrix(Z), output_margin=True))
+    return loss.said(mean, fields_of(objective).get("label", AMOUNT), np.ones(N, bool))
+
+
+@pytest.mark.parametrize("objective", OWN)
+def test_workers_train_what_plain_xgboost_trains_on_their_stacks(client: Any, objective: str) -> None:
+    params, fields = params_of(objective), fields_of(objective)
+    kl_weight = 1.0 if "qid" in fields else 2.0  # XGBoost takes no weights of queries from collections
+    parts = [{name: half[i] for name, half in ((n, halves(v)) for n, v in fields.items())} for i in (0, 1)]
+    dtrain, privileged = (matrix(client, halves(table), parts) for table in (X, Z))
+    student = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, kl_weight=kl_weight)["booster"]
+
+    teacher = xgb.dask.train(client, params, privileged, ROUNDS)["booster"]
+    q = halves(said_by(teacher, objective))
+    stacks = []
+    for part, said in zip(parts, q, strict=True):
+        stack = {name: np.concatenate([own, said]) for name, own in part.items() if name != "qid"}
+        if "qid" in fields:
+            stack["qid"] = np.concatenate([part["qid"], part["qid"] + 1000])
+        else:
+            stack["weight"] = np.repeat(np.float32([1, kl_weight]), len(said))
+        stacks.append(stack)
+    doubled = matrix(client, [np.concatenate([half, half]) for half in halves(X)], stacks)
+    expected = xgb.dask.train(client, params, doubled, ROUNDS)["booster"]
+    test = xgb.DMatrix(X)
+    np.testing.assert_allclose(student.predict(test), expected.predict(test), rtol=1e-4, atol=1e-5)
+    assert student.attr("pi_xgb_engine") == "copies"
+    assert len(np.unique(student.predict(test))) > 10
+
+
+def test_what_an_objective_needs_is_asked_for_before_any_training(client: Any) -> None:
+    x, z, amount = (on_both(client, halves(values)) for values in (X, Z, AMOUNT))
+    for objective, message in (("survival:aft", "two bounds"), ("rank:pairwise", "no queries")):
+        model = pid.DaskPrivilegedXGBRegressor(n_estimators=2, objective=objective)
+        model.client = client
+        with pytest.raises(ValueError, match=message):
+            model.fit(x, amount, privileged=z)
+
+
+def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any) -> None:
+    x, z = (on_both(client, halves(values)) for values in (X, Z))
+    known = QID % 4 > 0
+    y = on_both(client, halves(np.where(known, AMOUNT, np.nan)))
+    model = pid.DaskPrivilegedXGBRegressor(
+        n_estimators=ROUNDS, max_depth=3, objective="reg:pseudohubererror", kl_weight=2.0
+    )
+    model.client = client
+    model.fit(x, y, privileged=z)
+    dtrain, privileged = (xgb.DMatrix(table, np.where(known, AMOUNT, 0)) for table in (X, Z))
+    params = {"objective": "reg:pseudohubererror", "max_depth": 3, "nthread": 1}
+    alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, labelled=known, kl_weight=2.0)
+    test = xgb.DMatrix(X)
+    np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4)
+
+
+def test_several_targets_are_those_of_one_machine(client: Any) -> None:
+    both = np.column_stack([AMOUNT, X[:, 1] - Z[:, 0]]).astype(np.float32)
+    x, z, y = (on_both(client, halves(values)) for values in (X, Z, both))
+    model = pid.DaskPrivilegedXGBRegressor(n_estimators=ROUNDS, max_depth=3, kl_weight=2.0)
+    model.client = client
+    model.fit(x, y, privileged=z)
+    params = {"objective": "reg:squarederror", "max_depth": 3, "nthread": 1}
+    dtrain, privileged = xgb.DMatrix(X, both), xgb.DMatrix(Z, both)
+    alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=2.0)
+    np.testing.assert_allclose(model.get_booster().predict(dtrain), alone.predict(dtrain), rtol=1e-4, atol=1e-5)
+
+
+def test_queries_are_cross_fitted_where_they_lie_and_judged_by_all_workers(client: Any) -> None:
+    params, fields = params_of("rank:ndcg"), fields_of("rank:ndcg")
+    parts = [{name: half[i] for name, half in ((n, halves(v)) for n, v in fields.items())} for i in (0, 1)]
+    dtrain, privileged = (matrix(client, halves(table), parts) for table in (X, Z))
+    # No query of the first worker is judged, which must learn from the other what scores are worth.
+    known = np.arange(N) >= CUT
+    student = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, labelled=known)["booster"]
+    assert len(np.unique(student.predict(xgb.DMatrix(X)))) > 10
+    crossed = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, crossfit=3)["booster"]
+    assert len(np.unique(crossed.predict(xgb.DMatrix(X)))) > 10

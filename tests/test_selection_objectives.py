@@ -1,0 +1,300 @@
+"""``select`` and ``compare`` for objectives that are taught by copies: rankings, times, medians."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+import pi_xgb
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._selection import search
+from pi_xgb._selection.scores import Score, score_of_mean
+from pi_xgb.constraints import GroupParity
+
+N_ROWS, N_QUERIES = 240, 40
+FEW: dict[str, Any] = {"kl_weight": 2.0, "crossfit": 2, "nfold": 2, "progress": False}
+COMPARED: dict[str, Any] = {**FEW, "num_boost_round": 3, "inner_nfold": 2, "repeats": 1}
+RANKED = {"objective": "rank:ndcg", "ndcg_exp_gain": False, "max_depth": 2, "nthread": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    x: pd.DataFrame
+    z: pd.DataFrame
+    amount: np.ndarray
+    query: np.ndarray
+
+    @property
+    def relevance(self) -> np.ndarray:
+        return np.digitize(self.amount, [0.5, 1.5, 4.0])
+
+    def ranked(self, weight: Any = None) -> tuple[xgb.DMatrix, xgb.DMatrix]:
+        first, second = (xgb.DMatrix(table, self.relevance, qid=self.query) for table in (self.x, self.z))
+        if weight is not None:
+            first.set_weight(weight)
+        return first, second
+
+    def for_objective(self, objective: str) -> tuple[xgb.DMatrix, xgb.DMatrix]:
+        if objective == "survival:aft":
+            upper = np.where(self.query % 3 == 0, np.inf, self.amount)
+            bounds = {"label_lower_bound": self.amount, "label_upper_bound": upper}
+            return xgb.DMatrix(self.x, **bounds), xgb.DMatrix(self.z, **bounds)
+        label = np.floor(self.amount) if objective == "count:poisson" else self.amount
+        return xgb.DMatrix(self.x, label), xgb.DMatrix(self.z, label)
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=N_ROWS)
+    x = pd.DataFrame(u[:, None] + 2 * rng.normal(size=(N_ROWS, 3))).add_prefix("x")
+    z = pd.DataFrame({"z0": u + 0.2 * rng.normal(size=N_ROWS)})
+    sizes = np.bincount(rng.integers(0, N_QUERIES, N_ROWS - 3 * N_QUERIES), minlength=N_QUERIES) + 3
+    return Made(x, z, np.exp(u), np.repeat(np.arange(N_QUERIES), sizes))
+
+
+def by_hand(made: Made, train: np.ndarray, test: np.ndarray, kl_weight: float, labelled: Any = None) -> float:
+    """NDCG on the held-out queries of a student trained on the others, by the public functions alone."""
+
+    def rows(table: pd.DataFrame, which: np.ndarray) -> xgb.DMatrix:
+        return xgb.DMatrix(table.iloc[which], made.relevance[which], qid=made.query[which])
+
+    dtrain, privileged = rows(made.x, train), rows(made.z, train)
+    guided: dict[str, Any] = {"privileged": privileged, "crossfit": 2, "kl_weight": kl_weight}
+    if labelled is not None:
+        guided["labelled"] = labelled[train]
+    if kl_weight == 0:
+        guided = {}
+        dtrain = rows(made.x, train if labelled is None else train[labelled[train]])
+    booster = pi_xgb.train({**RANKED, "eval_metric": "ndcg"}, dtrain, 3, **guided)
+    return float(booster.eval(rows(made.x, test)).split(":")[1])
+
+
+@pytest.mark.parametrize("judged", [1.0, 0.6])
+def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, judged: float, monkeypatch: Any) -> None:
+    dtrain, privileged = made.ranked()
+    # Queries that nobody judged, and one that is judged in part.
+    labelled = None if judged == 1 else made.query < judged * N_QUERIES
+    if labelled is not None:
+        labelled[np.flatnonzero(made.query == 3)[1]] = False
+    seen: list[Any] = []
+    curves = search.fold_curves
+    monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
+    its = {**FEW, "teacher": "privileged", "labelled": labelled, "standard_errors": 0}
+    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    assert (selection.metric, selection.maximize) == ("ndcg", True)
+    everything = np.arange(N_ROWS)
+    for split, found in seen:
+        assert not set(made.query[split.train]) & set(made.query[split.test])
+        train = split.train
+        if labelled is not None:
+            others = everything[~labelled & ~np.isin(made.query, made.query[split.test])]
+            train = np.sort(np.concatenate([train, others]))
+        for kl_weight, scores in zip((0.0, 2.0), found.scores, strict=True):
+            assert scores[-1] == pytest.approx(by_hand(made, train, split.test, kl_weight, labelled), abs=1e-5)
+        assert 0 < found.teachers[1] <= 1
+    final = selection.train(dtrain, privileged=privileged, **({} if labelled is None else {"labelled": labelled}))
+    assert final.num_features() == 3
+
+
+def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> None:
+    dtrain, privileged = made.ranked()
+    seen: list[Any] = []
+    curves = search.fold_curves
+    monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
+    its = {**FEW, "teacher": "privileged", "nfold": 4, "crossfit": 4}
+    pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    fold_of = np.empty(N_ROWS, int)
+    for number, (split, _) in enumerate(seen):
+        fold_of[split.test] = number
+
+    def rows(table: pd.DataFrame, which: np.ndarray) -> xgb.DMatrix:
+        return xgb.DMatrix(table[which], made.relevance[which], qid=made.query[which])
+
+    for out, (_, found) in enumerate(seen):
+        train, said = fold_of != out, np.zeros(N_ROWS, np.float32)
+        for fold in set(range(4)) - {out}:  # judged by a teacher that has seen neither
+            neither = xgb.train(RANKED, rows(made.z, train & (fold_of != fold)), 3)
+            said[fold_of == fold] = neither.predict(rows(made.z, fold_of == fold))
+        loss = LOSSES["rank:ndcg"].of(RANKED)
+        q = loss.said(said[train], made.relevance[train].astype(np.float32), np.ones(train.sum(), bool))
+        student = pi_xgb.train({**RANKED, "eval_metric": "ndcg"}, rows(made.x, train), 3, teacher=q, kl_weight=2.0)
+        expected = float(student.eval(rows(made.x, ~train)).split(":")[1])
+        assert found.scores[1, -1] == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_folds_of_the_user_and_queries_with_weights_are_kept(made: Made) -> None:
+    weight = np.where(np.arange(N_QUERIES) < 20, 1.0, 5.0)
+    dtrain, privileged = made.ranked(weight)
+    halves = made.query % 2 == 0
+    shuffled = np.random.default_rng(0).permutation(N_ROWS)
+    folds = [(shuffled[halves[shuffled]], shuffled[~halves[shuffled]])]
+    folds.append(folds[0][::-1])
+    its: dict[str, Any] = {**FEW, "folds": folds, "teacher": "privileged", "metric": "ndcg@3"}
+    del its["nfold"]
+    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    plain = selection.table[selection.table["candidate"] == "plain"]
+    rows = [
+        xgb.DMatrix(
+            made.x[part], made.relevance[part], qid=made.query[part], weight=weight[np.unique(made.query[part])]
+        )
+        for part in (halves, ~halves)
+    ]
+    params = {**RANKED, "eval_metric": "ndcg@3"}
+    for (train, test), score in zip((rows, rows[::-1]), plain["score"], strict=True):
+        booster = xgb.train(params, train, int(plain["rounds"].iloc[0]))
+        assert score == pytest.approx(float(booster.eval(test).split(":")[1]), abs=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["survival:aft", "reg:absoluteerror", "count:poisson"])
+def test_times_medians_and_counts_are_selected_by_their_own_metric(made: Made, objective: str) -> None:
+    dtrain, privileged = made.for_objective(objective)
+    params = {"objective": objective, "max_depth": 2, "nthread": 1}
+    selection = pi_xgb.select(params, dtrain, 3, privileged=privileged, **FEW, repeats=1)
+    assert selection.metric == {"s": "aft-nloglik", "r": "mae", "c": "poisson-nloglik"}[objective[0]]
+    assert np.isfinite(selection.table["score"]).all()
+    assert len(selection.table) == 4
+    assert np.isfinite(selection.summary["teacher_score"].iloc[1])
+
+
+@pytest.mark.parametrize("objective", ["survival:aft", "reg:absoluteerror", "count:poisson", "rank:ndcg"])
+def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str, monkeypatch: Any) -> None:
+    curves = search.fold_curves
+
+    def of_labelled_rows(problem: Any, split: Any, *told: Any) -> Any:
+        assert problem.labelled is None or problem.labelled[np.concatenate([split.train, split.test])].all()
+        return curves(problem, split, *told)
+
+    monkeypatch.setattr(search, "fold_curves", of_labelled_rows)
+    params = RANKED if objective == "rank:ndcg" else {"objective": objective, "max_depth": 2, "nthread": 1}
+    amount = pd.Series(made.amount)
+    y: Any = {"reg:absoluteerror": amount, "count:poisson": np.floor(amount)}.get(objective)
+    told: dict[str, Any] = {}
+    if objective == "survival:aft":
+        y = pd.DataFrame({"lower": amount, "upper": np.where(made.query % 3 == 0, np.inf, amount)})
+    if objective == "rank:ndcg":
+        y, told = pd.Series(made.relevance).astype(float), {"groups": made.query}
+        told["sample_weight"] = 1.0 + made.query % 2
+    unknown = made.query % 5 == 0
+    for missing in (False, True):
+        if missing:
+            y = y.where(~(unknown if y.ndim == 1 else np.column_stack([unknown, unknown])))
+        told["teacher"] = "privileged" if missing else "all"
+        comparison = pi_xgb.compare(made.x, y, made.z, params=params, **COMPARED, **told)
+        table = comparison.table.set_index(["fold", "model"])
+        assert np.isfinite(table["score"]).all()
+        assert (table["n_train"] + table["n_test"] == N_ROWS - missing * unknown.sum()).all()
+        # z is what the labels are made of, and so the ceiling is higher than what x says.
+        assert table["gain"].xs("All", level="model").mean() > 0.01
+
+
+def test_plain_xgboost_in_a_comparison_is_that_of_the_bounds(made: Made) -> None:
+    upper = np.where(made.query % 3 == 0, np.inf, made.amount)
+    folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    params = {"objective": "survival:aft", "max_depth": 2, "nthread": 1}
+    its = {**COMPARED, "nfold": 2, "folds": folds, "kl_weight": 1.0}
+    comparison = pi_xgb.compare(made.x, np.column_stack([made.amount, upper]), made.z, params=params, **its)
+    table = comparison.table[comparison.table["model"] == "NF"]
+    for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
+        dtrain, dtest = (
+            xgb.DMatrix(made.x.iloc[part], label_lower_bound=made.amount[part], label_upper_bound=upper[part])
+            for part in (train, test)
+        )
+        booster = xgb.train({**params, "eval_metric": "aft-nloglik"}, dtrain, row["rounds"])
+        assert row["score"] == pytest.approx(float(booster.eval(dtest).split(":")[1]), rel=1e-5)
+
+
+def test_plain_xgboost_in_a_comparison_weighs_queries(made: Made) -> None:
+    halves = made.query < N_QUERIES // 2
+    folds = [(np.flatnonzero(halves), np.flatnonzero(~halves)), (np.flatnonzero(~halves), np.flatnonzero(halves))]
+    weight = np.where(np.arange(N_QUERIES) % 2, 1.0, 30.0)
+    told = {**COMPARED, "folds": folds, "groups": made.query, "sample_weight": weight[made.query]}
+    comparison = pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **told)
+    table = comparison.table[comparison.table["model"] == "NF"]
+    for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
+        dtrain, dtest = (
+            xgb.DMatrix(
+                made.x.iloc[part],
+                made.relevance[part],
+                qid=made.query[part],
+                weight=weight[np.unique(made.query[part])],
+            )
+            for part in (train, test)
+        )
+        booster = xgb.train({**RANKED, "eval_metric": "ndcg"}, dtrain, row["rounds"])
+        assert row["score"] == pytest.approx(float(booster.eval(dtest).split(":")[1]), abs=1e-5)
+
+
+@pytest.mark.parametrize("exponential", [False, True])
+def test_a_teacher_is_judged_by_the_gain_that_params_name(made: Made, exponential: bool) -> None:
+    params = {"objective": "rank:pairwise", "ndcg_exp_gain": exponential, "eval_metric": "ndcg", "nthread": 1}
+    dtrain, _ = made.ranked()
+    booster = xgb.train(params, dtrain, 3)
+    margin = booster.predict(dtrain, output_margin=True)
+    score = score_of_mean(Score("ndcg", True), margin, dtrain, params, LOSSES["rank:pairwise"].of(params))
+    assert score == pytest.approx(float(booster.eval(dtrain).split(":")[1]), abs=1e-6)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "jpib": ({}, {"method": ["kbpib", "jpib"]}, "follows the student.*method='kbpib'"),
+    "exponential gain": ({"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),
+    "a constraint": ({}, {"constraints": [(GroupParity(np.arange(N_ROWS) % 2), 1.0)]}, "follows the student"),
+    "half-taught queries": ({}, {"teacher_weight": 1.0 + np.arange(N_ROWS) % 2}, "teacher_weight differs"),
+    "torn queries": ({}, {"groups": np.arange(N_ROWS)}, "groups tear"),
+    "folds through queries": ({}, {"folds": [(np.arange(121), np.arange(121, 240))] * 2}, "on both sides"),
+    "a scorer": ({}, {"metric": "roc_auc"}, "no queries and no bounds: .* such as ndcg"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_cannot_be_selected_is_refused_before_any_training(made: Made, why: str, monkeypatch: Any) -> None:
+    params, told, message = REFUSED[why]
+    dtrain, privileged = made.ranked()
+    monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
+    with pytest.raises(ValueError, match=message):
+        pi_xgb.select({**RANKED, **params}, dtrain, 3, privileged=privileged, **{**FEW, **told})
+
+
+def test_queries_of_other_objectives_are_refused(made: Made) -> None:
+    dtrain, privileged = made.ranked()
+    with pytest.raises(ValueError, match="without qid, and pass groups=qid"):
+        pi_xgb.select({"objective": "reg:squarederror"}, dtrain, 3, privileged=privileged, **FEW)
+
+
+NOT_COMPARED: dict[str, tuple[dict[str, Any], str]] = {
+    "no queries": ({}, "pass groups=qid"),
+    "scattered": ({"groups": np.arange(N_ROWS) % 40}, "next to each other"),
+    "sizes": ({"groups": np.arange(N_ROWS) // 6, "sizes": [30]}, "leave sizes out"),
+    "weights": ({"groups": np.arange(N_ROWS) // 6, "sample_weight": np.arange(1, N_ROWS + 1)}, "within a query"),
+    "jpib": ({"groups": np.arange(N_ROWS) // 6, "method": "jpib"}, "follows the student"),
+}
+
+
+@pytest.mark.parametrize("why", NOT_COMPARED)
+def test_what_cannot_be_compared_is_refused_before_any_training(made: Made, why: str, monkeypatch: Any) -> None:
+    told, message = NOT_COMPARED[why]
+    monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
+    with pytest.raises(ValueError, match=message):
+        pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **{**COMPARED, **told})
+
+
+def test_a_time_without_bounds_is_no_y(made: Made) -> None:
+    with pytest.raises(ValueError, match="a table of two columns"):
+        pi_xgb.compare(made.x, made.amount, made.z, params={"objective": "survival:aft"}, **COMPARED)
+
+
+def test_several_targets_are_refused_with_the_mend(made: Made) -> None:
+    both = np.column_stack([made.amount, made.amount])
+    dtrain, privileged = xgb.DMatrix(made.x, both), xgb.DMatrix(made.z, both)
+    params = {"objective": "reg:squarederror"}
+    with pytest.raises(ValueError, match=r"have 2 columns: ask for one target at a time, or let pi_xgb\.cv"):
+        pi_xgb.select(params, dtrain, 3, privileged=privileged, **FEW)
+    with pytest.raises(ValueError, match="y must be one column, got 2: take them one at a time"):
+        pi_xgb.compare(made.x, both, made.z, params=params, **COMPARED)
+    with pytest.raises(ValueError, match=r"no room for the q of several targets, dtrain has 2: use pi_xgb\.cv"):
+        pi_xgb.attach_teacher(dtrain, both)
