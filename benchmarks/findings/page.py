@@ -165,6 +165,11 @@ def peers(n: Numbers) -> str:
     ]
     car = n.difference("current", "car", "EBM")
     return f"""\
+## The paper's questions
+
+Section 6 of [RESULTS.md](RESULTS.md#6-the-papers-questions) answers them from the folds: JPIB against KbPIB head to head,
+whether teaching by privileged features makes models fairer (it does not), and the correlations that the paper prints.
+
 ## Against the peers
 
 On every set, all that can run: SVM, SVM+, L2-SVM+, GPC, GPC+, MFC, Fairlearn, FairGBM, EBM and DP-EBM, on the same

@@ -36,7 +36,7 @@ def few_labels(out):
 
 
 def accuracy_and_fairness(out):
-    frontier_page.write_page(frontier.RESULTS, out)
+    frontier_page.write_page(frontier.RESULTS, frontier.STEPS, out)
 
 
 PAGES = {
@@ -52,7 +52,8 @@ PAGES = {
 @pytest.fixture
 def without_pictures(monkeypatch):
     """Tables are compared here; a picture takes longer than all of them."""
-    monkeypatch.setattr(report, "draw_all", lambda *of: [])
+    for name in ("draw_all", "draw_against_peers"):
+        monkeypatch.setattr(report, name, lambda *of: [])
     for page in (curves_page, unlabelled_page, frontier_page):
         for name in ("draw", "draw_gains", "draw_split", "draw_breach"):
             if hasattr(page, name):
