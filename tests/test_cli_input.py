@@ -246,6 +246,8 @@ def test_a_kept_column_of_the_name_of_an_answer_is_refused(trained, capsys):
 def test_texts_that_xgboost_cannot_keep_are_named(files, capsys):
     rows, _ = files
     rows.assign(colour="a\0b").to_csv("nul.csv", index=False)
+    if pd.read_csv("nul.csv")["colour"].iloc[0] != "a\0b":
+        pytest.skip("this pandas ends a text at its NUL")
     refused(capsys, "the column 'colour' of nul.csv has a text with a NUL", "train", "nul.csv", *ON_ROWS["train"])
 
 
