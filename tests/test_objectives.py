@@ -343,7 +343,8 @@ def test_what_several_targets_cannot():
     other[3, 1] += 1
     with pytest.raises(ValueError, match="disagree in 1 rows, first in row 3"):
         pi_xgb.train(rows.params, rows.dtrain(), 2, privileged=xgb.DMatrix(rows.z, other))
-    attached = pi_xgb.attach_teacher(rows.dtrain(), rows.q[:, 0])
+    attached = pi_xgb.attach_teacher(xgb.DMatrix(rows.x, rows.y[:, 0]), rows.q[:, 0])
+    attached.set_label(rows.y)
     with pytest.raises(ValueError, match="room for a teacher of one target, and this one has 2"):
         xgb.train(rows.params, attached, 2, obj=pi_xgb.KLObjective())
 

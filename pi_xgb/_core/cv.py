@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -169,40 +171,22 @@ def cv(
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
-        spec = Spec.read(own)
-        guidance = guidance.of_rows(dtrain)
-        task = _checked_task(spec, dtrain, num_boost_round, guidance)
-        nobody_counts = privileged is None and not any(teaching.counts for teaching in guidance.teachings_at_hand(task))
-        spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
-        by_copies, query = "copies" in spec.loss.engines, query_of_row(dtrain) if spec.loss.by_query else None
-        if by_copies:
-            check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
-        dealt = _row_folds(task.label, task.labelled, query, nfold, stratified, folds, shuffle, seed)
-        row_folds = _with_unlabelled(dealt, task.labelled, query)
+        deal = functools.partial(
+            _row_folds, nfold=nfold, stratified=stratified, folds=folds, shuffle=shuffle, seed=seed
+        )
+        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
         options = (nfold, stratified, metrics, maximize, early_stopping_rounds, seed, shuffle, custom_metric, fpreproc)
-        teachers = [guidance.weighing(1.0), *guidance.matrices]
-        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options, dealt, teachers)
-        learned = None
-        if not all(str(weight) in kept for weight in grid) and guidance.weighing(max(grid)).learns_first:
-            # One teacher serves every kl_weight of its fold.
-            learned = [_learned(guidance.take(rows), spec, dtrain, rows, num_boost_round) for rows, _ in row_folds]
+        teachers = [rows.guidance.weighing(1.0), *rows.guidance.matrices]
+        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options, rows.dealt, teachers)
+        if not all(str(weight) in kept for weight in grid):
+            rows = rows.with_teachers(max(grid))
 
         def history(weight: float) -> Any:
             listeners = callbacks
             if several:
                 listeners = [*copy.deepcopy(list(callbacks or ())), *_saying(weight, verbose_eval, show_stdv)]
-            if by_copies:
-                own = learned if learned and weight else [guidance.take(rows) for rows, _ in row_folds]
-                weighed = [one.weighing(weight) for one in own]
-                its_folds = CopiedFolds(dtrain, row_folds, weighed, num_boost_round, fpreproc)
-                return run(spec.params, None, listeners, cv_on(its_folds))
-            if weight == 0 or nobody_counts:
-                return run(params, dealt, listeners)  # of labelled rows alone
-            # Teachers that follow the student change as they teach: each cell needs its own.
-            own = learned or [guidance.take(rows) for rows, _ in row_folds]
-            cell = _Cell([one.weighing(weight) for one in own], num_boost_round, fpreproc)
-            shown = shown_predictions(custom_metric, spec.loss)
-            return run(spec.params, row_folds, listeners, obj=cell.gradient, fpreproc=cell.prepare, custom_metric=shown)
+            chosen, where, further = rows.told(weight, params, custom_metric, fpreproc)
+            return run(chosen, where, listeners, **further)
 
         once = history if not several else kept.through(history, str, dict, pd.DataFrame if as_pandas else dict)
         if n_jobs == 1 or not several:
@@ -214,6 +198,77 @@ def cv(
     if not several:
         return histories[grid[0]]
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
+
+
+@dataclasses.dataclass(frozen=True)
+class _Folds:
+    """The rows in folds, and who teaches on each, whatever it weighs."""
+
+    spec: Spec
+    dtrain: xgboost.DMatrix
+    num_boost_round: int
+    guidance: Guidance
+    dealt: list[Fold]
+    """Of the rows that have a label."""
+    row_folds: list[Fold]
+    """With the others in the training parts."""
+    nobody_counts: bool
+    learned: list[Guidance] | None = None
+    """Per fold, with a teacher that is trained already."""
+
+    @classmethod
+    def of(
+        cls,
+        spec: Spec,
+        dtrain: xgboost.DMatrix,
+        num_boost_round: int,
+        guidance: Guidance,
+        grid: list[float],
+        deal: Callable[..., list[Fold]],
+        *,
+        several: bool,
+    ) -> _Folds:
+        """Everything checked, nothing trained."""
+        guidance = guidance.of_rows(dtrain)
+        task = _checked_task(spec, dtrain, num_boost_round, guidance)
+        teachings = guidance.teachings_at_hand(task)
+        nobody_counts = guidance.privileged is None and not any(teaching.counts for teaching in teachings)
+        spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
+        if "copies" in spec.loss.engines:
+            check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
+        query = query_of_row(dtrain) if spec.loss.by_query else None
+        dealt = deal(task.label, task.labelled, query)
+        row_folds = _with_unlabelled(dealt, task.labelled, query)
+        return cls(spec, dtrain, num_boost_round, guidance, dealt, row_folds, nobody_counts)
+
+    def with_teachers(self, largest: float) -> _Folds:
+        """With the teachers that learn first: one serves every kl_weight of its fold."""
+        if not self.guidance.weighing(largest).learns_first:
+            return self
+        taught = [
+            _learned(self.guidance.take(rows), self.spec, self.dtrain, rows, self.num_boost_round)
+            for rows, _ in self.row_folds
+        ]
+        return dataclasses.replace(self, learned=taught)
+
+    def told(self, weight: float, params: Any, custom_metric: Any, fpreproc: Any) -> tuple[Any, Any, dict[str, Any]]:
+        """Params, folds and further keywords of ``xgboost.cv`` for one kl_weight."""
+        by_copies = "copies" in self.spec.loss.engines
+        if not by_copies and (weight == 0 or self.nobody_counts):
+            return params, self.dealt, {}  # of labelled rows alone
+        # Teachers that follow the student change as they teach: each weight needs its own.
+        own = self.learned if weight else None
+        weighed = [one.weighing(weight) for one in own or [self.guidance.take(rows) for rows, _ in self.row_folds]]
+        if by_copies:
+            its_folds = CopiedFolds(self.dtrain, self.row_folds, weighed, self.num_boost_round, fpreproc)
+            return self.spec.params, None, {"its_cv": cv_on(its_folds)}
+        cell = _Cell(weighed, self.num_boost_round, fpreproc)
+        shown = shown_predictions(custom_metric, self.spec.loss)
+        return (
+            self.spec.params,
+            self.row_folds,
+            {"obj": cell.gradient, "fpreproc": cell.prepare, "custom_metric": shown},
+        )
 
 
 def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:

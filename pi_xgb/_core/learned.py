@@ -257,7 +257,7 @@ def check_teacher_rounds(num_boost_round: int) -> None:
         )
 
 
-class Kept:
+class _Once:
     """A booster that several ask for, from any thread, and that is trained once."""
 
     def __init__(self) -> None:
@@ -279,7 +279,7 @@ class Folds:
     held_out: int = -1
     whose: str = ""
     """What the teachers are called, of whom there may be several kinds."""
-    _kept: dict[tuple[str, frozenset[int]], Kept] = dataclasses.field(default_factory=dict)
+    _kept: dict[tuple[str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
 
     def take(self, rows: Array) -> Folds:
         """The folds of some of the rows."""
@@ -288,7 +288,7 @@ class Folds:
     @contextlib.contextmanager
     def booster_without(self, fold: int, fit: Callable[[], xgboost.Booster]) -> Iterator[xgboost.Booster]:
         """The booster that has not seen this fold either, held against other threads."""
-        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), Kept())
+        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), _Once())
         with kept.lock:
             kept.booster = kept.booster or fit()
             yield kept.booster
