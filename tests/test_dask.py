@@ -417,7 +417,7 @@ class Dies(xgb.callback.TrainingCallback):
         return False
 
 
-# The last test of this file: the cluster has a worker fewer for a moment.
+# The last test of this file: the cluster has a worker fewer until the end of it.
 def test_a_lost_worker_ends_the_training(client):
     x, z, y, *_ = rows()
     homes = (0, 1, 0, 1)
@@ -431,3 +431,4 @@ def test_a_lost_worker_ends_the_training(client):
     # The same matrices are of no use after that, and are refused at once.
     with pytest.raises(ConnectionError, match="held partitions of dtrain are gone"):
         train(client, dtrain, privileged=privileged)
+    client.wait_for_workers(2, timeout=60)  # the nanny starts another, for the tests that follow
