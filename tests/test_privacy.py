@@ -459,7 +459,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"bounds": None}, ValueError, "bounds must say"),
         ({"bounds": {}}, ValueError, "bounds must say"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
-        ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, "no the columns 'z2' in z|columns 'z2'"),
+        ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, "there are bounds for 'z2' besides"),
         ({"bounds": {**BOUNDS, "z1": (3, -3)}}, ValueError, "low < high"),
         ({"bounds": {**BOUNDS, "z1": (0, math.inf)}}, ValueError, "pair of finite numbers"),
         ({"bounds": {**BOUNDS, "z1": (0, 1, 2)}}, ValueError, "pair of finite numbers"),
@@ -490,7 +490,7 @@ def test_bad_input_is_refused_before_anything_is_spent(data, options, error, mes
 @pytest.mark.parametrize(
     ("z", "y", "labelled", "message"),
     [
-        (lambda z: z.assign(z0=z["z0"].where(z.index != 3)), None, None, "'z0' of z has 1 missing values"),
+        (lambda z: z.assign(z0=z["z0"].where(z.index != 3)), None, None, "'z0' of z has missing values"),
         (lambda z: z.assign(z1="a"), None, None, "declare its categories as a list"),
         (lambda z: z[:399], None, None, "one value per row"),
         (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
@@ -545,12 +545,13 @@ class Own:
 
 
 def test_a_model_that_states_its_budget(data):
-    teacher = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y)
+    model = Own()
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
     assert teacher.budget.model.epsilon == 0.4  # a row that changes is one that goes and one that comes
     assert teacher.budget.model.delta == pytest.approx((1 + math.exp(0.2)) * 1e-7)
     assert teacher.budget.model.epsilon + teacher.budget.rows.epsilon == EPSILON
     assert teacher.spent == (EPSILON, DELTA)
-    assert list(teacher._teacher._model.seen.columns) == ["z0", "z1"]
+    assert list(model.seen.columns) == ["z0", "z1"]
 
 
 @pytest.mark.parametrize(
@@ -629,7 +630,7 @@ def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monke
 def test_dp_ebm_teaches(dp_ebm, data, dtrain):
     bounds = {"z0": (-3, 3), "z1": (-3, 3)}
     teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0, crossfit=2)
-    assert np.corrcoef(teacher.values, data.q)[0, 1] > 0.5
+    assert np.corrcoef(teacher.values, data.q)[0, 1] > 0.2  # .4 to .6: the noise is fresh in every run
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)) == ("8.0", "1e-06")
     assert np.array_equal(*(fitted(data, teacher="dp-ebm", seed=3).values for _ in range(2)))
     with pytest.raises(ValueError, match="at most 64 categories"):
@@ -768,3 +769,96 @@ def test_an_audit_hands_out_tables_of_the_users_kind():
     for one, two in ((z, other), (pd.DataFrame(z), pd.DataFrame(other))):
         audit(lambda table: kinds.add(type(table)), one, two, lambda model: 0.0, runs=20)
     assert kinds == {np.ndarray, pd.DataFrame}
+
+
+class Keeps(Own):
+    """Keeps what it has seen, and whatever else a careless model does."""
+
+    def fit(self, z, y):
+        self.z = z
+        return self
+
+
+class LooksAround(Own):
+    def predict_proba(self, z):
+        return np.full((len(z), 2), np.asarray(z, float).max() / 100)
+
+
+class Stutters(Own):
+    def predict_proba(self, z):
+        return np.full((len(z), 2), np.where(np.arange(len(z)) == 0, np.nan, 0.5)[:, None])
+
+
+class SaysLittle(Own):
+    def predict_proba(self, z):
+        return np.full((3, 2), 0.5)
+
+
+class Spends(Own):
+    def fit(self, z, y):
+        self.epsilon = 5.0
+        return self
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (LooksAround(), "says something else of a row when other rows are asked about"),
+        (SaysLittle(), r"gives shape \(3, 2\) for 400 rows"),
+        (Spends(), "states another budget than when it was given"),
+    ],
+)
+def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
+    with pytest.raises(ValueError, match=message):
+        PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
+
+
+def test_a_model_with_a_seed_is_refused():
+    with pytest.raises(ValueError, match="has seed=3"):
+        PrivateTeacher(EPSILON, DELTA, teacher=Own(seed=3))
+
+
+def test_a_verdict_that_is_no_number_does_not_stand_out(data):
+    class Gap(Own):
+        def predict_proba(self, z):
+            odd = np.asarray(z, float)[:, 0] == first
+            return np.where(odd, np.nan, 0.5)[:, None].repeat(2, axis=1)
+
+    first = float(np.asarray(data.z, float)[0, 0])
+    for noise in ("laplace", "coin"):
+        released = PrivateTeacher(EPSILON, DELTA, teacher=Gap(), noise=noise).fit(data.z, data.y).values
+        assert np.abs(released).max() < 1e3
+
+
+def test_what_is_pickled_has_nothing_of_z(data):
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=Keeps()).fit(data.z, data.y)
+    assert np.asarray(data.z, float)[:, 0].tobytes() not in pickle.dumps(teacher)
+    assert teacher._teacher is None
+    assert teacher._domain is None
+
+
+def test_a_model_whose_promise_is_exact_has_no_delta(data):
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=Own(delta=0)).fit(data.z, data.y)
+    assert teacher.budget.model.delta == 0
+    assert teacher.spent == (EPSILON, DELTA)
+
+
+def test_messages_do_not_tell_values():
+    y = np.arange(400) % 2
+    for column, bounds in (
+        (["HIV+", *["b"] * 399], ["a", "b"]),
+        (["secret-17", *[0.5] * 399], (0, 1)),
+        ([None, *["b"] * 399], ["a", "b"]),
+    ):
+        with pytest.raises((ValueError, TypeError), match="the column 'c' of z") as error:
+            PrivateTeacher(EPSILON, DELTA, bounds={"c": bounds}).fit(pd.DataFrame({"c": column}), y)
+        assert not any(told in str(error.value) for told in ("HIV", "secret", "1 missing"))
+
+
+def test_another_objective_takes_the_budget_away(data, dtrain):
+    taught = pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), kl_weight=0.5)
+    own = pi_xgb.KLObjective(np.full(400, 0.5, np.float32))
+    assert pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught).attr("pi_xgb_epsilon") == taught.attr("pi_xgb_epsilon")
+    continued = pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught, obj=own)
+    assert taught.attr("pi_xgb_epsilon")
+    assert continued.attr("pi_xgb_epsilon") is None

@@ -230,7 +230,10 @@ def train_by(
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
         if guidance.leaves_to_xgboost(own, obj):
-            return boost(params, obj=obj), []
+            booster = boost(params, obj=obj)
+            if obj is not None and xgb_model is not None:  # nobody knows what it has seen
+                booster.set_attr(pi_xgb_epsilon=None, pi_xgb_delta=None)
+            return booster, []
         check_metric(custom_metric)
         spec = Spec.read(own, xgb_model)
         guidance, task, teachings = _checked(guidance, spec, dtrain, num_boost_round, evals, xgb_model)

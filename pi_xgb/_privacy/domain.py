@@ -24,10 +24,10 @@ class Numbers:
         """The column within the range."""
         values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
         if np.isnan(values).any():
-            odd = column[np.isnan(values)].iloc[0]
+            # The value itself would go into logs.
             raise TypeError(
-                f"the column {name!r} of z is declared as numbers from {self.low:g} to {self.high:g}, and has "
-                f"{odd!r}: declare its categories as a list"
+                f"the column {name!r} of z is declared as numbers from {self.low:g} to {self.high:g}, and has values "
+                "that are none: declare its categories as a list"
             )
         return np.asarray(np.clip(values, self.low, self.high))
 
@@ -56,9 +56,8 @@ class Categories:
         """The number of each row's category."""
         codes = pd.Index(self.names).get_indexer(pd.Index(column.astype(object)))
         if (codes < 0).any():
-            odd = column[codes < 0].iloc[0]
             raise ValueError(
-                f"the column {name!r} of z has {odd!r}, which is not among its declared categories "
+                f"the column {name!r} of z has values that are not among its declared categories "
                 f"{describe(self.names)}: declare all that there may be, or a range of numbers as a pair, (low, high)"
             )
         return np.asarray(codes, dtype=np.float64)
@@ -96,9 +95,9 @@ class Domain:
         unknown = [name for name in frame.columns if name not in self.columns]
         absent = [name for name in self.columns if name not in frame.columns]
         if unknown or absent:
-            what = f"bounds for {describe(unknown)}" if unknown else f"the columns {describe(absent)} in z"
+            what = f"no bounds for {describe(unknown)}" if unknown else f"bounds for {describe(absent)} besides"
             raise ValueError(
-                f"z has the columns {describe(frame.columns)}, and there are no {what}: every column needs bounds "
+                f"z has the columns {describe(frame.columns)}, and there are {what}: every column needs bounds "
                 "that are known without looking at the data"
             )
         return np.column_stack([column.read(frame[name], name) for name, column in self.columns.items()])
@@ -106,12 +105,11 @@ class Domain:
 
 def check_no_gaps(frame: pd.DataFrame) -> None:
     """A gap says something of its row too, and no mechanism here accounts for it."""
-    gaps = frame.isna().sum()
+    gaps = frame.isna().any()
     if gaps.any():
-        name = gaps.index[gaps > 0][0]
         raise ValueError(
-            f"the column {name!r} of z has {gaps[name]} missing values: that a value is missing is a privileged value "
-            "as well. Fill it by a rule that does not look at other rows, or make 'missing' a category and declare it"
+            f"the column {gaps.index[gaps][0]!r} of z has missing values: that a value is missing is a privileged "
+            "value as well. Fill it by a rule that does not look at other rows, or declare 'missing' as a category"
         )
 
 

@@ -55,7 +55,8 @@ class PrivateTeacher(FixedTeacher):
     teacher
         ``"histogram"``: a table of noisy counts, for a few columns with few values. ``"dp-ebm"``: interpret's DP-EBM,
         for many (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba`` and the ``epsilon``
-        and ``delta`` that it keeps when a row comes or goes; counted twice, since here a row changes.
+        and ``delta`` that it keeps when a row comes or goes; counted twice, since here a row changes. It
+        takes the place of ``bounds``, ``split`` and ``crossfit``; what it says of a row must depend on that row alone.
     noise
         Of a verdict: ``"laplace"``, ``"coin"`` (one of two numbers), or ``"auto"``, the one that varies less.
     bins
@@ -161,7 +162,10 @@ class PrivateTeacher(FixedTeacher):
         values = self._domain.read(z)
         folds = self._deal(label, known)
         self._has_fitted = True  # from here on something may have been spent, also if it goes wrong
-        verdicts, low, high = self._judge(values, label, known, folds)
+        try:
+            verdicts, low, high = self._judge(values, label, known, folds)
+        finally:
+            self._teacher = self._domain = None  # a model of the user's may keep z, and this object is pickled
         super().__init__(self._released(verdicts, low, high, known), NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
