@@ -50,7 +50,7 @@ def test_a_matrix_is_not_its_own_teacher_by_accident():
         pi_xgb.train(PARAMS, unnamed, 2, privileged=unnamed)
 
 
-@pytest.mark.parametrize("name", ["kl_weight", "method", "crossfit", "teacher_params"])
+@pytest.mark.parametrize("name", ["kl_weight", "method", "crossfit", "teacher_params", "engine"])
 def test_our_keywords_do_not_belong_in_params(name):
     with pytest.raises(ValueError, match=f"{name} is not a parameter of XGBoost"):
         pi_xgb.train({**PARAMS, name: 1}, DMatrix(DATA.x, DATA.y), 2, privileged=DMatrix(DATA.z, DATA.y))

@@ -36,7 +36,8 @@ SEES = ("privileged", "all")
 
 @dataclasses.dataclass(frozen=True)
 class Guidance:
-    """The keywords that say who teaches. Making one checks nothing; :meth:`check` does, before any training."""
+    """The keywords that say who teaches. Making one checks nothing: :meth:`check_keywords`,
+    :meth:`of_rows` and :meth:`task` do, before any training."""
 
     privileged: xgboost.DMatrix | None = None
     method: str = DEFAULT_METHOD

@@ -38,6 +38,7 @@ _KEYWORDS = (
     "labelled",
     "teacher_weight",
     "crossfit_groups",
+    "engine",
 )
 
 
