@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import os
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -431,4 +432,8 @@ def test_a_lost_worker_ends_the_training(client):
     # The same matrices are of no use after that, and are refused at once.
     with pytest.raises(ConnectionError, match="held partitions of dtrain are gone"):
         train(client, dtrain, privileged=privileged)
-    client.wait_for_workers(2, timeout=60)  # the nanny starts another, for the tests that follow
+    # The nanny starts another one for the tests that follow.
+    deadline = time.monotonic() + 60
+    while victim in (alive := client.scheduler_info()["workers"]) or len(alive) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
