@@ -4,18 +4,22 @@
     python -m benchmarks.depth --datasets heart  others
     python -m benchmarks.depth --smoke           a tiny run on made data that shows that it works
 
-Prints the mean test AUC over the paper's folds. A model of single splits (depth 1) is additive in the features, as an
-EBM without pairs is; if it does as well as the peer, the peer wins by being stiffer.
+Prints the mean test AUC over the paper's folds, for each depth and for the one that the validation rows of each fold
+like best, and writes the AUCs of each fold to ``results/depth.csv``. A model of single splits
+(depth 1) is additive in the features, as an EBM without pairs is; if it does as well as the peer, the peer wins by
+being stiffer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import mean
+from typing import Any
 
+import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
+from benchmarks import FOLDER
 from benchmarks.command_line import asked, command
 from benchmarks.data import DATASETS, LOAD_ERRORS
 from benchmarks.modes import CURRENT
@@ -29,8 +33,8 @@ ROUNDS = 3000
 """More than current mode has: the stiffer a tree, the more of them it takes; early stopping ends all."""
 
 
-def test_auc(work: FoldWork, depth: int) -> float:
-    """Plain boosting with trees of this depth, stopped early on the validation rows."""
+def aucs(work: FoldWork, depth: int) -> dict[str, float]:
+    """On validation and test rows. Plain boosting with trees of this depth, stopped early on the validation rows."""
     booster = pi_xgb.train(
         {**work.params, "max_depth": depth},
         work.matrix("x", "train"),
@@ -39,14 +43,33 @@ def test_auc(work: FoldWork, depth: int) -> float:
         early_stopping_rounds=work.mode.early_stopping_rounds,
         verbose_eval=False,
     )
-    return float(roc_auc_score(work.labels("test"), best_scores(booster, work.matrix("x", "test"))))
+    return {
+        part: float(roc_auc_score(work.labels(part), best_scores(booster, work.matrix("x", part))))
+        for part in ("valid", "test")
+    }
 
 
-def row(name: str) -> list[str]:
-    """A set and the mean over its folds for each depth."""
+def lines_of(name: str) -> list[dict[str, Any]]:
+    """The folds of a set at each depth."""
     dataset, folds = prepared(name)
     works = [FoldWork(dataset, fold, CURRENT) for fold in folds]
-    return [name, *(number(mean(test_auc(work, depth) for work in works), 4) for depth in DEPTHS)]
+    return [
+        {"set": name, "fold": fold, "depth": depth, **aucs(work, depth)}
+        for fold, work in enumerate(works)
+        for depth in DEPTHS
+    ]
+
+
+def chosen(lines: pd.DataFrame) -> pd.Series[float]:
+    """The test AUC of each set and fold at the depth that its validation rows like best."""
+    best = lines.loc[lines.groupby(["set", "fold"], sort=False)["valid"].idxmax()]
+    return best.set_index(["set", "fold"])["test"]
+
+
+def row(lines: pd.DataFrame) -> list[str]:
+    """A set and the means over its folds."""
+    means = lines.groupby("depth")["test"].mean()
+    return [lines["set"].iloc[0], *(number(means[depth], 4) for depth in DEPTHS), number(chosen(lines).mean(), 4)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -56,10 +79,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     names = [MADE] if given.smoke else asked(given.datasets, DATASETS, "data set")
     try:
-        lines = table(["set", *(f"depth {depth}" for depth in DEPTHS)], map(row, names))
+        found = pd.concat([pd.DataFrame(lines_of(name)) for name in names])
     except LOAD_ERRORS as error:
         raise SystemExit(str(error)) from None
-    print("\n".join(lines))
+    header = ["set", *(f"depth {depth}" for depth in DEPTHS), "chosen"]
+    print("\n".join(table(header, [row(lines) for _, lines in found.groupby("set", sort=False)])))
+    if not given.smoke:
+        found.to_csv(FOLDER / "results" / "depth.csv", index=False, float_format="%.6f")
 
 
 if __name__ == "__main__":

@@ -7,50 +7,71 @@ into ``xgboost.train(obj=...)``. See the README for a tour.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._core.attached import attach_teacher
-from ._core.checkpoint import JointCheckPoint
-from ._core.cv import cv
-from ._core.joint import JointObjective, JointTeacher
-from ._core.learned import LearnedTeacher, fit_teacher
-from ._core.objective import KLObjective
-from ._core.teachers import ModelTeacher, Teacher
-from ._core.train import train
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting
+    from . import constraints, datasets, importance, metrics, plotting, privacy
+    from . import dask as dask
+    from . import spark as spark
+    from ._core.attached import attach_teacher
+    from ._core.checkpoint import JointCheckPoint
+    from ._core.cv import cv
+    from ._core.joint import JointObjective, JointTeacher
+    from ._core.learned import LearnedTeacher, fit_teacher
+    from ._core.objective import KLObjective
+    from ._core.teachers import ModelTeacher, Teacher
+    from ._core.train import train
+    from ._frontier.frontier import frontier
+    from ._frontier.result import Frontier
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
+        PrivilegedXGBRanker,
         PrivilegedXGBRegressor,
         PrivilegedXGBRegressorCV,
     )
 
-# What training alone does not need is imported when it is asked for: it may need an extra, and takes time. Each name
-# stands in the module on its right, or is one where there is none.
+# Everything is imported when it is asked for: it takes time, in which Ctrl-C should end in no traceback of imports, and
+# some of it needs an extra. Each name stands in the module on its right, or is one where there is none.
 _LATER = {
     "Comparison": "selection",
+    "Frontier": "_frontier.result",
+    "JointCheckPoint": "_core.checkpoint",
+    "JointObjective": "_core.joint",
+    "JointTeacher": "_core.joint",
+    "KLObjective": "_core.objective",
+    "LearnedTeacher": "_core.learned",
+    "ModelTeacher": "_core.teachers",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",
+    "PrivilegedXGBRanker": "sklearn",
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
+    "Teacher": "_core.teachers",
+    "attach_teacher": "_core.attached",
     "compare": "selection",
     "constraints": None,
+    "cv": "_core.cv",
     "dask": None,
     "datasets": None,
+    "fit_teacher": "_core.learned",
+    "frontier": "_frontier.frontier",
     "importance": None,
     "metrics": None,
     "plotting": None,
+    "privacy": None,
     "report": "_report.report",
     "select": "selection",
     "spark": None,
+    "train": "_core.train",
 }
 
 __all__ = [
     "Comparison",
+    "Frontier",
     "JointCheckPoint",
     "JointObjective",
     "JointTeacher",
@@ -59,6 +80,7 @@ __all__ = [
     "ModelTeacher",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "Selection",
@@ -70,22 +92,26 @@ __all__ = [
     "cv",
     "datasets",
     "fit_teacher",
+    "frontier",
     "importance",
     "metrics",
     "plotting",
+    "privacy",
     "report",
     "select",
     "train",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _LATER[name]
-    if module is None:
-        return import_module(f".{name}", __name__)
-    return getattr(import_module(f".{module}", __name__), name)
+if not TYPE_CHECKING:  # A type checker would take any name at all from this function; it reads the imports above.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = _LATER[name]
+        if module is None:
+            return import_module(f".{name}", __name__)
+        return getattr(import_module(f".{module}", __name__), name)
 
 
 def __dir__() -> list[str]:

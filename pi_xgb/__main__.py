@@ -10,9 +10,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ._cli import compare, evaluate, predict, train, tune
-from ._cli import demo as _demo
-from ._cli.options import check_read
 from ._version import __version__
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -35,16 +32,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     _open_streams()
-    parser, commands = _parser()
-    chosen = parser.parse_args(arguments)
+    chosen: Any = None
     try:
+        from ._cli.options import check_read
+
+        parser, commands = _parser()
+        chosen = parser.parse_args(arguments)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             check_read(chosen, commands[chosen.command].get_default)
             chosen.run(chosen, _say)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _say("\nstopped; nothing was written")
+        kept = getattr(chosen, "resume", None)
+        told = f"what is finished is kept in {kept}, with which the same command goes on" if kept else ""
+        _say(f"\nstopped; {told or 'nothing was written'}")
         return INTERRUPTED
     except BrokenPipeError:
         # Python flushes once more at its end, and would complain.
@@ -71,12 +73,15 @@ def _open_streams() -> None:
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser, and those of the commands."""
+    # Here, and not above: Ctrl-C while all this is imported is an interruption like others.
+    from ._cli import compare, demo, evaluate, frontier, predict, train, tune
+
     parser = argparse.ArgumentParser(
         prog="pi-xgb", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"pi-xgb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (_demo, train, predict, evaluate, tune, compare):
+    for command in (demo, train, predict, evaluate, tune, compare, frontier):
         command.add(commands)
     return parser, commands.choices
 
@@ -91,9 +96,11 @@ def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
 
 
 def _message(error: BaseException | str) -> str:
-    """What an error says, without the C++ of XGBoost around it."""
+    """What an error says, without the C++ of XGBoost around it, in the words of the command line."""
+    from ._cli.options import with_options
+
     text = str(error).partition("\nStack trace:")[0].strip() or type(error).__name__
-    return re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text)
+    return with_options(re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Use one wherever a teacher is taken, alone, with others, or beside a privileged 
 for the training rows only: the model never sees it.
 
 ``kl_weight`` is the price of a violation against the labels: it shrinks with growing ``kl_weight`` and does not vanish
-at a finite one. Give more rounds along with a larger ``kl_weight``, which slows learning as a whole. ``soft=True``
+at a finite one. The number of rounds that plain XGBoost wants is a good number at every ``kl_weight``. ``soft=True``
 pulls every prediction, ``soft=False`` only the rows whose decision at p > 1/2 the constraint would change: it needs
 probabilities of one class, and a larger ``kl_weight`` for the same effect. Row weights count, classes are taken one by
 one, and among workers the statistics are those of all rows. docs/constraints.md tells all of this at length.
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from ._constraints.groups import EqualizedOdds, GroupParity
 from ._constraints.merit import Meritocracy
+from ._constraints.precision import PrecisionParity
 from ._constraints.similarity import MetricFairness
 
-__all__ = ["EqualizedOdds", "GroupParity", "Meritocracy", "MetricFairness"]
+__all__ = ["EqualizedOdds", "GroupParity", "Meritocracy", "MetricFairness", "PrecisionParity"]

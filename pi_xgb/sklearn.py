@@ -9,6 +9,7 @@ from ._constraints.by_column import ByColumn, by_column
 try:
     from ._sklearn.cv import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
     from ._sklearn.estimators import PrivilegedXGBClassifier, PrivilegedXGBRegressor
+    from ._sklearn.ranker import PrivilegedXGBRanker
     from ._sklearn.splitters import LabelledGroupKFold, LabelledKFold
 except ImportError as error:
     raise ImportError('the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"') from error
@@ -19,6 +20,7 @@ __all__ = [
     "LabelledKFold",
     "PrivilegedXGBClassifier",
     "PrivilegedXGBClassifierCV",
+    "PrivilegedXGBRanker",
     "PrivilegedXGBRegressor",
     "PrivilegedXGBRegressorCV",
     "by_column",

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
+from pi_xgb._core.losses import LOSSES
 from pi_xgb.datasets import make_privileged
 
-OBJECTIVES = ["binary:logistic", "multi:softprob", "multi:softmax", "reg:squarederror"]
+OBJECTIVES = [name for name, loss in LOSSES.items() if "callback" in loss.engines]
+AMOUNTS = ("count:poisson", "reg:gamma", "reg:tweedie")
+LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
 N_CLASSES = 3
 
 
@@ -51,8 +54,11 @@ def problem(objective: str, n_rows: int = 200, seed: int = 0) -> Problem:
     if objective.startswith("multi"):
         q = rng.dirichlet(np.ones(N_CLASSES), n_rows)
         y = np.digitize(score + rng.normal(size=n_rows), [-0.7, 0.7])
-    elif objective == "binary:logistic":
+    elif objective in LOGISTIC:
         q, y = data.q.to_numpy(), data.y.to_numpy()
+    elif objective in AMOUNTS:
+        q = np.exp(0.5 * score)
+        y = rng.gamma(2.0, q / 2) if objective == "reg:gamma" else rng.poisson(q)
     else:
         q, y = 2 * score, 2 * score + rng.normal(size=n_rows)
     return Problem(objective, data.x, data.z, y.astype(np.float32), weight, q.astype(np.float32))
@@ -63,8 +69,10 @@ def problem(objective: str, n_rows: int = 200, seed: int = 0) -> Problem:
 
 def mean_of(objective: str, margin: np.ndarray) -> np.ndarray:
     """float32 in, float32 out, one expression each."""
-    if objective == "binary:logistic":
+    if objective in LOGISTIC:
         return np.float32(1) / (np.float32(1) + np.exp(np.minimum(-margin, np.float32(88.7))))
+    if objective in AMOUNTS:
+        return np.exp(margin)
     if objective == "reg:squarederror":
         return margin
     e = np.exp(margin - margin.max(axis=1, keepdims=True))
@@ -78,6 +86,8 @@ def start_at(objective: str, mean: Any) -> np.ndarray:
     """
     if objective.startswith("multi") and tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 2):
         return np.exp(mean) / np.exp(mean).sum()
+    if objective == "binary:logitraw":  # the mean of the labels is taken for a margin
+        return 1 / (1 + np.exp(-np.asarray(mean)))
     return np.asarray(mean)
 
 
@@ -102,12 +112,25 @@ def gradient_of(
     factor = np.float32(total) if weight is None else np.float32(total) * weight
     if objective.startswith("multi") and weight is not None:
         factor = factor[:, None]
+    if objective in AMOUNTS:
+        slope, curvature = of_amounts(objective, p, target)
+        return slope * factor, curvature * factor
     if objective == "reg:squarederror":
         curvature = np.ones_like(p)
     else:
         twice = np.float32(2) if objective.startswith("multi") else np.float32(1)
         curvature = np.maximum((np.float32(1) - p) * p * twice, np.float32(1e-16))
     return (p - target) * factor, curvature * factor
+
+
+def of_amounts(objective: str, p: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of counts and costs, at XGBoost's default params."""
+    if objective == "count:poisson":
+        return p - t, p * np.exp(np.float32(0.7))
+    if objective == "reg:gamma":
+        return np.float32(1) - t / p, t / p
+    down, up = np.float32(-0.5), np.float32(0.5)
+    return p**down * p - t * p**down, up * (p**down * p) + up * (t * p**down)
 
 
 def formula_gradient(
@@ -120,9 +143,13 @@ def formula_gradient(
         p = e / e.sum(axis=1, keepdims=True)
         curvature = 2 * p * (1 - p)
         w = w if weight is None else w[:, None]
-    elif objective == "binary:logistic":
+    elif objective in LOGISTIC:
         p = 1 / (1 + np.exp(-f))
         curvature = p * (1 - p)
+    elif objective in AMOUNTS:
+        parts = [of_amounts(objective, np.exp(f), told.astype(np.float64)) for told in (y, q)]
+        grad, hess = (w * (of_y + a * of_q) for of_y, of_q in zip(*parts, strict=True))
+        return grad.astype(np.float32), hess.astype(np.float32)
     else:
         p, curvature = f, np.ones_like(f)
     grad = w * ((p - as_mean(objective, y)) + a * (p - q))

@@ -58,8 +58,10 @@ def candidates(capsys, *options):
 
 @pytest.mark.filterwarnings("default::FutureWarning")
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
-    both, err = candidates(capsys)
+    usual, err = candidates(capsys)
     assert "old words" not in err
+    assert usual["teacher"].dropna().unique().tolist() == ["all"]
+    both, _ = candidates(capsys, "--teacher", "privileged", "--teacher", "all", "--crossfit", "0,2")
     assert len(both) == 4  # plain, in-sample, cross-fitted, all
     alone, _ = candidates(capsys, "--teacher", "privileged", "--crossfit", "0,2")
     assert len(alone) == 3
@@ -88,7 +90,7 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
     out, err = capsys.readouterr()
     found = pd.read_csv(io.StringIO(out))
     assert found["size"].unique().tolist() == [60, 133]
-    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled"]
+    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled", "teacher"]
     assert "gain" in err
 
 
@@ -193,6 +195,14 @@ def test_files_that_are_no_tables(files, capsys):
     refused(capsys, "there is no model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
 
 
+def test_a_model_that_was_cut_off_is_refused(trained, capsys):
+    whole = Path("model.ubj").read_bytes()
+    for length in (0, 1, 2, 100, len(whole) // 2, len(whole) - 1):
+        # At some lengths XGBoost would read past the end, and the process would be gone.
+        Path("cut.ubj").write_bytes(whole[:length])
+        refused(capsys, "model of XGBoost", "predict", "test.csv", "--model", "cut.ubj")
+
+
 def test_columns_that_cannot_be(files, capsys):
     refused(capsys, "train.csv has no column 'lab', which --privileged names", *train("--privileged", "lab"))
     refused(capsys, "is named by --privileged and by --drop", *train("--drop", "z1"))
@@ -220,7 +230,7 @@ def test_options_that_mean_nothing(files, capsys):
     refused(
         capsys, "chooses the number of rounds", *train("--kl-weight", "auto", "--valid", "0.2", "--early-stopping", "3")
     )
-    refused(capsys, "a teacher can guide the objectives", *train("--objective", "count:poisson"))
+    refused(capsys, "a teacher can guide the objectives", *train("--objective", "binary:hinge"))
     refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
     refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
     misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))

@@ -97,6 +97,7 @@ def test_the_words_for_missing_count_in_columns_of_numbers_and_truth_values(trai
     assert Path("empty.ubj").read_bytes() == Path("words.ubj").read_bytes()
 
 
+@pytest.mark.filterwarnings("always:.*a text among texts")
 def test_in_a_column_of_text_they_are_text(files, capsys):
     rows, others = files
     names = ["NA", "None", "null", "", "x"]
@@ -256,3 +257,57 @@ def test_gzip_on_standard_input(files, capsys, monkeypatch):
         arguments = ["train", "-", *GUIDED, *OTHERS, "--out", f"piped_{len(content)}.ubj"]
         works(*arguments) if content is packed else refused(capsys, "cannot be unpacked", *arguments)
     assert Path(f"piped_{len(packed)}.ubj").read_bytes() == Path("model.ubj").read_bytes()
+
+
+DATES = {
+    "iso": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(200)],
+    "with a time": [f"2024-{1 + i % 12}-{1 + i % 28} 12:{i % 60:02}:00.5" for i in range(200)],
+    "dotted": [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(200)],
+    "slashes": [f"{1 + i % 12:02}/{1 + i % 28:02}/2024 7:30 PM" for i in range(200)],
+}
+
+
+@pytest.mark.parametrize("kind", [*DATES, "datetime", "date"])
+@pytest.mark.parametrize("where", ["feature", "privileged"])
+def test_dates_are_named_and_refused(files, capsys, kind, where):
+    rows, _ = files
+    dates = pd.Series(DATES.get(kind, DATES["iso"]))
+    data = "train.csv" if kind in DATES else "train.parquet"
+    if kind not in DATES:
+        dates = pd.to_datetime(dates)
+        dates = dates.dt.date if kind == "date" else dates
+    frame = rows.assign(seen=dates.mask(np.arange(200) % 7 == 0))
+    frame.to_csv(data, index=False) if kind in DATES else frame.to_parquet(data)
+    privileged = "z0,z1,seen" if where == "privileged" else "z0,z1"
+    command = ["train", data, "--label", "y", "--privileged", privileged, *OTHERS, *QUICK, "--out", "model.ubj"]
+    told = refused(capsys, f"the column 'seen' of {data} has dates, such as ", *command)
+    assert "--drop seen" in told
+    assert "--dates categories" in told
+    works(*command, "--dates", "categories")
+    if where == "feature":
+        capsys.readouterr()
+        works("predict", data, "--model", "model.ubj")
+        # The training's own rows have no value that the training did not have.
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("text", ["12-34", "2024", "1.5.", "v2024-01-05", "192.168.0.1", "2024-01"])
+def test_other_texts_with_digits_are_no_dates(files, text):
+    rows, _ = files
+    rows.assign(code=np.where(rows["y"] == 1, text, "x")).to_csv("train.csv", index=False)
+    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+
+
+def test_columns_that_number_the_rows_are_named(files, capsys):
+    rows, _ = files
+    n = len(rows)
+    order = np.random.default_rng(0).permutation(n)
+    names = {"key": [f"p{i}" for i in order], "number": order + 5000, "twice": order // 2, "far": order * 3}
+    rows.assign(**names).to_csv("train.csv", index=False)
+    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+    said = capsys.readouterr().err
+    assert "the column 'key' of train.csv has 200 different texts; if they name rows rather than kinds, leave" in said
+    assert "the column 'number' of train.csv has each number from 5000 to 5199 once; if they number the rows" in said
+    assert "--drop key" in said
+    assert "'twice'" not in said
+    assert "'far'" not in said

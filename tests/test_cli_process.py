@@ -116,6 +116,20 @@ def test_ctrl_c_leaves_nothing_behind(folder, options):
     assert sorted(os.listdir(folder)) == before
 
 
+@pytest.mark.parametrize("module", ["numpy", "pandas", "xgboost"])
+def test_an_interruption_of_the_imports_is_one_like_others(folder, module):
+    interrupting = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
+    (folder / f"{module}.py").write_text(interrupting)
+    path = f"{folder}{os.pathsep}{ENVIRONMENT['PYTHONPATH']}"
+    done = subprocess.run(
+        [*PI_XGB, "predict", "train.csv", "--model", "model.ubj"],
+        **{"cwd": folder, "env": {**ENVIRONMENT, "PYTHONPATH": path}, "capture_output": True, "timeout": 60},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped; nothing was written\n")
+
+
 def test_an_interrupted_write_leaves_no_draft(tmp_path, monkeypatch):
     from pi_xgb._files import write_file
 

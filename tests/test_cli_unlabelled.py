@@ -13,6 +13,7 @@ import xgboost as xgb
 from helpers_cli import FEATURES, PARAMS, QUICK, files, in_categories, one_thread, refused, works
 
 import pi_xgb
+from pi_xgb._cli.options import with_options
 from pi_xgb._xgb.booster import read_classes
 
 __all__ = ["files", "one_thread"]
@@ -133,6 +134,7 @@ def test_where_every_row_has_a_label_the_option_changes_nothing(rows, capsys):
     assert "label and are" not in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("always:.*a text among texts")
 @pytest.mark.parametrize("word", ["NA", "NaN", "null", "None"])
 def test_words_for_missing_are_no_label_among_numbers_and_a_class_among_texts(rows, capsys, word):
     write(gapped(rows).fillna(dict.fromkeys(LABELS, word)), "rows.csv")
@@ -143,6 +145,44 @@ def test_words_for_missing_are_no_label_among_numbers_and_a_class_among_texts(ro
     works(*train("rows.csv", "kind", *TEACH, "--force"))
     assert f"the class {word!r}" in capsys.readouterr().err
     assert word in read_classes(xgb.Booster(model_file="model.ubj"))
+
+
+@pytest.mark.filterwarnings("always:.*a text among texts")
+@pytest.mark.parametrize("word", ["?", "  ", "-", "<NA>"])
+def test_forms_that_were_left_blank_are_pointed_out(rows, capsys, word):
+    frame = gapped(rows)
+    write(frame.assign(kind=frame["kind"].fillna(word)), "rows.csv")
+    works(*train("rows.csv", "kind", "--force"))
+    said = capsys.readouterr().err
+    assert f"note: the label 'kind' of rows.csv has the class {word!r}, a text among texts; where it means that" in said
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_notes_and_errors_name_options(rows, capsys):
+    frame = rows.assign(y=rows["y"].astype(int))
+    frame.loc[frame.index[:50], ["z0", "z1"]] = np.nan
+    write(frame, "rows.csv")
+    works(*train("rows.csv", "y", "--force"))
+    said = capsys.readouterr().err
+    assert "50 of 200 rows have no privileged value at all" in said
+    assert "--teacher-weight says otherwise" in said
+    write(rows.assign(y=rows["y"].astype(int)), "rows.csv")
+    told = refused(capsys, "--crossfit must be 0", *train("rows.csv", "y", "--crossfit", "500", "--force"))
+    assert "crossfit must" not in told.replace("--crossfit must", "")
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("teacher_weight says otherwise", "--teacher-weight says otherwise"),
+        ("use repeats=3, or crossfit=(0, 5)", "use --repeats 3, or --crossfit (0, 5)"),
+        ("pass privileged=, or leave kl_weight= out", "pass --privileged, or leave --kl-weight out"),
+        ("the column 'kl_weight' of --crossfit 5", "the column 'kl_weight' of --crossfit 5"),
+        ("the teacher repeats a method, cross-fitted", "the teacher repeats a method, cross-fitted"),
+    ],
+)
+def test_keywords_become_options(message, told):
+    assert with_options(message) == told
 
 
 @pytest.mark.parametrize("first", [0.5, 1])
@@ -164,7 +204,7 @@ def test_unlabelled_rows_need_a_teacher(rows, capsys):
 def test_labels_that_teach_nothing(rows, capsys):
     frame = gapped(rows)
     write(frame.assign(y=None), "rows.csv")
-    refused(capsys, "200 missing values in 200 rows", *train("rows.csv", "y", *TEACH))
+    refused(capsys, "the label 'y' of rows.csv has no row with a label", *train("rows.csv", "y", *TEACH))
     write(frame.assign(y=frame["y"].where(frame["y"] == 1)), "rows.csv")
     refused(capsys, "the same value in every labelled row", *train("rows.csv", "y", *TEACH))
 

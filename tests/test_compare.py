@@ -14,11 +14,15 @@ from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core.target import read_target
+from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
 from pi_xgb.selection import compare, select
 
+pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
 MODELS = ["NF", "All", "student", "self-distillation", "shuffled"]
+ROWS = [*MODELS, "teacher"]
+AUC = Score("auc", maximised=True)
 
 
 def rows(n=160, seed=0):
@@ -49,7 +53,8 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
     x, z, y = rows()
     settings = {**FEW, "standard_errors": 0.0}
     found = compare(x, y, z, folds=folds_of(), metric=metric, **settings)
-    inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "metric": metric, "progress": False}
+    inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "metric": metric}
+    inner |= {"repeats": 1, "progress": False}
     sign = 1 if metric == "auc" else -1
     for fold, (train, test) in enumerate(folds_of()):
         label = y.to_numpy()
@@ -136,7 +141,7 @@ def test_a_learning_curve():
     assert (table.n_test == 120).all()
     ax = found.plot()
     assert ax.get_xlabel() == "training rows"
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["NF: plain XGBoost", *MODELS[1:]]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["NF: plain XGBoost", *ROWS[1:]]
     # The largest size is the comparison without a curve.
     assert table[table["size"] == 120].reset_index(drop=True).equals(compare(x, y, z, **FEW).table)
     pyplot.close("all")
@@ -147,7 +152,7 @@ def test_the_picture_of_one_size():
 
     x, z, y = rows()
     ax = compare(x, y, z, **FEW).plot()
-    assert [t.get_text() for t in ax.get_yticklabels()] == MODELS[1:]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ROWS[1:]
     assert ax.get_xlabel() == "gain in logloss over NF (plain XGBoost)"
     pyplot.close("all")
 
@@ -164,8 +169,9 @@ def test_old_words_for_teachers_are_understood():
     x, z, y = rows()
     with pytest.warns(FutureWarning, match="with crossfit=2 for 'cross-fitted'") as warned:
         found = compare(x, y, z, **{**FEW, "teacher": ["cross-fitted", "all"]})
+    new = {**FEW, "teacher": ["privileged", "all"]}
     assert [record.filename for record in warned] == [__file__]
-    assert found.table.equals(compare(x, y, z, **FEW).table)
+    assert found.table.equals(compare(x, y, z, **new).table)
 
 
 # --- the verdict --------------------------------------------------------------------------------------------
@@ -178,23 +184,35 @@ def interval(mean, half):
 @pytest.mark.parametrize(
     ("gain", "smoothing", "beyond", "evidence", "sentence"),
     [
-        (interval(0.001, 0.005), 0.0, 0.01, False, "no evidence of a gain: +0.0010 [-0.0040, +0.0060] in auc"),
-        (interval(-0.02, 0.005), 0.0, 0.01, False, "a loss: -0.0200 [-0.0250, -0.0150] in auc"),
-        (interval(0.02, 0.005), 0.004, 0.01, True, "a gain of +0.0200 [+0.0150, +0.0250] in auc, of which +0.0040 is"),
+        (
+            interval(0.001, 0.005),
+            0.0,
+            0.01,
+            False,
+            "no evidence of a gain: AUC higher by 0.0010 [-0.0040, +0.0060], which",
+        ),
+        (interval(-0.02, 0.005), 0.0, 0.01, False, "a loss: AUC lower by 0.0200, not higher [-0.0250, -0.0150]"),
+        (
+            interval(0.02, 0.005),
+            0.004,
+            0.01,
+            True,
+            "a gain: AUC higher by 0.0200 [+0.0150, +0.0250], of which 0.0040 is",
+        ),
         (interval(0.02, 0.005), -0.004, 0.01, True, "of which nothing is smoothing"),
         (
             interval(0.02, 0.005),
             0.019,
             0.001,
             False,
-            "but no evidence that privileged features earn it: a",
+            "but no evidence that privileged features earn it: AUC higher by 0.0200",
         ),
     ],
 )
 def test_the_sentence(gain, smoothing, beyond, evidence, sentence):
     controls = {name: interval(smoothing, 0.003) for name in ("self-distillation", "shuffled")}
     differences = {name: interval(beyond, 0.005) for name in controls}
-    said = verdict_on("auc", gain, controls, differences)
+    said = verdict_on(AUC, gain, controls, differences)
     assert said[0] is evidence
     assert sentence in said[1]
 
@@ -204,19 +222,19 @@ def test_a_gain_that_never_varies_is_no_evidence():
     # A tenth has no exact mean of three; that is no variation.
     assert same.error == 0
     controls = {name: interval(0.0, 0.003) for name in ("self-distillation", "shuffled")}
-    evidence, sentence = verdict_on("auc", same, controls, dict.fromkeys(controls, same))
+    evidence, sentence = verdict_on(AUC, same, controls, dict.fromkeys(controls, same))
     assert not evidence
-    assert sentence == "no evidence of a gain: every fold gave the same +0.1000 in auc, so its error is unknown"
+    assert sentence == "no evidence of a gain: every fold gave the same 0.1000 in AUC, so its error is unknown"
     # Nor is an advantage over a control that never varies.
-    assert not verdict_on("auc", interval(0.02, 0.005), controls, dict.fromkeys(controls, same))[0]
+    assert not verdict_on(AUC, interval(0.02, 0.005), controls, dict.fromkeys(controls, same))[0]
 
 
 def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
     better, equal = interval(0.02, 0.005), interval(0.001, 0.005)
     controls = {"self-distillation": equal, "shuffled": interval(0.019, 0.003)}
-    evidence, sentence = verdict_on("auc", better, controls, {"self-distillation": better, "shuffled": equal})
+    evidence, sentence = verdict_on(AUC, better, controls, {"self-distillation": better, "shuffled": equal})
     assert not evidence
-    assert "privileged rows of others gives +0.0190" in sentence
+    assert "with privileged rows of others AUC higher by 0.0190" in sentence
 
 
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
@@ -225,7 +243,7 @@ def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     settings = {**FEW, **quick, "teacher": "privileged", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
-    assert found.verdict.startswith("a gain of")
+    assert found.verdict.startswith("a gain: log loss lower by")
     assert found.verdict in repr(found)
     assert found.difference("student", "NF").mean == found.summary.gain.loc[1333, "student"]
     noise = compare(x, y, z[::-1].copy(), **settings)
@@ -252,7 +270,7 @@ def test_names_of_classes_weights_and_categories():
     # Weights count.
     assert not numbers.table.equals(compare(x, y, z, **FEW).table)
     coded = x.assign(kind=pd.Categorical(np.where(x.iloc[:, 0] > 0, "a", "b")))
-    assert len(compare(coded, y, z, **FEW).table) == 2 * 5
+    assert len(compare(coded, y, z, **FEW).table) == 2 * 6
 
 
 @pytest.mark.parametrize(
@@ -324,7 +342,7 @@ def test_one_size_needs_no_list():
         ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
         ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
-        ({"y": np.full(160, np.nan)}, ValueError, "y has 160 missing values in 160 rows"),
+        ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
         ({"y": np.ones(160)}, ValueError, "y has the same value in every row, 1.0"),
         ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, "the same value in every row, 0.0"),
         ({"y": np.zeros(160, bool)}, ValueError, "the same value in every row, False"),
@@ -368,4 +386,4 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 def test_a_model_that_is_none():
     x, z, y = rows()
     with pytest.raises(ValueError, match="model must be one of NF, All"):
-        compare(x, y, z, **FEW).difference("student", "teacher")
+        compare(x, y, z, **FEW).difference("student", "tutor")

@@ -376,3 +376,48 @@ def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     )
     # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
     assert_same_model(resumed, whole)
+
+
+@pytest.fixture
+def checkpoints(tmp_path):
+    """A folder with checkpoints of 1 to 4 rounds."""
+    data = pi_xgb.datasets.make_privileged(120, seed=0)
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    teacher = JointTeacher(xgb.DMatrix(data.z, data.y), params)
+    keep = JointCheckPoint(tmp_path, teacher, interval=1)
+    pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 4, teacher=teacher, callbacks=[keep])
+    return tmp_path
+
+
+def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
+    whole = {number: (checkpoints / f"student-{number}.ubj").read_bytes() for number in (2, 3, 4)}
+    # Cut off where XGBoost would read past the end; at the last byte; nothing; zeros.
+    for damaged in (whole[4][:1000], whole[4][:-1], b"", bytes(6000)):
+        for role in ("student", "teacher"):
+            file = checkpoints / f"{role}-4.ubj"
+            kept = file.read_bytes()
+            file.write_bytes(damaged)
+            with pytest.warns(UserWarning, match=f"checkpoint of 4 rounds.*passed over: .*{role}-4.ubj"):
+                assert JointCheckPoint.latest(checkpoints)[0] == 3
+            file.write_bytes(kept)
+    # A student under the name of another, a folder, and nothing left at last.
+    (checkpoints / "student-3.ubj").write_bytes(whole[2])
+    (checkpoints / "student-4.ubj").unlink()
+    (checkpoints / "student-4.ubj").mkdir()
+    with pytest.warns(UserWarning, match="passed over") as told:
+        assert JointCheckPoint.latest(checkpoints)[0] == 2
+    assert [str(warning.message).rpartition("passed over: ")[2] for warning in told] == [
+        f"{str(checkpoints / 'student-4.ubj')!r} is a folder",
+        f"{str(checkpoints / 'student-3.ubj')!r} has 2 rounds",
+    ]
+    for number in (1, 2):
+        (checkpoints / f"teacher-{number}.ubj").write_bytes(b"{")
+    with pytest.warns(UserWarning, match="passed over"):
+        assert JointCheckPoint.latest(checkpoints) is None
+
+
+@pytest.mark.parametrize("name", ["student-007.ubj", "student-٧.ubj", "student--1.ubj", "student-1e3.ubj"])
+def test_names_that_no_checkpoint_has_are_none(checkpoints, name):
+    for role in ("student", "teacher"):
+        (checkpoints / name.replace("student", role)).write_bytes((checkpoints / f"{role}-4.ubj").read_bytes())
+    assert JointCheckPoint.latest(checkpoints)[0] == 4

@@ -16,7 +16,7 @@ from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import Start
 from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
+from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness, PrecisionParity
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eta": 0.5}
 ROUNDS = 5
@@ -47,6 +47,8 @@ def constraint(name, start, end):
         "key counted": lambda: MetricFairness(key=key, soft=False),
         "merit": lambda: Meritocracy(merit),
         "merit counted": lambda: Meritocracy(merit, soft=False),
+        "precision": lambda: PrecisionParity(group),
+        "precision counted": lambda: PrecisionParity(group, soft=False),
     }[name]()
 
 
@@ -62,6 +64,8 @@ NAMES = [
     "key counted",
     "merit",
     "merit counted",
+    "precision",
+    "precision counted",
 ]
 
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 PLAN = (ROOT / "docs" / "house.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+SNAPSHOT = ROOT / "tests" / "public_names.txt"
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
@@ -76,3 +77,29 @@ def test_the_map_says_what_a_room_may_import(room):
     below = told.union(*(ALLOWED[name] for name in told))
     # The page names the top of what the plan allows, and nothing else.
     assert told <= ALLOWED[room] <= below
+
+
+def toctrees(text):
+    """The pages that the lists of contents of a page lead to."""
+    entries = "\n".join(re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL)).splitlines()
+    return {re.sub(r".*<(.*)>", r"\1", entry) for entry in entries if entry and not entry.startswith(":")}
+
+
+def test_every_page_has_a_place_on_the_site():
+    # A new page goes into the toctree of docs/guides.md, or of another page of its kind.
+    placed = set().union(*(toctrees(page.read_text()) for page in PAGES))
+    assert {page.stem for page in PAGES} - placed == {"index"}
+    benchmarks = {f"evidence/{page.stem}" for page in (ROOT / "benchmarks").glob("*.md")}
+    notebooks = {f"notebooks/{page.stem}" for page in (ROOT / "notebooks").glob("*.ipynb")}
+    assert benchmarks | notebooks <= placed
+
+
+def test_the_reference_has_every_public_name():
+    # scikit-learn, Dask and XGBoost's own names are documented by them.
+    page = (ROOT / "docs" / "reference.md").read_text()
+    names = {line.partition("(")[0].removeprefix("selection.") for line in SNAPSHOT.read_text().splitlines()}
+    classes = {name for name in names if name.split(".")[-1][0].isupper()}
+    public = {name for name in names if " of " not in name and not any(name.startswith(f"{c}.") for c in classes)}
+    modules = {"constraints", "datasets", "importance", "metrics", "plotting", "dask", "__version__"}
+    missing = [name for name in public - modules if not re.search(rf"^   (\w+\.)?{name.split('.')[-1]}$", page, re.M)]
+    assert missing == []

@@ -132,15 +132,6 @@ def test_the_intercept_is_the_mean_of_the_blended_target(objective):
     np.testing.assert_allclose(predicted, np.broadcast_to(expected, predicted.shape), rtol=1e-5)
 
 
-@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
-def test_without_a_name_the_margins_tell_the_objective(objective):
-    case = problem(objective)
-    params, dtrain = case.params(), case.dtrain()
-    named = xgb.train(params, dtrain, 4, obj=KLObjective(case.q, kl_weight=0.8, objective=objective))
-    # One margin per row means binary:logistic, several mean multi:softprob.
-    assert_same_model(xgb.train(params, dtrain, 4, obj=KLObjective(case.q, kl_weight=0.8)), named)
-
-
 @every_objective
 def test_a_second_training_gives_the_same_model(objective):
     case = problem(objective)
@@ -207,6 +198,8 @@ def test_several_teachers_pull_together(objective):
 
 class Recorder(Teacher):
     """Pulls half of the way to a fixed q, and remembers what it was shown."""
+
+    hessian = "paper"
 
     def __init__(self, q: np.ndarray) -> None:
         self.seen: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
@@ -380,10 +373,69 @@ def test_a_teacher_of_other_rows_is_an_error():
 
 def test_an_objective_that_does_not_fit_the_params_is_an_error():
     case, multi = problem("binary:logistic"), problem("multi:softprob")
-    with pytest.raises(ValueError, match="must name the objective in params"):
+    with pytest.raises(ValueError, match=r"made for objective='binary:logistic', .* trains 'multi:softprob'"):
         xgb.train(multi.params(), multi.dtrain(), 2, obj=KLObjective(multi.q, objective="binary:logistic"))
-    with pytest.raises(ValueError, match="must name the objective in params"):
+    with pytest.raises(ValueError, match=r"made for objective='multi:softprob', .* trains 'binary:logistic'"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(case.q, objective="multi:softprob"))
+    # Where no Booster asks, the shape of the margins still tells.
+    with pytest.raises(ValueError, match="must name the objective in params"):
+        KLObjective(case.q, objective="multi:softprob")(np.zeros(200, np.float32), case.dtrain())
+    with pytest.raises(ValueError, match="must name the objective in params"):
+        KLObjective(multi.q, objective="binary:logistic")(np.zeros((200, 3), np.float32), multi.dtrain())
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_loss_is_that_of_the_booster_that_asks(objective):
+    # Nothing but the Booster says which one it is.
+    case = problem(objective)
+    params = case.params(base_score=0.5)
+    named, unnamed = KLObjective(case.q, 1.5, objective=objective), KLObjective(case.q, 1.5)
+    assert_same_model(*(xgb.train(params, case.dtrain(), 4, obj=obj) for obj in (named, unnamed)))
+
+
+def test_no_other_loss_is_trained_than_the_one_that_params_name():
+    case = problem("binary:logistic")
+    # The labels are 0 and 1, but squared error was asked for, by name or by no name at all.
+    expected = xgb.train(
+        {"objective": "reg:squarederror"}, case.dtrain(), 3, obj=lambda f, d: (f - d.get_label(), f**0)
+    )
+    for params in ({"objective": "reg:squarederror"}, {}):
+        trained = xgb.train(params, case.dtrain(), 3, obj=KLObjective(case.q, 0.0))
+        np.testing.assert_array_equal(trained.predict(case.dtrain()), expected.predict(case.dtrain()))
+        with pytest.raises(ValueError, match=r"trains 'reg:squarederror': set params\['objective'\]"):
+            xgb.train(params, case.dtrain(), 3, obj=KLObjective(case.q, objective="binary:logistic"))
+    with pytest.raises(ValueError, match=r"can guide the objectives .*got 'binary:hinge'"):
+        xgb.train({"objective": "binary:hinge"}, case.dtrain(), 3, obj=KLObjective(case.q))
+    with pytest.raises(ValueError, match="no Booster asks"):
+        KLObjective(case.q)(np.zeros(200, np.float32), case.dtrain())
+
+
+def test_one_objective_serves_boosters_of_several_losses():
+    case = problem("binary:logistic")
+    obj = KLObjective(case.q, 1.0)
+    for objective in ("binary:logistic", "count:poisson", "reg:tweedie", "binary:logistic"):
+        params = case.params(objective=objective, base_score=0.5)
+        fresh = KLObjective(case.q, 1.0, objective=objective)
+        assert_same_model(xgb.train(params, case.dtrain(), 3, obj=obj), xgb.train(params, case.dtrain(), 3, obj=fresh))
+    # q is held to the range of the loss that turns up.
+    with pytest.raises(ValueError, match="it must be above 0"):
+        xgb.train({"objective": "reg:gamma"}, xgb.DMatrix(case.x, case.y + 1), 2, obj=KLObjective(case.q * 0 - 1))
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"objective": "count:poisson", "max_delta_step": 0.1},
+        {"objective": "reg:tweedie", "tweedie_variance_power": 1.2},
+    ],
+    ids=lambda named: named["objective"],
+)
+def test_params_of_the_booster_reach_the_gradient(named):
+    case = problem("count:poisson")
+    params = case.params(**named, base_score=1.0)
+    plain = xgb.train(params, case.dtrain(), 5)
+    called = xgb.train(params, case.dtrain(), 5, obj=KLObjective(case.q, 0.0))
+    np.testing.assert_allclose(called.predict(case.dtrain()), plain.predict(case.dtrain()), rtol=1e-5)
 
 
 # --- in XGBoost's estimators -----------------------------------------------------------------------------------

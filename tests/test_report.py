@@ -22,7 +22,7 @@ from pi_xgb import metrics
 from pi_xgb._report import numbers
 from pi_xgb._report.html import Html, joined, number, tag
 from pi_xgb._report.report import report
-from pi_xgb.importance import fair_importance
+from pi_xgb.importance import fair_importance, shap_gap
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 NASTY = '<script>alert("1")</script>'
@@ -35,7 +35,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.elements, self.stack, self.tables, self.ids = [], [], {}, []
-        self.text = ""
+        self.text, self.source = "", text
         self._caption, self._table = None, None
         self.feed(text)
         self.close()
@@ -177,9 +177,12 @@ def test_the_page_is_for_phones_paper_and_the_dark(full):
     assert "prefers-color-scheme: dark" in full["text"]
     assert "@media print" in full["text"]
     # A wide table scrolls in a box of its own that the keyboard reaches.
-    boxes = [attributes for attributes in page.named("div") if attributes.get("class") == "scroll"]
+    boxes = [attributes for attributes in page.named("div") if attributes.get("class", "").startswith("scroll")]
     assert len(boxes) == len(page.named("table"))
     assert all(box["tabindex"] == "0" and box["aria-label"] for box in boxes)
+    # On a phone those of many columns say that they scroll.
+    assert sum(box["class"] == "scroll wide" for box in boxes) > 3
+    assert "Scrolls sideways" in full["text"]
 
 
 def test_the_page_can_be_heard(full):
@@ -289,7 +292,7 @@ def test_disparities_are_those_of_disparity_report(full, data):
             threshold=full["thresholds"][name], sample_weight=full["weight"], n_boot=30,
         )  # fmt: skip
         # To the last digit: value, low and high.
-        assert [cell["values"] for cell in rows[name]] == expected.to_numpy().tolist()
+        assert [cell["values"] for cell in rows[name]] == expected[["value", "low", "high"]].to_numpy().tolist()
 
 
 def test_importances_are_those_of_fair_importance(full, data):
@@ -298,14 +301,20 @@ def test_importances_are_those_of_fair_importance(full, data):
         expected = fair_importance(
             booster, data["x"], data["y"], sensitive_features=data["sex"], sample_weight=full["weight"]
         )
+        drivers = shap_gap(booster, data["x"], sensitive_features=data["sex"], sample_weight=full["weight"])
         _, rows = page.table(f"Importances under {name}")
         # All features, the one with the longest bar first.
         assert sorted(rows) == sorted(expected.index)
         longest = expected[["fair_importance", "gain"]].abs().max(axis=1)
         assert list(longest[list(rows)]) == sorted(longest, reverse=True)
         for feature, cells in rows.items():
-            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]]
-            assert [cell["values"][0] for cell in cells] == told.tolist()
+            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]].tolist()
+            assert [cells[i]["values"][0] for i in (0, 2, 3)] == told
+            # Beside it the gap of contributions, and a word where either leaves its sign open.
+            gap = drivers.loc[feature]
+            assert cells[1]["values"] == [gap["shap_gap"], gap["shap_gap_low"], gap["shap_gap_high"]]
+            if gap["shap_gap"]:
+                assert ("sign not supported" in cells[1]["text"]) == (gap["sign"] == "not supported")
 
 
 def test_differences_are_paired(full, data):
@@ -340,7 +349,8 @@ def test_a_difference_is_bold_if_its_interval_leaves_out_zero(write, data):
     bold = [low > 0 or high < 0 for _, low, high in (cell["values"] for cell in rows["turned"])]
     # A model of the opposite is surely worse, and as many cells are marked as have such an interval.
     assert bold[0]
-    assert sum(attributes.get("class") == "sure" for attributes in page.named("span")) == sum(bold)
+    marked = re.search(r"Difference from plain.*?</table>", page.source, flags=re.S)[0].count('class="sure"')
+    assert marked == sum(bold)
 
 
 def test_intervals_of_differences_are_those_of_a_loop(data):
@@ -390,9 +400,45 @@ def test_intersections_have_their_margins(write, data):
     expected = metrics.group_report(
         data["y"], data["models"]["plain"].predict(xgb.DMatrix(data["x"])), sensitive_features=sensitive, n_boot=0
     )
-    # The rows of the table are those of group_report, in words.
-    assert list(rows) == [tuple(map(str, name)) for name in expected.index]
-    assert [cells[0]["values"][0] for cells in rows.values()] == expected["rows"].tolist()
+    # The rows of the table are those of group_report, in words,
+    told = {tuple(map(str, name)): row["rows"] for name, row in expected.iterrows()}
+    assert {name: cells[0]["values"][0] for name, cells in rows.items()} == told
+    # all rows first, then each feature by itself, then the intersections.
+    assert [name.count("(all)") for name in rows] == [2, 1, 1, 1, 1, 0, 0, 0, 0]
+    # Gaps as well: each feature by itself before the intersections.
+    tables = [caption for caption in page.tables if caption.startswith("Differences between groups by")]
+    assert [caption.split(" by ")[1].split(" (")[0] for caption in tables] == ["sex", "old", "sex × old"]
+
+
+def test_names_that_no_page_can_hold(write, data):
+    # Control characters break SVG, lone surrogates the file: a mark stands in their place.
+    groups = pd.Series(
+        np.array(["w\x01o", "m\ud83d", "x\x1b"])[np.arange(len(data["y"])) % 3], dtype=object, name="s\x02x"
+    )
+    page = write({"one\x07\ud812": data["models"]["plain"]}, sex=groups, pictures=True, title="T\x0c\udc00")
+    _, rows = page.table("Groups under one")
+    assert list(rows) == ["m\ufffd", "w\ufffdo", "x\ufffd", "(all)"]
+    assert page.table("Differences between groups by s\ufffdx")
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", page.source)
+
+
+def test_the_page_begins_in_plain_words(write, data):
+    page = write({"one": data["models"]["plain"]}, n_boot=200)
+    said = [re.sub("<[^>]*>", "", item) for item in re.findall("<li>(.*?)</li>", page.source.split("In short")[1])]
+    # What was looked at,
+    assert said[0] == "Looked at: 200 rows, one model, groups by sex (2); 4 gaps between groups."
+    # what stands out and between whom, with what chance alone gives,
+    told = " ".join(said)
+    gaps = metrics.disparity_report(
+        data["y"], data["models"]["plain"].predict(xgb.DMatrix(data["x"])), sensitive_features=data["sex"], n_boot=200
+    )
+    for name, row in gaps.iterrows():
+        # named if it is more than chance for all that is on the page, and only then.
+        assert (f"{name.replace('_', ' ')} by sex: {row['between']} differ" in told) == (row["p_adjusted"] <= 0.05)
+    # how sure.
+    assert "at most 5 % of reports" in told
+    # Without draws it says that it says nothing of chance.
+    assert "Nothing is said of chance" in write({"one": data["models"]["plain"]}, n_boot=0).text
 
 
 def test_groups_keep_their_order(write, data):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -14,17 +16,23 @@ from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
 from pi_xgb._core.guidance import Guidance
-from pi_xgb._selection.candidates import CROSSFIT, PLAIN, TEACHERS, candidates_of
+from pi_xgb._core.methods import METHODS
+from pi_xgb._selection import progress
+from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.search import fold_curves
-from pi_xgb._selection.splits import Split, splits_of, subset
+from pi_xgb._selection.search import LEAST_WRONG, fold_curves
+from pi_xgb._selection.sharing import sharing
+from pi_xgb._selection.splits import Split, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
 from pi_xgb.selection import Selection, select
 
 ROUNDS = 5
-FEW = {"nfold": 3, "crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
+# Teachers of a few rounds on a few rows are no better than their students, which is none of these tests' business.
+pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
+EVERY = {"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
+FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
 
 
 def data(objective="binary:logistic", n=150, weighted=False, seed=0):
@@ -99,8 +107,11 @@ def test_the_table_is_that_of_a_loop_written_by_hand(objective):
         # The rounds are those at which the mean over the folds is best, and every cell is its curve there.
         assert row.rounds == 1 + (sign * mean).argmax()
         cells = selection.table[selection.table.candidate == name]
-        assert cells.score.tolist() == [curves[name, fold][row.rounds - 1] for fold in range(3)]
-        assert selection.curves[name].tolist() == mean.tolist()
+        # The engine that is fast says the same to rounding.
+        assert cells.score.tolist() == pytest.approx(
+            [curves[name, fold][row.rounds - 1] for fold in range(3)], abs=1e-6
+        )
+        assert selection.curves[name].tolist() == pytest.approx(mean.tolist(), abs=1e-6)
         # A gain is against plain XGBoost in the same fold, positive for the better.
         plain = selection.table[selection.table.candidate == "plain"]
         assert cells.gain.tolist() == pytest.approx((sign * (cells.score.to_numpy() - plain.score.to_numpy())).tolist())
@@ -148,8 +159,14 @@ def test_the_cost_is_what_the_documentation_says(monkeypatch):
     calls = []
     original = xgb.train
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: calls.append(1) or original(*args, **kwargs))
-    quick(kl_weight=[1.0, 10.0], crossfit=CROSSFIT)
-    # 22 boosters per fold, of which the two teachers of JPIB grow without a call: each teacher serves all weights.
+    params, dtrain, privileged, _ = data()
+    select(params, dtrain, ROUNDS, privileged=privileged, repeats=1)
+    # Five of plain XGBoost, a teacher for each pair of folds, and two students in each fold.
+    assert len(calls) == 5 + 10 + 10
+    calls.clear()
+    quick(kl_weight=[1.0, 10.0], crossfit=(0, 5))
+    # Where crossfit is not the number of folds: 22 boosters per fold, of which the two teachers of JPIB grow without a
+    # call. Each teacher serves all weights.
     assert len(calls) == 3 * (22 - 2)
 
 
@@ -168,7 +185,7 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
-        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, (0, 2), 5.0), score)
+        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, (0, 2), 5.0), score).scores
 
     assert np.array_equal(curves(False), curves(True))
 
@@ -238,7 +255,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     informed = select(params, dtrain, 30, privileged=privileged, **settings)
     assert informed.candidate == "kbpib cross-fitted 10"
     assert informed.gain > 0
-    assert "over plain XGBoost" in str(informed)
+    assert "log loss lower by" in str(informed)
     assert str(informed) in repr(informed)
 
 
@@ -300,8 +317,8 @@ def test_a_metric_of_the_users_own():
 @pytest.mark.parametrize(("teacher", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2), ("all", 0)])
 def test_the_model_is_the_candidate_that_was_judged(teacher, crossfit):
     params, dtrain, privileged, both = data(n=300)
-    settings = {**FEW, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
-    selection = select(params, dtrain, 20, privileged=privileged, teacher=teacher, **settings)
+    how = {"teacher": teacher, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
+    selection = select(params, dtrain, 20, privileged=privileged, **{**FEW, **how})
     learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, 20, crossfit=crossfit)
     expected = pi_xgb.train(params, dtrain, selection.choice["num_boost_round"], teacher=learned, kl_weight=10.0)
     assert selection.choice["kl_weight"] == 10.0
@@ -363,14 +380,30 @@ def test_unnamed_columns_that_count_alike_are_no_overlap():
     assert len(selection.summary) == 9
 
 
-def test_a_bar_for_those_who_watch(capsys):
+def test_a_bar_for_those_who_watch(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for wanted in (None, True):
+        quick(progress=wanted)
+        shown = capsys.readouterr()
+        # 3 folds of 9 candidates, on standard error; nothing on standard output.
+        assert "/27" in shown.err
+        assert shown.out == ""
+
+
+def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
+    quick(progress=None)
+    assert capsys.readouterr().err == ""  # over before anybody wonders
     quick(progress=True)
     shown = capsys.readouterr()
-    # 3 folds of 9 candidates, on standard error; nothing on standard output.
-    assert "27/27" in shown.err or "/27" in shown.err
-    assert shown.out == ""
+    assert shown.err.startswith("select: 1 of 27, 0 s, about ")
+    now = itertools.count(0, 20)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     quick(progress=None)
-    assert capsys.readouterr().err == ""
+    lines = capsys.readouterr().err.splitlines()
+    # Every half minute of 27 steps of 20 s each; nothing after the last.
+    assert lines[0] == "select: 2 of 27, 40 s, about 8 min left"
+    assert lines[1] == "select: 4 of 27, 80 s, about 8 min left"
+    assert len(lines) == 13
 
 
 def test_the_picture_shows_every_way_and_rings_the_choice():
@@ -393,12 +426,12 @@ def test_names_are_for_readers():
         return [candidate.name for candidate in candidates_of(("kbpib", "jpib"), *teaching, 2.5)]
 
     four = ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
-    assert names(TEACHERS, CROSSFIT) == four
+    assert names(TEACHERS, (0, 5)) == four
     assert PLAIN.train_keywords == {"kl_weight": 0.0}
     # A teacher that sees everything is in-sample where nothing else is asked for.
     alone = ["plain", "kbpib in-sample 2.5", "kbpib all features in-sample 2.5", "jpib 2.5"]
     assert names(TEACHERS, 0) == alone
-    assert names("all", CROSSFIT) == ["plain", "kbpib all features 2.5", "jpib 2.5"]
+    assert names("all", (0, 5)) == ["plain", "kbpib all features 2.5", "jpib 2.5"]
     # Several numbers of folds are told apart.
     assert names("privileged", (2, 5))[1:3] == ["kbpib cross-fitted (2 folds) 2.5", "kbpib cross-fitted (5 folds) 2.5"]
 
@@ -427,7 +460,8 @@ def test_several_numbers_of_folds_are_tried_apart():
 )
 def test_old_words_for_teachers_are_understood(old, new):
     params, dtrain, privileged, _ = data()
-    settings = {"nfold": 2, "method": "kbpib", "kl_weight": 1.0, "progress": False}
+    settings = {"nfold": 2, "repeats": 1, "method": "kbpib", "kl_weight": 1.0, "progress": False}
+    new = {"teacher": TEACHERS, **new}
     with pytest.warns(FutureWarning, match="Write teacher='privileged' with crossfit=0 for 'in-sample'") as warned:
         found = select(params, dtrain, 2, privileged=privileged, **settings, **old)
     # The warning points to the caller's line, and the candidates are those of the new words.
@@ -461,3 +495,106 @@ def test_an_optuna_study_that_prunes():
     # The first trial is plain XGBoost, and some trial was not worth finishing.
     assert study.trials[0].params == {"kl_weight": 0.0}
     assert any(trial.state == optuna.trial.TrialState.PRUNED for trial in study.trials)
+
+
+# --- teachers that serve two folds --------------------------------------------------------------------------
+
+
+def taught_by_hand(params, fold_of, features, dtrain, label, weight):
+    """q of the rows outside each fold: of a row of fold j, from a booster that has seen neither fold j nor this one."""
+    n_folds = fold_of.max() + 1
+    without = {}
+    for pair in itertools.combinations(range(n_folds), 2):
+        rows = np.flatnonzero(~np.isin(fold_of, pair))
+        without[frozenset(pair)] = xgb.train(params, features.slice(rows), ROUNDS)
+    for out in range(n_folds):
+        train, q = np.flatnonzero(fold_of != out), np.empty(len(label), np.float32)
+        for fold in set(range(n_folds)) - {out}:
+            rows = np.flatnonzero(fold_of == fold)
+            q[rows] = without[frozenset({fold, out})].predict(features.slice(rows))
+        student = pi_xgb.train(params, dtrain.slice(train), ROUNDS, teacher=q[train], kl_weight=weight)
+        test = np.flatnonzero(fold_of == out)
+        yield out, float(student.eval(dtrain.slice(test)).split(":")[-1])
+
+
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_a_teacher_without_two_folds_serves_both(teacher):
+    params, dtrain, privileged, both = data(weighted=True)
+    how = {"nfold": 4, "crossfit": 4, "repeats": 2, "teacher": teacher, "kl_weight": 3.0, "seed": 5}
+    table = select(params, dtrain, ROUNDS, privileged=privileged, n_jobs=2, **how).table
+    features, label = both if teacher == "all" else privileged, dtrain.get_label()
+    features.set_weight(dtrain.get_weight())
+    for repeat in range(2):
+        splits = splits_of(label, 4, 2, None, 5, classes=True)[4 * repeat : 4 * repeat + 4]
+        fold_of = np.empty(len(label), int)
+        for split in splits:
+            fold_of[split.test] = split.fold
+        own = table[(table.repeat == repeat) & (table.kl_weight > 0)].set_index("fold")
+        if own.rounds.iloc[0] < ROUNDS:
+            continue  # the table has the score after fewer rounds
+        for fold, score in taught_by_hand(params, fold_of, features, dtrain, label, 3.0):
+            assert own.score[fold] == pytest.approx(score, abs=2e-6)
+
+
+def test_folds_that_do_not_part_the_rows_share_no_teacher():
+    params, dtrain, privileged, _ = data()
+    label = dtrain.get_label()
+    recipe = Recipe(params, ROUNDS, None)
+
+    def shared(splits, groups=None, **said):
+        guidance = Guidance(privileged, crossfit=4, **said)
+        problem = recipe.problem(dtrain, guidance, "select", groups=groups, sees_all=False)
+        return [one.guidance.folds is not None for one in sharing(problem, splits)]
+
+    splits = splits_of(label, 4, 1, None, 0, classes=True)
+    assert all(shared(splits))
+    # Three folds leave too little, overlapping ones would leak, and so would other groups.
+    assert not any(shared(splits_of(label, 3, 1, None, 0, classes=True)))
+    assert not any(shared([*splits[:3], splits[0]]))
+    assert not any(shared([Split(0, s.fold, s.train[:-1], s.test) for s in splits]))
+    assert not any(shared(splits, crossfit_groups=np.arange(150) // 2))
+    groups = np.arange(150) // 2
+    together = splits_of(label, 4, 1, None, 0, classes=True, groups=groups)
+    assert all(shared(together, groups=groups))
+
+
+def test_unlabelled_rows_of_a_group_go_with_it():
+    params, dtrain, privileged, _ = data()
+    groups, labelled = np.arange(150) // 3, np.arange(150) % 3 == 0
+    problem = Recipe(params, ROUNDS, None).problem(
+        dtrain, Guidance(privileged, labelled=labelled), "select", groups=groups, sees_all=False
+    )
+    splits = splits_of(dtrain.get_label(), 4, 1, None, 0, classes=True, groups=groups, labelled=labelled)
+    first = sharing(problem, splits)[0].guidance.folds
+    # A fold is that of the labelled row of the group.
+    assert np.array_equal(first.fold_of, np.repeat(first.fold_of[labelled], 3))
+    assert set(first.fold_of) == set(range(4))
+
+
+# --- what the folds cannot tell -----------------------------------------------------------------------------
+
+
+def test_plain_where_it_is_hardly_ever_wrong():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 3)), np.arange(200) % 2
+    x[:, 0] += 4 * y
+    dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(x[:, :1] + rng.normal(size=(200, 1)), y)
+    params = {"max_depth": 2, "objective": "binary:logistic", "nthread": 1}
+    how = {"privileged": privileged, "repeats": 2, "kl_weight": 1.0}
+    found = select(params, dtrain, 10, **how, standard_errors=1e-9)
+    # Wrong rows of one pass over the data, not of both.
+    assert 0 < found.mistakes < LEAST_WRONG
+    assert found.gain == 0
+    assert found.candidate == "plain"
+    # Whoever wants to believes any gain.
+    assert (select(params, dtrain, 10, **how, standard_errors=0).candidate == "plain") == (
+        found.summary.gain.max() <= 0
+    )
+
+
+def test_few_rows_are_dealt_more_often():
+    assert [usual_repeats(n) for n in (40, 200, 334, 500, 501, 100_000)] == [5, 5, 2, 2, 1, 1]
+    params, dtrain, privileged, _ = data(n=300)
+    assert select(params, dtrain, 2, privileged=privileged).table["repeat"].nunique() == 3
+    # Groups may be too few to be dealt anew.
+    assert select(params, dtrain, 2, privileged=privileged, groups=np.arange(300) // 15).table["repeat"].nunique() == 1

@@ -7,10 +7,14 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
+from pi_xgb._core.methods import METHODS
+from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb.selection import select
 
 ROUNDS = 5
-FEW = {"nfold": 3, "crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
+pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
+EVERY = {"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
+FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
 
 
 def data(n=150):

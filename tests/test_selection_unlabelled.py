@@ -13,8 +13,11 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, Stratifi
 
 import pi_xgb
 from pi_xgb._core.guidance import Guidance
+from pi_xgb._core.methods import METHODS
+from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb._selection.five_models import Cell, FiveModels
 from pi_xgb._selection.problem import Recipe
+from pi_xgb._selection.scores import Score
 from pi_xgb._selection.splits import Split, splits_of
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval
@@ -22,7 +25,12 @@ from pi_xgb._xgb.matrix import rows_without_values
 from pi_xgb.selection import compare, select
 from pi_xgb.sklearn import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
-FEW = {"crossfit": (0, 2), "kl_weight": [1.0, 5.0], "progress": False}
+AUC = Score("auc", maximised=True)
+FEW = {
+    **{"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]},
+    "repeats": 1,
+    "progress": False,
+}
 COMPARED = {**SMALLEST, "standard_errors": 0.0}
 N = 150
 
@@ -321,7 +329,14 @@ def test_compare_is_a_loop_written_by_hand():
         def judged(student_x, shown, held_out, part=part, of_rows=of_rows, **more):
             dtrain = xgb.DMatrix(student_x, told[part], weight=rows.weight[part])
             privileged = xgb.DMatrix(shown, told[part])
-            inner = {"nfold": 2, "standard_errors": 0.0, "progress": False, "method": "kbpib", "kl_weight": 5.0}
+            inner = {
+                "nfold": 2,
+                "repeats": 1,
+                "standard_errors": 0.0,
+                "progress": False,
+                "method": "kbpib",
+                "kl_weight": 5.0,
+            }
             chosen = select(PARAMS, dtrain, ROUNDS, privileged=privileged, crossfit=2, **of_rows, **{**inner, **more})
             booster = chosen.train(dtrain, privileged=privileged, **of_rows)
             return chosen.candidate, float(booster.eval(held_out).split(":")[-1])
@@ -394,15 +409,15 @@ def test_the_verdict_says_what_the_control_was():
 
     better, none = Interval(0.02, 0.002, 0.015, 0.025), Interval(0.0, 0.002, -0.005, 0.005)
     earned = {"self-distillation": better, "shuffled": better}
-    told = verdict_on("auc", better, dict.fromkeys(earned, none), earned, unlabelled=True)[1]
+    told = verdict_on(AUC, better, dict.fromkeys(earned, none), earned, unlabelled=True)[1]
     assert "of which" in told
     assert "a teacher without privileged features, on the same rows" in told
     controls = {"self-distillation": better, "shuffled": none}
     beyond = {"self-distillation": none, "shuffled": better}
-    assert verdict_on("auc", better, controls, beyond, unlabelled=True)[1].endswith(
-        "earn it: a teacher without them, on the same rows, gives +0.0200 [+0.0150, +0.0250]"
+    assert verdict_on(AUC, better, controls, beyond, unlabelled=True)[1].endswith(
+        "with a teacher without them, on the same rows AUC higher by 0.0200 [+0.0150, +0.0250]"
     )
-    assert "a teacher without them gives" in verdict_on("auc", better, controls, beyond)[1]
+    assert "with a teacher without them AUC" in verdict_on(AUC, better, controls, beyond)[1]
 
 
 # --- estimators ---------------------------------------------------------------------------------------------

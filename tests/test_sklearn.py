@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import struct
@@ -30,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 import pi_xgb
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
-from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor, by_column
+from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressor, by_column
 
 
 @pytest.fixture(autouse=True)
@@ -241,11 +242,11 @@ def test_base_margin_and_continuation_are_those_of_xgboost():
 def test_several_targets_and_labels_stay_possible_without_a_teacher():
     x, z, y = rows()
     several = np.column_stack([y, 1 - y, y])
-    for classes in (2, 0):
-        guided = estimator(classes, kl_weight=0).fit(x, several)
-        assert np.array_equal(guided.predict(x), plain(classes).fit(x, several).predict(x))
+    for classes, more in ((2, {}), (0, {"objective": "reg:logistic"})):
+        guided = estimator(classes, kl_weight=0, **more).fit(x, several)
+        assert np.array_equal(guided.predict(x), plain(classes, **more).fit(x, several).predict(x))
         with pytest.raises(ValueError, match="a teacher guides one target, y has 3 columns"):
-            estimator(classes).fit(x, several, privileged=z)
+            estimator(classes, **more).fit(x, several, privileged=z)
 
 
 def test_the_training_rows_among_the_evaluation_sets_are_recognised(monkeypatch):
@@ -291,6 +292,39 @@ KINDS = {
     "arrow": as_arrow,
     "list": lambda frame: frame.to_numpy().tolist(),
 }
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor", "ClassifierCV", "RegressorCV"])
+def test_older_scripts_pass_arguments_by_position(kind):
+    ours = getattr(pi_xgb.sklearn, f"PrivilegedXGB{kind}")
+    theirs = getattr(xgb, f"XGB{kind.removesuffix('CV')}")
+    told = {}
+    for made in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `objective` as keyword args"):
+            told[made] = made("binary:logistic", **SMALL).get_params()["objective"]
+    assert told[ours] == told[theirs] == "binary:logistic"
+
+
+@pytest.mark.parametrize("classes", [2, 0])
+def test_fit_and_predict_take_xgboosts_order_of_arguments(classes):
+    x, _, y = rows(classes=classes)
+    weight, margin = np.linspace(1, 2, len(y)), np.full(len(y), 0.25)
+    ours, theirs = estimator(classes, kl_weight=0.0), plain(classes)
+    for model in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `sample_weight, base_margin, eval_set, verbose` as"):
+            model.fit(x, y, weight, margin, [(x, y)], False)
+    assert same_model(ours, theirs)
+    for model in (ours, theirs):
+        with pytest.warns(FutureWarning, match="Pass `output_margin` as keyword args"):
+            model.predict(x, True)
+    np.testing.assert_array_equal(ours.predict(x, output_margin=True), theirs.predict(x, output_margin=True))
+    with pytest.warns(FutureWarning, match="Pass") as told:
+        estimator(classes, kl_weight=0.0).fit(x, y, weight)
+    assert told[0].filename == __file__
+    with pytest.raises(TypeError, match="sample_weight by position and by keyword"):
+        ours.fit(x, y, weight, sample_weight=weight)
+    with pytest.raises(TypeError, match=r"early_stopping_rounds.* given where it is made"):
+        ours.fit(x, y, early_stopping_rounds=3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -523,7 +557,7 @@ def test_the_fitted_estimator_holds_no_privileged_value(guiding, inside):
 
     written = io.BytesIO()
     joblib.dump(model, written)
-    attributes = {key: value for key, value in vars(model).items() if key not in model.get_params()}
+    attributes = {key: value for key, value in vars(model).items() if key not in (*model.get_params(), "teacher_")}
     fitted = pickle.dumps(attributes)
     # Searched byte by byte: no value of z, as a double, as a float or as text, and no group.
     for blob in (pickle.dumps(model), written.getvalue(), model.get_booster().save_raw("json")):
@@ -781,7 +815,6 @@ ONE_TARGET = {
     "check_classifiers_multilabel_output_format_predict": "a teacher guides one target",
     "check_classifiers_multilabel_output_format_predict_proba": "a teacher guides one target",
     "check_classifiers_multilabel_output_format_decision_function": "a teacher guides one target",
-    "check_regressor_multioutput": "a teacher guides one target",
 }
 # A weight of 2 and a row given twice differ in the last bit of a sum, which can tip a tie between two splits.
 ROUNDING = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
@@ -1106,7 +1139,7 @@ def test_parameters_that_mean_nothing():
     piped = Pipeline([("model", LogisticRegression())])
     weighted = lambda x, z, y: {"privileged": z, "sample_weight": np.ones(len(y))}  # noqa: E731
     refused("takes no sample_weight", teacher=piped, fit=weighted)
-    refused("a teacher can guide the objectives", classes=0, objective="reg:absoluteerror", fit=apart)
+    refused("a teacher can guide the objectives", classes=0, objective="survival:cox", fit=apart)
     refused("obj was given together with a teacher", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
     words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
     refused(
@@ -1146,3 +1179,36 @@ def test_the_library_is_importable_without_scikit_learn():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == 'the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"'
+
+
+# --- the teacher can be seen --------------------------------------------------------------------------------
+
+
+def test_the_teacher_can_be_seen_and_stays_out_of_pickles():
+    made = pi_xgb.datasets.make_privileged(200, seed=0)
+    few = {"n_estimators": 5, "max_depth": 2, "n_jobs": 1}
+    model = PrivilegedXGBClassifier(**few, crossfit=3).fit(made.x, made.y, privileged=made.z)
+    expected = pi_xgb.fit_teacher(model.get_xgb_params(), xgb.DMatrix(made.z, made.y), 5, crossfit=3)
+    assert np.array_equal(model.teacher_.values, expected.values)
+    assert repr(model.teacher_) == repr(expected)
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model)):
+        assert not hasattr(copied, "teacher_")
+    # The joint one, one that nobody trains, and nobody.
+    model = PrivilegedXGBClassifier(**few, method="jpib").fit(made.x, made.y, privileged=made.z)
+    assert model.teacher_.booster.num_features() == 3
+    silent = PrivilegedXGBClassifier(**few, kl_weight=0).fit(made.x, made.y, privileged=made.z)
+    assert silent.teacher_ is None
+    parity = [(GroupParity(made.group), 1.0)]
+    beside = PrivilegedXGBClassifier(**few, crossfit=3, constraints=parity).fit(made.x, made.y, privileged=made.z)
+    assert np.array_equal(beside.teacher_.values, expected.values)
+
+
+def test_the_teacher_of_a_choice():
+    made = pi_xgb.datasets.make_privileged(300, seed=0)
+    few = {"n_estimators": 20, "max_depth": 2, "n_jobs": 1, "nfold": 3, "repeats": 1, "crossfit": 3}
+    found = {
+        bar: PrivilegedXGBClassifierCV(**few, standard_errors=bar).fit(made.x, made.y, privileged=made.z)
+        for bar in (0.0, 1e6)
+    }
+    assert found[1e6].teacher_ is None
+    assert len(found[0.0].teacher_.boosters) == 3

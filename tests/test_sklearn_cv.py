@@ -16,7 +16,7 @@ from pi_xgb.selection import select
 from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
 SMALL = {"n_estimators": 6, "max_depth": 2, "learning_rate": 0.3, "n_jobs": 1}
-FEW = {"kl_weight": [1.0, 5.0], "crossfit": (0, 2), "nfold": 3}
+FEW = {"kl_weight": [1.0, 5.0], "crossfit": (0, 2), "nfold": 3, "repeats": 1}
 
 
 def rows(n=150, classes=2):
@@ -46,6 +46,7 @@ def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
         "crossfit": (0, 2),
         "kl_weight": [1.0, 5.0],
         "nfold": 3,
+        "repeats": 1,
         "standard_errors": standard_errors,
         "progress": False,
     }
@@ -83,7 +84,7 @@ def test_old_words_for_teachers_are_understood():
 
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
-    model = estimator().fit(x, y, privileged=z)
+    model = estimator(method=("kbpib", "jpib"), teacher=("privileged", "all")).fit(x, y, privileged=z)
     results = model.cv_results_
     assert len(results["params"]) == 1 + 2 * 4
     last = {"method": "jpib", "teacher": "", "crossfit": 0, "kl_weight": 5.0}

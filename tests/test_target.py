@@ -55,7 +55,7 @@ def test_rows_without_a_label_are_an_error_or_marked(y):
 
 def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned():
     assert read_target([1.0, 2.0, 3.5], missing="unlabelled").labelled is None
-    with pytest.raises(ValueError, match="y has 3 missing values in 3 rows"):
+    with pytest.raises(ValueError, match="y has no row with a label"):
         read_target([None, np.nan, None], missing="unlabelled")
     with pytest.raises(ValueError, match="missing must be one of"):
         read_target([0, 1], missing="drop")

@@ -14,6 +14,7 @@ from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, pro
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
+from pi_xgb._core import repetition
 from pi_xgb._stats.folds import deal_folds
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
@@ -39,7 +40,7 @@ def test_in_sample_teacher_is_train_and_predict(objective, weighted):
     assert_same_model(teacher.booster, expected)
     assert teacher.boosters == [teacher.booster]
     np.testing.assert_array_equal(teacher.values, says(objective, expected, dprivileged))
-    if objective != "multi:softmax":
+    if objective not in ("multi:softmax", "binary:logitraw"):
         np.testing.assert_allclose(teacher.values, expected.predict(dprivileged), atol=1e-6)
 
 
@@ -108,6 +109,7 @@ def test_crossfitted_teacher_is_a_loop_over_folds(objective, weighted, crossfit)
         _ = teacher.booster
 
 
+@pytest.mark.filterwarnings("ignore:the teacher repeats:UserWarning")
 def test_a_row_does_not_hear_its_own_label():
     case, params = problem("binary:logistic"), problem("binary:logistic").params(eta=1.0, max_depth=6)
     in_sample, out_of_fold = [], []
@@ -449,3 +451,69 @@ def test_training_twice_with_the_same_objects_gives_the_same_model(how):
     assert_same_model(
         pi_xgb.train(params, case.dtrain(weighted=True), 4, privileged=case.dprivileged(), **GUIDED[how]), first
     )
+
+
+# --- a teacher that repeats the labels ----------------------------------------------------------------------
+
+
+def trapped(n=400, **data):
+    made = pi_xgb.datasets.make_privileged(n, seed=0, **data)
+    return xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
+
+
+REPEATS = "the teacher repeats the labels of its own training rows: its log loss is 0.06.* crossfit=5"
+
+
+def test_a_teacher_that_repeats_the_labels_is_told_of():
+    dtrain, privileged = trapped()
+    params = {"objective": "binary:logistic", "nthread": 1}
+    with pytest.warns(UserWarning, match=REPEATS) as warned:
+        booster = pi_xgb.train(params, dtrain, 200, privileged=privileged)
+    assert [record.filename for record in warned] == [__file__]
+    # The model is the one without the check, and nothing of the user's was changed.
+    with pytest.warns(UserWarning, match=REPEATS):
+        teacher = pi_xgb.fit_teacher(params, privileged, 200)
+    assert "log loss 0.06" in repr(teacher)
+    assert "on its own training rows" in repr(teacher)
+    again = pi_xgb.train(params, dtrain, 200, teacher=teacher, kl_weight=0.5)
+    assert again.save_raw() == booster.save_raw()
+
+
+def test_no_other_teacher_is_suspected(monkeypatch):
+    dtrain, privileged = trapped()
+    params = {"objective": "binary:logistic", "nthread": 1}
+    checks = []
+    original = repetition._loss_on_others
+    monkeypatch.setattr(repetition, "_loss_on_others", lambda *of: checks.append(1) or original(*of))
+    # Warnings are errors here. Cross-fitted, with rows without a label, weightless, joint: not even looked at.
+    some = np.arange(400) % 2 == 0
+    for how in ({"crossfit": 5}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
+        pi_xgb.train(params, dtrain, 40, privileged=privileged, **how)
+    # A teacher that is no better on its own rows than is honest costs no training either.
+    pi_xgb.train(params | {"max_depth": 3}, dtrain, 20, privileged=privileged)
+    # One that may well know what it says is tried on other rows, and believed.
+    y = dtrain.get_label()
+    known = xgb.DMatrix(np.column_stack([y, np.zeros(400)]), y)
+    assert checks == []
+    pi_xgb.train(params, dtrain, 40, privileged=known)
+    assert checks == [1]
+
+
+@pytest.mark.parametrize(("objective", "told"), [("multi:softprob", "log loss"), ("reg:squarederror", "rmse")])
+def test_repetition_of_classes_and_numbers(objective, told):
+    rng = np.random.default_rng(0)
+    z, weight = rng.normal(size=(200, 3)), rng.uniform(0.5, 2, 200)
+    y = rng.integers(0, 3, 200)
+    params = {"objective": objective, "nthread": 1, "eta": 0.5} | ({"num_class": 3} if objective[0] == "m" else {})
+    with pytest.warns(UserWarning, match=f"repeats the labels of its own training rows: its {told} is 0.0"):
+        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=weight), 60)
+
+
+def test_a_cross_fitted_teacher_says_its_score():
+    dtrain, privileged = trapped()
+    params = {"objective": "binary:logistic", "nthread": 1}
+    teacher = pi_xgb.fit_teacher(params, privileged, 20, crossfit=5)
+    label, q = dtrain.get_label(), teacher.values
+    expected = -np.log(np.where(label == 1, q, 1 - q)).mean()
+    assert teacher.loss == pytest.approx(expected, rel=1e-5)
+    assert repr(teacher) == f"<LearnedTeacher: 5 booster(s), log loss {expected:.4f} out of fold>"

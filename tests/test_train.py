@@ -496,6 +496,7 @@ def test_early_stopping_follows_the_custom_metric(objective: str, maximize: bool
 
 
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
+@pytest.mark.filterwarnings("ignore:the teacher repeats:UserWarning")
 def test_best_iteration_is_the_best_of_evals_result(method: str) -> None:
     data, dvalid = table("binary:logistic", 60), matrix(table("binary:logistic", 50, seed=5))
     history: dict[str, Any] = {}
@@ -585,6 +586,7 @@ def test_a_learning_rate_scheduler_sets_the_students_rate(objective: str, engine
 
 
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
+@pytest.mark.filterwarnings("ignore:the teacher repeats:UserWarning")
 def test_early_stopping_with_save_best_returns_the_best_rounds(method: str) -> None:
     data, dvalid = table("binary:logistic", 60), matrix(table("binary:logistic", 50, seed=5))
 

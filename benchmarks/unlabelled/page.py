@@ -29,6 +29,7 @@ from benchmarks.unlabelled.cell import (
     SELECT,
     SELF_TRAINING,
 )
+from benchmarks.unlabelled.headline import TITLES, draw_headline
 from benchmarks.unlabelled.splits import SPLITS
 
 OVER_TRAIN = cells.TEST_SHARE / (1 - cells.TEST_SHARE)
@@ -150,6 +151,8 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     folder = page.parent / "figures"
     draw_gains(lines, auc, folder / "unlabelled_gain.png")
     draw_breach(broken, folder / "unlabelled_breach.png")
+    if TITLES.keys() <= set(lines["dataset"]):
+        draw_headline(lines, folder / "headline.png")
     out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]
     out += glance(lines, auc)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
+from .._core.losses import LOSSES
 from .labels import is_text, later_labels
 from .model import Model, check_features, load_model
 from .options import add_rows, at_least, names, new_command, probability
@@ -20,15 +21,24 @@ EXAMPLE = """example, with two columns of groups that the model need not know:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
 
 Without --groups it prints a few metrics of all rows together. With them, which needs a model of two classes, it prints
-counts and rates of every group and the differences between groups, with bootstrap intervals. Use rows that the model
-was not trained on."""
+counts and rates of every group and the differences between groups, with intervals, and says in words which of these are
+more than chance. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
+    "binary:logitraw": ["auc"],
     "multi:softprob": ["mlogloss", "merror"],
     "multi:softmax": ["mlogloss", "merror"],
 }
+CONFIDENCE = 0.95
 OF_NUMBERS = ["rmse", "mae"]
+
+
+def metrics_of(model: Model) -> list[str]:
+    """XGBoost's metrics of a model, the loss itself first where it is another one."""
+    loss = LOSSES.get(model.objective)
+    own = [] if loss is None else [loss.of(model.objective_params).default_metric]
+    return METRICS.get(model.objective, list(dict.fromkeys([*own, *OF_NUMBERS])))
 
 
 def add(commands: Any) -> None:
@@ -105,7 +115,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
     """XGBoost's own metrics of all rows."""
-    chosen = list(METRICS.get(model.objective, OF_NUMBERS))
+    chosen = list(metrics_of(model))
     if threshold != 0.5:
         chosen[chosen.index("error")] = f"error@{threshold}"
     # A booster without trees answers with the base margin: so the metrics are those of the rounds that predict.
@@ -124,6 +134,7 @@ def _print_groups(
     arguments: argparse.Namespace, model: Model, rows: xgboost.DMatrix, groups: pd.DataFrame, weight: Any, say: Say
 ) -> None:
     from ..metrics import disparity_report, group_report
+    from ..metrics._words import sentence
 
     common: dict[str, Any] = {
         "sensitive_features": groups,
@@ -131,6 +142,7 @@ def _print_groups(
         "sample_weight": weight,
         "n_boot": arguments.n_boot,
         "random_state": arguments.seed,
+        "confidence": CONFIDENCE,
     }
     y, scores = rows.get_label(), model.scores(rows)
     with warnings.catch_warnings(record=True) as caught:
@@ -142,3 +154,7 @@ def _print_groups(
         if i:
             print()
         print_table(table, arguments.format)
+    if arguments.format == "text" and "p_value" in tables[1]:
+        print()
+        for name, row in tables[1].iterrows():
+            print(sentence(str(name).replace("_", " "), row, CONFIDENCE))

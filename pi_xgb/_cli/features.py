@@ -10,6 +10,10 @@ import pandas as pd
 
 from .._rows.words import first_text
 
+_SAMPLE = 1000
+_DATE = r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*"
+"""As ISO 8601 and as most programs write a date, with or without a time."""
+
 Categories = Mapping[str, "pd.Index[Any]"]
 
 
@@ -37,12 +41,32 @@ def known_features(frame: pd.DataFrame, categories: Categories, file: str, say: 
     return _replaced(frame, changed)
 
 
+def refuse_dates(column: pd.Series[Any], name: str, file: str) -> None:
+    """A date would be a category of its own, which says nothing of a later one."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        found = column.dropna().head(1)
+    elif _is_plain(column) or pd.api.types.infer_dtype(column, skipna=True) not in ("string", "date", "datetime"):
+        return
+    else:
+        found = column.dropna().map(str).head(_SAMPLE)
+        if not found.str.fullmatch(_DATE).all():
+            return
+    if len(found):
+        raise ValueError(
+            f"the column {name!r} of {file} has dates, such as {found.iloc[0]!s}, of which each would be a category of "
+            "its own: give what matters in it as a number (a year, a month, days since something), leave it out with "
+            f"--drop {name}, or take dates for categories with --dates categories"
+        )
+
+
 def _is_plain(column: pd.Series[Any]) -> bool:
     """Numbers or truth values, which XGBoost takes as they are."""
     return pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype)
 
 
 def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
+    if pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime", "datetime64"):
+        column = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
     if pd.api.types.infer_dtype(column, skipna=True) == "string":
         column = column.astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):

@@ -20,6 +20,7 @@ from .._xgb.booster import (
     write_classes,
 )
 from .._xgb.matrix import matrix_of
+from .._xgb.model_file import load_booster
 from .features import Categories, known_features
 from .output import new_output, write_output
 from .rows import Say
@@ -32,6 +33,7 @@ class Model:
 
     booster: xgboost.Booster
     objective: str
+    objective_params: dict[str, str]
     features: list[str]
     categories: dict[str, pd.Index[Any]]
     classes: np.ndarray[Any, Any] | None
@@ -73,17 +75,21 @@ def load_model(name: str) -> Model:
     """Read a model that was written by XGBoost, through this library or not."""
     if not Path(name).is_file():
         raise FileNotFoundError(f"there is no model file {name!r}")
-    try:
-        booster = xgboost.Booster(model_file=name)
-    except (xgboost.core.XGBoostError, UnicodeDecodeError) as error:
-        raise ValueError(f"{name!r} is no model of XGBoost that this version ({xgboost.__version__}) reads") from error
+    booster = load_booster(name)
     if not booster.feature_names:
         raise ValueError(f"the model {name!r} does not know the names of its features: it was trained without names")
     found = configuration_of(booster)
     classes = read_classes(booster)
     if classes is None and found.n_classes > 1:
         classes = np.arange(found.n_classes)
-    return Model(booster, found.objective, list(booster.feature_names), categories_of_model(booster), classes)
+    return Model(
+        booster,
+        found.objective,
+        found.objective_params,
+        list(booster.feature_names),
+        categories_of_model(booster),
+        classes,
+    )
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import csv
+import dataclasses
 import json
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.methods import METHODS, method_named
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
+CONSTRAINTS = ("parity", "odds", "precision")
 UNLABELLED = ("refuse", "teach", "drop")
+DATES = ("refuse", "categories")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -63,6 +67,36 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
             raise ValueError(message.format(", ".join(named)))
 
 
+# The library's keywords that are no words, by the option that stands for each.
+_KEYWORDS = {
+    "num_boost_round": "--rounds",
+    "early_stopping_rounds": "--early-stopping",
+    "sample_weight": "--weight",
+    "kl_weight": "--kl-weight",
+    "teacher_weight": "--teacher-weight",
+    "crossfit_groups": "--crossfit-groups",
+    "crossfit": "--crossfit",
+    "nfold": "--folds",
+    "n_jobs": "--jobs",
+    "params['objective']": "--objective",
+}
+_WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed")
+"""Keywords only where "=" follows."""
+_NAMED = re.compile(
+    rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)(?=([\w\[(])?)"
+)
+
+
+def with_options(message: str) -> str:
+    """What the library says of its keywords, said of the options; what stands in quotes is the user's own."""
+
+    def option(found: re.Match[str]) -> str:
+        has_value = found[3] and found[0].endswith("=")
+        return (_KEYWORDS[found[1]] if found[1] else f"--{found[2]}") + " " * bool(has_value)
+
+    return _NAMED.sub(option, message)
+
+
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
     """A command, whose help ends with an example."""
     command: argparse.ArgumentParser = commands.add_parser(
@@ -81,18 +115,10 @@ def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
     )
 
 
-def add_training(command: argparse.ArgumentParser) -> None:
-    """Which column is what, and how a booster is trained."""
+def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> None:
+    """Which column is what, and how a booster is trained; ``teaches`` says whether privileged columns have a use."""
     add_rows(command, data="the training rows")
     command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
-    command.add_argument(
-        "--privileged",
-        type=names,
-        action="extend",
-        default=[],
-        metavar="A,B",
-        help="columns that will not be there at prediction; the teacher learns from them",
-    )
     command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
     command.add_argument(
@@ -103,12 +129,10 @@ def add_training(command: argparse.ArgumentParser) -> None:
         "alone teaches, from their privileged columns, or nothing (default: %(default)s)",
     )
     command.add_argument(
-        "--teacher-weight", metavar="COLUMN", help="how much the teacher counts in each row, against 1 by default"
-    )
-    command.add_argument(
-        "--crossfit-groups",
-        metavar="COLUMN",
-        help="whose rows belong together, such as the visits of a patient: one fold of --crossfit has them all",
+        "--dates",
+        choices=DATES,
+        default="refuse",
+        help="what becomes of columns of dates: an error, or a category for each date (default: %(default)s)",
     )
     command.add_argument(
         "--objective",
@@ -126,6 +150,43 @@ def add_training(command: argparse.ArgumentParser) -> None:
         help="XGBoost's parameters, as in --params max_depth=3 eta=0.1",
     )
     command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
+    if teaches:
+        _add_privileged(command)
+    else:
+        command.set_defaults(privileged=[], teacher_weight=None, crossfit_groups=None)
+
+
+def _add_privileged(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--privileged",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns that will not be there at prediction; the teacher learns from them",
+    )
+    command.add_argument(
+        "--teacher-weight", metavar="COLUMN", help="how much the teacher counts in each row, against 1 by default"
+    )
+    command.add_argument(
+        "--crossfit-groups",
+        metavar="COLUMN",
+        help="whose rows belong together, such as the visits of a patient: one fold of --crossfit has them all",
+    )
+
+
+def add_constraint(command: argparse.ArgumentParser) -> None:
+    """Constraints of given weights."""
+    command.add_argument(
+        "--constraint",
+        type=weighed_constraint,
+        action="append",
+        default=[],
+        metavar="KIND:COLUMN=WEIGHT",
+        help="treat the groups of a column alike, as in parity:sex=5: parity (equal scores), odds (equal among rows of "
+        "each label) or precision (equally often right where it says 1); again for more. The model does not see the "
+        "column. pi-xgb frontier says what it costs",
+    )
 
 
 def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -135,6 +196,53 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.objective not in (None, objective):
         raise ValueError(f"--objective says {arguments.objective} and --params says {objective}: say it once")
     return {**params, "seed": params.get("seed", arguments.seed)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A constraint as the command line names it."""
+
+    kind: str
+    column: str
+    weight: float | None = None
+
+    @property
+    def option(self) -> str:
+        """As it was written."""
+        return f"{self.kind}:{self.column}"
+
+
+def constraint(text: str) -> Asked:
+    """``parity:sex`` without a weight."""
+    kind, colon, column = text.partition(":")
+    if kind not in CONSTRAINTS or not (colon and column):
+        raise argparse.ArgumentTypeError(
+            f"must look like parity:sex, with one of {', '.join(CONSTRAINTS)}, got {text!r}"
+        )
+    return Asked(kind, column)
+
+
+def weighed_constraint(text: str) -> Asked:
+    """``parity:sex=5``."""
+    named, equals, number = text.rpartition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must look like parity:sex=5, with the weight at its end, got {text!r}")
+    return dataclasses.replace(constraint(named), weight=weight(number))
+
+
+def check_compatible(asked: Sequence[Asked]) -> None:
+    """No column is asked to satisfy two constraints at once, which no model could."""
+    kinds: dict[str, Asked] = {}
+    for one in asked:
+        before = kinds.setdefault(one.column, one)
+        if before is one:
+            continue
+        if before.kind == one.kind:
+            raise ValueError(f"--constraint names {one.option} twice: give it one weight")
+        raise ValueError(
+            f"--constraint names {before.option} and {one.option}, which contradict each other where the groups differ "
+            "in how often the label is 1: choose one of them"
+        )
 
 
 def names(text: str) -> list[str]:

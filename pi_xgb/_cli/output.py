@@ -43,6 +43,8 @@ def print_table(table: pd.DataFrame, how: str) -> None:
 
 def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
     """A value and its two bounds as one column."""
+    if "corrected" in table:
+        table = table.rename(columns={"low": "corrected_low", "high": "corrected_high"})
     bounded = [name for name in table if f"{name}_low" in table and f"{name}_high" in table]
     shown = {
         name: [
@@ -52,4 +54,4 @@ def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
         for name in bounded
     }
     bounds = [f"{name}_{end}" for name in bounded for end in ("low", "high")]
-    return table.drop(columns=bounds).assign(**{str(name): values for name, values in shown.items()})
+    return table.assign(**{str(name): values for name, values in shown.items()}).drop(columns=bounds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,18 @@ import xgboost
 
 from .._arrays import Array
 from .._core.target import Target
-from .._rows.words import MISSING
 from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of
-from .features import categories_of, known_features, learned_features
+from .features import categories_of, known_features, learned_features, refuse_dates
 from .labels import is_text, labelled_alone, later_labels, training_labels
+from .options import Asked, check_compatible
 from .source import Source, some
 
 Say = Callable[[str], None]
 
 _MANY_CATEGORIES = 1000
+_FEW_ROWS = 20
+"""Among fewer, columns of features look like numbers of rows by chance."""
 _WEIGHTS = ("weight", "teacher_weight")
 _OF_ROWS = (*_WEIGHTS, "crossfit_groups")
 """Options that each name a column about single rows, which is no feature then."""
@@ -40,11 +42,15 @@ class Columns:
     """The column of each of ``_OF_ROWS`` that there is."""
     unlabelled: str
     """What becomes of rows without a label."""
+    dates: str
+    """What becomes of columns of dates."""
+    compared: list[str]
+    """Those of the groups that constraints compare, which may be privileged besides."""
 
     @property
     def read(self) -> list[str]:
         """Every column that is needed."""
-        return [*self.features, *self.privileged, self.label, *self.of_rows.values()]
+        return [*self.features, *self.privileged, self.label, *self.of_rows.values(), *self.compared]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Rows:
     labelled: Array | None = None
     teacher_weight: Array | None = None
     crossfit_groups: Array | None = None
+    compared: pd.DataFrame | None = None
+    """The groups that constraints compare, a column for each of theirs."""
 
     def take(self, rows: Array) -> Rows:
         """Some of the rows."""
@@ -89,6 +97,19 @@ class Rows:
         return matrix_of(seen, self.y, weight=self.weight)
 
 
+def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float | None]]:
+    """The constraints of these rows, with their weights."""
+    from .. import constraints
+
+    kinds = {
+        "parity": constraints.GroupParity,
+        "odds": constraints.EqualizedOdds,
+        "precision": constraints.PrecisionParity,
+    }
+    compared: Any = rows.compared
+    return [(kinds[one.kind](compared[one.column].astype(object)), one.weight) for one in asked]
+
+
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
     of_rows = {name: column for name in _OF_ROWS if (column := getattr(arguments, name))}
@@ -98,6 +119,12 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
         **{_option(name): [column] for name, column in of_rows.items()},
         "--drop": arguments.drop,
     }
+    asked = getattr(arguments, "constraint", None) or []
+    asked = asked if isinstance(asked, list) else [asked]
+    check_compatible(asked)
+    compared = [one.column for one in asked]
+    named["--constraint"] = [column for column in compared if column not in arguments.privileged]
+    source.check_has(compared, "--constraint names")
     for option, columns in named.items():
         source.check_has(columns, f"{option} names")
     used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
@@ -111,7 +138,8 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
             f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "
             "will be there at prediction"
         )
-    return Columns(features, list(dict.fromkeys(arguments.privileged)), arguments.label, of_rows, arguments.unlabelled)
+    privileged = list(dict.fromkeys(arguments.privileged))
+    return Columns(features, privileged, arguments.label, of_rows, arguments.unlabelled, arguments.dates, compared)
 
 
 def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
@@ -119,6 +147,9 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
     # Letter by letter: 7 and 007 are two patients.
     frame = source.read(columns.read, as_text=[columns.of_rows.get("crossfit_groups", "")])
     frame, target = _labels_of(frame, columns, objective, source.name, say)
+    if columns.dates == "refuse":
+        for name in [*columns.features, *columns.privileged]:
+            refuse_dates(frame[name], name, source.name)
     x = learned_features(frame[columns.features], source.name)
     z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
     for part in (x, z):
@@ -128,7 +159,9 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
         rows += f" ({int((~target.labelled).sum())} without a label)"
     counted = f"{len(columns.features)} features, {len(columns.privileged)} privileged columns"
     say(f"{source.name}: {rows}, {counted}, {target.objective} for {columns.label}")
-    return Rows(x, z, target.values, labelled=target.labelled, **_of_rows(frame, columns, source.name)), target
+    compared = frame[columns.compared] if columns.compared else None
+    of_rows = _of_rows(frame, columns, source.name)
+    return Rows(x, z, target.values, labelled=target.labelled, compared=compared, **of_rows), target
 
 
 def _labels_of(
@@ -136,12 +169,6 @@ def _labels_of(
 ) -> tuple[pd.DataFrame, Target]:
     """What is to be predicted, and the rows to learn it from."""
     target = training_labels(frame[columns.label], objective, columns.unlabelled, file)
-    classes = [] if target.classes is None else target.classes.tolist()
-    for word in [word for word in MISSING if word in classes]:
-        say(
-            f"note: the label {columns.label!r} of {file} has the class {word!r}, a text among texts; where it "
-            "means that there is no label, leave the field empty"
-        )
     if target.labelled is None or columns.unlabelled != "drop":
         return frame, target
     say(f"note: {int((~target.labelled).sum())} of {len(frame)} rows of {file} have no label and are left out")
@@ -206,10 +233,22 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _is_count(column: pd.Series[Any]) -> bool:
+    return bool(int(column.max()) - int(column.min()) == len(column) - 1 and column.is_unique)
+
+
 def _warn_of_identifiers(frame: pd.DataFrame | None, file: str, say: Say) -> None:
-    for name, categories in (categories_of(frame) if frame is not None else {}).items():
-        if len(categories) > _MANY_CATEGORIES:
-            say(
-                f"note: the column {name!r} of {file} has {len(categories)} different texts; if they name rows rather "
-                f"than kinds, leave it out: --drop {name}"
-            )
+    """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
+    if frame is None:
+        return
+    for name in frame:
+        column = frame[name]
+        told = ""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            n_texts = len(column.cat.categories)
+            if n_texts > _MANY_CATEGORIES or (n_texts == len(column) and n_texts >= _FEW_ROWS):
+                told = f"{n_texts} different texts; if they name rows rather than kinds"
+        elif column.dtype.kind in "iu" and len(column) >= _FEW_ROWS and _is_count(column):
+            told = f"each number from {column.min()} to {column.max()} once; if they number the rows"
+        if told:
+            say(f"note: the column {name!r} of {file} has {told}, leave it out: --drop {name}")

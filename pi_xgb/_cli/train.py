@@ -11,16 +11,18 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from .._core.guidance import Guidance
 from .._core.methods import DEFAULT_METHOD, METHODS, method_named
+from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar
 from .._xgb.booster import best_round
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, new_command, params_of, weight_or_auto
+from .options import add_constraint, add_training, at_least, new_command, params_of, weight_or_auto
 from .output import add_out
-from .rows import Rows, Say, columns_of, read_training, read_validation, set_aside
+from .rows import Rows, Say, columns_of, constraints_of, read_training, read_validation, set_aside
 from .source import Source
 from .tune import TEACHERS, choose
 
@@ -36,6 +38,7 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
+    add_constraint(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
         "--method", choices=METHODS, default=DEFAULT_METHOD, help="how the teacher teaches (default: %(default)s)"
@@ -110,9 +113,13 @@ def _train(
         taught = {**_teaching(arguments, valid), **rows.supervision}
         taught["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     history: dict[str, Any] = {}
+    dtrain, stopping = rows.student(), arguments.early_stopping
+    if arguments.constraint:
+        spec, privileged = Spec.read(params), arguments.privileged and arguments.kl_weight
+        teachers = Guidance(**taught).taught(spec, dtrain, arguments.rounds, stopping) if privileged else []
+        taught = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:
-        stopping = arguments.early_stopping
-        booster = train(params, rows.student(), arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)
+        booster = train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)
     return booster, _told(booster, history)
 
 
@@ -121,14 +128,21 @@ def _chosen(
 ) -> tuple[xgboost.Booster, str]:
     """The booster with a kl_weight, and rounds, chosen by cross-validation."""
     crossfit = arguments.crossfit or (5 if arguments.teacher == "all" else 0)
-    taught = {"method": arguments.method, "teacher": arguments.teacher, "crossfit": crossfit}
+    constraints = constraints_of(arguments.constraint, rows)
+    taught = {
+        "method": arguments.method,
+        "teacher": arguments.teacher,
+        "crossfit": crossfit,
+        "constraints": constraints,
+    }
     selection = choose(params, rows, arguments.rounds, seed=arguments.seed, **taught)
     say(f"--kl-weight auto: {selection}")
     history: dict[str, Any] = {}
     rounds = selection.choice["num_boost_round"]
     with _watching(rounds, valid, history) as watching:
         privileged = rows.teacher(sees_all=False)
-        booster = selection.train(rows.student(), privileged=privileged, **rows.supervision, **watching)
+        supervision = {**rows.supervision, "constraints": constraints}
+        booster = selection.train(rows.student(), privileged=privileged, **supervision, **watching)
     return booster, _told(booster, history)
 
 
@@ -185,5 +199,6 @@ def _summary(booster: xgboost.Booster) -> str:
     best = best_round(booster)
     trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
     method, weights = booster.attr("pi_xgb_method"), booster.attr("pi_xgb_kl_weight")
-    taught = f"{method} with kl_weight {float(weights):g}" if method and weights else "no teacher"
+    told = ", ".join(f"{float(weight):g}" for weight in weights.split(",")) if weights else ""
+    taught = f"{method} with kl_weight {told}" if method and weights else "no teacher"
     return f"{trained}; {taught}"

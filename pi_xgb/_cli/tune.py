@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from .._core.methods import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, names, new_command, params_of, weight
+from .options import add_constraint, add_training, at_least, names, new_command, params_of, weight
 from .output import FORMATS, add_out, print_table
-from .rows import Rows, Say, columns_of, read_training
+from .rows import Rows, Say, columns_of, constraints_of, read_training
 from .source import Source
 
 if TYPE_CHECKING:
@@ -31,32 +31,39 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
     add_training(command)
-    add_choosing(command, repeats=1)
+    add_constraint(command)
+    add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
 
 
-def add_choosing(command: argparse.ArgumentParser, *, repeats: int) -> None:
+def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> None:
     """What there is to choose from, and how it is judged."""
     command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
-    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: both)")
+    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
     command.add_argument(
         "--teacher",
         choices=(*TEACHERS, *_OLD_TEACHERS),
         metavar=f"{{{','.join(TEACHERS)}}}",
         action="append",
-        help="what the teacher of kbpib sees; again for the other (default: both)",
+        help="what the teacher of kbpib sees; again for the other (default: all)",
     )
     command.add_argument(
         "--crossfit",
         type=folds,
         metavar="N,N",
-        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 0,5)",
+        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 5)",
     )
     command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
-    command.add_argument("--repeats", type=at_least(1), default=repeats, help="with other folds (default: %(default)s)")
+    usual = "more where rows are few" if repeats is None else repeats
+    command.add_argument("--repeats", type=at_least(1), default=repeats, help=f"with other folds (default: {usual})")
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
+    command.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep every finished fold in a file: after Ctrl-C the same command goes on where it was",
+    )
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
 
 
@@ -81,14 +88,18 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)
-    selection = choose({**params, **target.params}, rows, arguments.rounds, **choosing_of(arguments))
+    constraints = constraints_of(arguments.constraint, rows)
+    chosen = {**choosing_of(arguments), "constraints": constraints}
+    selection = choose({**params, **target.params}, rows, arguments.rounds, **chosen)
     print_table(selection.summary, arguments.format)
     say(str(selection))
     if path is None:
         say("to train it on all rows: the same command with --out MODEL")
         return
     privileged = rows.teacher(sees_all=False)
-    booster = selection.train(rows.student(), privileged=privileged, verbose_eval=False, **rows.supervision)
+    booster = selection.train(
+        rows.student(), privileged=privileged, verbose_eval=False, constraints=constraints, **rows.supervision
+    )
     write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: written")
 
@@ -103,6 +114,7 @@ def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "repeats": arguments.repeats,
         "seed": arguments.seed,
         "n_jobs": arguments.jobs,
+        "resume": arguments.resume,
     }
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
+from .._core.step import HESSIANS
 from .._core.teachers import Start, Teacher
+from .._rows.checks import check_choice
 from .._rows.groups import Groups
 from .._xgb.collective import all_or_none, global_sum, on_any_worker
 from .by_column import ROW_VALUES, by_column
@@ -35,11 +37,26 @@ class Constraint(Teacher):
 
     def __new__(cls, *arguments: Any, **options: Any) -> Any:
         """A name in the place of values is a column that an estimator looks up: GroupParity("sex")."""
+        cls._check_positions(len(arguments))
         if any(isinstance(value, str) for value in (*arguments, *(options.get(name) for name in ROW_VALUES))):
             return by_column(cls, *arguments, **options)
         return super().__new__(cls)
 
-    def __init__(self, row_values: Array, *, soft: bool) -> None:
+    @classmethod
+    def _check_positions(cls, n_given: int) -> None:
+        """Python's own message would name a base class and no way out."""
+        parameters = cls.__signature__.parameters.values()
+        places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+        if n_given > len(places):
+            by_name = ", ".join(f"{one.name}=" for one in parameters if one.kind is one.KEYWORD_ONLY)
+            raise TypeError(
+                f"{cls.__name__} takes {' and '.join(places) or 'nothing'} by position, got {n_given} values: labels "
+                f"and weights come with the training rows, everything else goes by name ({by_name}), and further "
+                "groups are further columns of one table"
+            )
+
+    def __init__(self, row_values: Array, *, soft: bool, hessian: str) -> None:
+        check_choice(hessian, HESSIANS, "hessian")
         if not isinstance(soft, (bool, np.bool_)):
             raise TypeError(
                 f"soft must be True (predictions) or False (decisions by counting), got {soft!r} of type "
@@ -47,6 +64,7 @@ class Constraint(Teacher):
             )
         self._row_values = row_values
         self.soft = bool(soft)
+        self.hessian = hessian
         self._agreed: Groups | None = None
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:

@@ -1,9 +1,9 @@
-"""Constraints on groups: equal distributions of predictions, over all rows or within each label."""
+"""Constraints between groups, and those on distributions of predictions: equal over all rows, or within each label."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,39 @@ Match = Callable[[Table, Array], Array]
 _MATCH: dict[str, Match] = {"distribution": match_distributions, "mean": match_means}
 
 
-class GroupParity(Constraint):
+class BetweenGroups(Constraint):
+    """A constraint on what may differ between groups."""
+
+    _row_values_name = "sensitive_features"
+    gap: ClassVar[str]
+    """The difference between groups that it is to close, by its name in :mod:`pi_xgb.metrics`."""
+
+    def __init__(self, sensitive_features: Any, *, soft: bool, hessian: str) -> None:
+        groups = as_groups(sensitive_features, most=None).by_appearance()
+        if rows_are_all():
+            _check_groups(groups, len(groups.codes))
+        super().__init__(groups.codes, soft=soft, hessian=hessian)
+        self.groups = groups.names.tolist()
+
+    @property
+    def group_of_rows(self) -> Array:
+        """The position in ``groups`` of each row's own."""
+        return self._row_values
+
+    @property
+    def _n_groups(self) -> int:
+        return len(self.groups) if self._agreed is None else self._agreed.count
+
+    def _agree(self) -> Groups:
+        shared = shared_codes(self._row_values, self.groups)
+        _check_groups(shared, rows_of_all_workers(shared.codes))
+        return shared
+
+    def _describe(self) -> str:
+        return f"{len(self.groups)} groups, "
+
+
+class GroupParity(BetweenGroups):
     """The same distribution of predictions in every group (statistical parity).
 
     Use it when the model's scores, or its share of positive decisions, should not depend on the group. q of a row
@@ -39,6 +71,9 @@ class GroupParity(Constraint):
         "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
+    hessian
+        "paper" counts all of ``kl_weight`` in the Hessian, as for a teacher at rest, which shortens every step to
+        1 / (1 + kl_weight) of what it was; "follow" what a q that moves along needs.
 
     Notes
     -----
@@ -60,23 +95,19 @@ class GroupParity(Constraint):
     [0.34..., 0.44..., 0.34..., 0.44...]
     """
 
-    _row_values_name = "sensitive_features"
+    gap = "statistical_parity"
 
     def __init__(
-        self, sensitive_features: Any, *, soft: bool = True, match: Literal["distribution", "mean"] = "distribution"
+        self,
+        sensitive_features: Any,
+        *,
+        soft: bool = True,
+        match: Literal["distribution", "mean"] = "distribution",
+        hessian: Literal["follow", "paper"] = "follow",
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
-        groups = as_groups(sensitive_features, most=None).by_appearance()
-        if rows_are_all():
-            _check_groups(groups, len(groups.codes))
-        super().__init__(groups.codes, soft=soft)
-        self.groups = groups.names.tolist()
+        super().__init__(sensitive_features, soft=soft, hessian=hessian)
         self.match = match
-
-    def _agree(self) -> Groups:
-        shared = shared_codes(self._row_values, self.groups)
-        _check_groups(shared, rows_of_all_workers(shared.codes))
-        return shared
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         return self._matched(_MATCH[self.match], value, label, weight)
@@ -87,7 +118,7 @@ class GroupParity(Constraint):
         return self._matched(match_distributions, p, label, weight)
 
     def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
-        n_groups = len(self.groups) if self._agreed is None else self._agreed.count
+        n_groups = self._n_groups
         stratum, n_strata = self._strata(label)
         table = tabulate(stratum * n_groups + self._shared, value, weight, over_workers=self._over_workers)
         stratum_of_cell = np.repeat(np.arange(n_strata), n_groups)
@@ -98,7 +129,7 @@ class GroupParity(Constraint):
         return np.zeros(len(self._row_values), np.intp), 1
 
     def _describe(self) -> str:
-        return f"{len(self.groups)} groups, match={self.match!r}, "
+        return f"{super()._describe()}match={self.match!r}, "
 
 
 def _check_groups(groups: Groups, n_rows: int) -> None:
@@ -125,6 +156,8 @@ class EqualizedOdds(GroupParity):
     >>> odds.q(p, label=np.array([0, 0, 1, 1]), weight=None).round(2).tolist()
     [0.20..., 0.20..., 0.69..., 0.69...]
     """
+
+    gap = "equalized_odds"
 
     def _strata(self, label: Array) -> tuple[Array, int]:
         labels = pd.unique(np.asarray(label))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,8 @@ class Meritocracy(Constraint):
     soft
         False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
         decisions 1 in its pool for a row that is decided otherwise than most of it.
+    hessian
+        As for :class:`GroupParity`.
 
     Examples
     --------
@@ -47,11 +49,11 @@ class Meritocracy(Constraint):
 
     _row_values_name = "merit"
 
-    def __init__(self, merit: Any, *, soft: bool = True) -> None:
+    def __init__(self, merit: Any, *, soft: bool = True, hessian: Literal["follow", "paper"] = "follow") -> None:
         self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
         if rows_are_all():
             _check_levels(self._levels)
-        super().__init__(rank, soft=soft)
+        super().__init__(rank, soft=soft, hessian=hessian)
 
     def _agree(self) -> Groups:
         levels = np.unique(gathered(self._levels))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,8 @@ class MetricFairness(Constraint):
     soft
         False for the counted form: q is the share of similar rows decided 1 for a row that is decided otherwise than
         most of them (in a tie, otherwise than their mean prediction).
+    hessian
+        As for :class:`GroupParity`.
 
     Notes
     -----
@@ -68,6 +70,7 @@ class MetricFairness(Constraint):
         k: int | None = None,
         features: Any = None,
         soft: bool = True,
+        hessian: Literal["follow", "paper"] = "follow",
     ) -> None:
         _check_selectors(key=key, radius=radius, k=k, features=features)
         if radius is not None:
@@ -83,7 +86,7 @@ class MetricFairness(Constraint):
             row_values, self._keys = keys.codes, keys.names.tolist()
         else:
             row_values = number_table(features, "features")
-        super().__init__(row_values, soft=soft)
+        super().__init__(row_values, soft=soft, hessian=hessian)
         self._check_some_others()
         if features is None and rows_are_all():
             self._check_some_pairs(len(self._row_values), self._all_alone)

@@ -9,8 +9,9 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
+from .blended import AMOUNTS
 from .checks import check_q
-from .losses import NUMBERS, PROBABILITIES, Range
+from .loss import NUMBERS, Range
 from .teachers import FixedTeacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row.
@@ -38,7 +39,7 @@ def attach_teacher(
         there are two free fields. For more classes use :func:`pi_xgb.cv`.
     labelled, teacher_weight
         As for :func:`pi_xgb.train`, as far as the two fields have room: ``teacher_weight`` of 0 and 1, and rows without
-        a label where q are probabilities.
+        a label where no q is below 0.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def attach_teacher(
         )
     n_rows = dtrain.num_row()
     known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)
-    array = check_q(q, NUMBERS if known is None else PROBABILITIES, needed=counts)
+    array = check_q(q, NUMBERS if known is None else AMOUNTS, needed=counts)
     if len(array) != n_rows:
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:
@@ -119,7 +120,7 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
             f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
     counts, labelled = np.isfinite(lower), lower != -np.inf
-    if within == PROBABILITIES:
+    if within.low >= 0:
         labelled &= ~(lower <= _NO_LABEL)
         lower = np.where(lower <= _NO_LABEL, _NO_LABEL - lower, lower)
     lower = np.where(counts, lower, np.float32(0))

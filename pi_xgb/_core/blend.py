@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_module
-from .losses import Loss
+from .loss import Loss
 
 KLWeight = Any
 """A number, or one number per row."""
@@ -34,6 +34,7 @@ class Blend:
         labelled: Array | None = None,
     ) -> None:
         self._loss, self._label = loss, label
+        self._has_columns = loss.multiclass or label.ndim == 2
         # In double precision, so that weights that happen to be equal in all rows give what one number gives.
         total: Any = 1.0 if labelled is None else labelled.astype(np.float64)
         for kl_weight in kl_weights:
@@ -51,7 +52,7 @@ class Blend:
     @property
     def row_factor(self) -> Array:
         """The factor as one value per row, whether or not it differs."""
-        return self.factor * array_module(self._label).ones_like(self._label)
+        return self.factor * array_module(self._label).ones(len(self._label), np.float32)
 
     def target(self, answers: Sequence[Array], like: Array) -> Array:
         """The blended target of the teachers' answers, in a fresh array of the shape of ``like``."""
@@ -66,8 +67,8 @@ class Blend:
         return target
 
     def _per_mean(self, values: Any) -> Any:
-        """One value per row as it meets the means of several classes."""
-        return values[:, None] if self._loss.multiclass and np.ndim(values) == 1 else values
+        """One value per row as it meets the means of several classes or targets."""
+        return values[:, None] if self._has_columns and np.ndim(values) == 1 else values
 
 
 def _single(values: Any) -> Any:

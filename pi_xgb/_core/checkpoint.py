@@ -12,6 +12,8 @@ from xgboost.callback import TrainingCallback
 
 from .._files import write_file
 from .._rows.checks import check_folder
+from .._warnings import warn_user
+from .._xgb.model_file import load_booster
 from .joint import JointTeacher
 
 
@@ -76,11 +78,24 @@ class JointCheckPoint(TrainingCallback):
 
     @staticmethod
     def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:
-        """The newest complete checkpoint as (rounds, student's file, teacher's file), or None."""
+        """The newest complete checkpoint as (rounds, student's file, teacher's file), or None.
+
+        Both files are read. A checkpoint that cannot be loaded is passed over, with a warning that says why.
+        """
         folder = check_folder(directory)
-        rounds = [int(m[1]) for file in folder.iterdir() if (m := re.fullmatch(r"student-(\d+)\.ubj", file.name))]
-        complete = [r for r in rounds if (folder / f"teacher-{r}.ubj").exists()]
-        if not complete:
-            return None
-        newest = max(complete)
-        return newest, folder / f"student-{newest}.ubj", folder / f"teacher-{newest}.ubj"
+        names = [file.name for file in folder.iterdir()]
+        rounds = [int(found[1]) for name in names if (found := re.fullmatch(r"student-(0|[1-9][0-9]*)\.ubj", name))]
+        for number in sorted(rounds, reverse=True):
+            student, teacher = (folder / f"{role}-{number}.ubj" for role in ("student", "teacher"))
+            if not teacher.exists():
+                continue
+            try:
+                load_booster(teacher)
+                n_rounds = load_booster(student).num_boosted_rounds()
+                if n_rounds == number:
+                    return number, student, teacher
+                fault = f"{str(student)!r} has {n_rounds} rounds"
+            except (OSError, ValueError) as error:
+                fault = str(error)
+            warn_user(f"the checkpoint of {number} rounds in {str(folder)!r} is passed over: {fault}")
+        return None

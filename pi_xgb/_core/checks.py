@@ -12,7 +12,8 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.collective import global_sum
-from .losses import PROBABILITIES, Loss, Range
+from .._xgb.matrix import labels_of, query_of_row
+from .loss import PROBABILITIES, Loss, Range
 
 MAX_KL_WEIGHT = 1e12
 
@@ -43,19 +44,32 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
         )
 
 
-def check_dmatrix(matrix: Any, name: str) -> None:
+def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
-    check_one_label_each(matrix.get_label(), matrix.num_row(), name)
-    check_weights(matrix.get_weight(), matrix.num_row(), name)
+    check_one_label_each(loss.label_of(matrix, name), matrix.num_row(), name)
+    weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
+    check_weights(matrix.get_weight(), weighted, name, of="query" if loss.by_query else "row")
 
 
-def check_weights(weight: Array, n_rows: int, name: str) -> None:
-    """Weights that XGBoost itself lets through, or keeps after its error."""
+def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
+    """A matrix whose rows have queries; how many."""
+    query = query_of_row(matrix)
+    if query is None:
+        raise ValueError(
+            f"{name} has no queries, within which rows are ranked: build it as xgboost.DMatrix(data, label, qid=...), "
+            "rows of one query next to each other"
+        )
+    return int(query[-1]) + 1
+
+
+def check_weights(weight: Array, n_rows: int, name: str, *, of: str = "row") -> None:
+    """Weights that XGBoost itself lets through, or keeps after its error; each is that ``of`` a row or a query."""
     if weight.size == 0:
         return
     if weight.size != n_rows:
-        raise ValueError(f"{name} has {weight.size} weights for {n_rows} rows: give one weight per row")
+        several = "queries" if of == "query" else "rows"
+        raise ValueError(f"{name} has {weight.size} weights for {n_rows} {several}: give one weight per {of}")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
         raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
     if weight.max() == 0 and not collective.is_distributed():
@@ -84,7 +98,7 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
         if collective.is_distributed():
             raise ValueError(f"{name} has no rows on this worker: spread them over all workers, or train on fewer")
         raise ValueError(f"{name} has no rows: there is nothing to train on")
-    if label.size != n_rows:
+    if len(label) != n_rows:
         raise ValueError(
             f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
             "build it as xgboost.DMatrix(data, label=y)"
@@ -124,13 +138,8 @@ def _check_values(q: Array, within: Range, name: str) -> None:
             f"the q of {name} has {int(np.isnan(q).sum())} NaN: give a value for every row, and for rows about which "
             "the teacher knows nothing a teacher_weight of 0 (their own label in its place would count too much)"
         )
-    if within == PROBABILITIES and not within.holds(low, high):
-        raise ValueError(
-            f"the q of {name} must lie in [0, 1], it ranges from {low} to {high}: give probabilities, "
-            "not margins or percentages"
-        )
     if not within.holds(low, high):
-        raise ValueError(f"the q of {name} must be finite, it ranges from {low} to {high}")
+        raise ValueError(f"the q of {name} must {within.must}, it ranges from {low} to {high}: {within.advice}")
     if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
 
@@ -149,13 +158,13 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
         )
 
 
-def check_answer(q: Array, loss: Loss, name: str) -> None:
+def check_answer(q: Array, within: Range, name: str) -> None:
     """What a teacher says during training; nothing else guards the gradient, XGBoost trains on NaN without a word."""
     low, high = float(q.min()), float(q.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name} gives values of q that are NaN or infinite: every row needs a finite one")
-    if not loss.range.holds(low, high, slack=1e-6):
-        raise ValueError(f"{name} gives q from {low} to {high}: it must lie in {loss.range}")
+    if not within.holds(low, high, slack=1e-6):
+        raise ValueError(f"{name} gives q from {low} to {high}: it must {within.must}")
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
@@ -165,7 +174,8 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             f"privileged must describe the rows of dtrain: dtrain has {dtrain.num_row()} rows, privileged has "
             f"{privileged.num_row()}. Build both from the same table, in the same order"
         )
-    check_same_labels(dtrain.get_label(), privileged.get_label(), labelled)
+    check_same_labels(_told(dtrain), _told(privileged), labelled)
+    _check_same_queries(query_of_row(dtrain), query_of_row(privileged))
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
         raise ValueError(
@@ -176,12 +186,48 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """The cheapest sign that two matrices hold the same rows in the same order; unknown labels tell nothing."""
+    check_shape_of_labels(label, privileged_label)
     differs = label != privileged_label
+    if differs.ndim == 2:
+        differs = differs.any(axis=1)
     differing = np.flatnonzero(differs if labelled is None else differs & labelled)
     if differing.size:
         raise ValueError(
             f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
             "build both from the same table, in the same order"
+        )
+
+
+def _told(matrix: xgboost.DMatrix) -> Array:
+    """Its labels, or the lower bounds of them where that is all there is."""
+    label = labels_of(matrix)
+    return label if label.size else matrix.get_float_info("label_lower_bound")
+
+
+def _check_same_queries(query: Array | None, privileged_query: Array | None) -> None:
+    """Rows that are ranked together on one side are so on the other."""
+    if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
+        raise ValueError(
+            "the queries of dtrain and privileged differ: build both with the same qid, from the same table in the "
+            "same order"
+        )
+
+
+def check_shape_of_labels(label: Array, privileged_label: Array) -> None:
+    """As many targets."""
+    if label.shape != privileged_label.shape:
+        raise ValueError(
+            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
+            "the same table, with all targets"
+        )
+
+
+def check_same_exposure(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, loss: Loss) -> None:
+    """A teacher that does not know what rows were exposed to takes a long exposure for a high rate."""
+    if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        raise ValueError(
+            "dtrain has a base_margin, which is the logarithm of an exposure to this objective, and privileged has "
+            "none: build privileged with the same base_margin, or with zeros if the teacher is to do without"
         )
 
 

@@ -10,15 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost
-from xgboost.callback import TrainingCallback
+from xgboost import collective
+from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
-from .._xgb.matrix import exclusive, slice_rows
-from .._xgb.params import user_params
+from .._stats.folds import check_apart
+from .._xgb.borrowed import cv_on
+from .._xgb.matrix import exclusive, query_of_row, slice_rows
+from .._xgb.params import on_one_thread, user_params
 from .._xgb.signature import called_like
 from .checks import check_kl_weight, check_metric
+from .cv_copies import CopiedFolds, check_copied_folds
 from .guidance import Guidance
+from .kept import Kept
 from .lesson import Lesson
+from .methods import MethodName
 from .native import quantise
 from .objective import LessonObjective
 from .spec import Spec
@@ -36,7 +42,7 @@ def cv(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -61,6 +67,7 @@ def cv(
     callbacks: Sequence[TrainingCallback] | None = None,
     shuffle: bool = True,
     custom_metric: Any = None,
+    resume: Any = None,
 ) -> Any:
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
@@ -83,9 +90,14 @@ def cv(
     n_jobs
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value.
+    resume
+        A file that keeps the finished values of a grid of ``kl_weight``. After an interruption the same call with the
+        same file goes on where it was; a file of another search is refused. Callbacks are not called again for what is
+        kept.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
-        As for ``xgboost.cv``.
+        As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
+        rows each training has one thread, unless params say ``nthread``.
     obj
         Only without a teacher, as for ``xgboost.cv``.
 
@@ -127,9 +139,11 @@ def cv(
     check_obj(obj, guidance)
     if several:
         _check_one_to_weigh(guidance)
+    elif resume is not None:
+        raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
 
-    def run(chosen: Any, where: Any, listeners: Any, **further: Any) -> Any:
-        return xgboost.cv(
+    def run(chosen: Any, where: Any, listeners: Any, its_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
+        return its_cv(
             chosen,
             dtrain,
             num_boost_round,
@@ -140,7 +154,7 @@ def cv(
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
             as_pandas=as_pandas,
-            verbose_eval=verbose_eval,
+            verbose_eval=False if several else verbose_eval,
             show_stdv=show_stdv,
             seed=seed,
             callbacks=listeners,
@@ -150,23 +164,37 @@ def cv(
 
     with exclusive(dtrain, *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
+        if guidance.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
+        params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         spec = Spec.read(own)
         guidance = guidance.of_rows(dtrain)
         task = _checked_task(spec, dtrain, num_boost_round, guidance)
         nobody_counts = privileged is None and not any(teaching.counts for teaching in guidance.teachings_at_hand(task))
         spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
-        dealt = _row_folds(task.label, task.labelled, nfold, stratified, folds, shuffle, seed)
-        row_folds = _with_unlabelled(dealt, task.labelled)
+        by_copies, query = "copies" in spec.loss.engines, query_of_row(dtrain) if spec.loss.by_query else None
+        if by_copies:
+            check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
+        dealt = _row_folds(task.label, task.labelled, query, nfold, stratified, folds, shuffle, seed)
+        row_folds = _with_unlabelled(dealt, task.labelled, query)
+        options = (nfold, stratified, metrics, maximize, early_stopping_rounds, seed, shuffle, custom_metric, fpreproc)
+        teachers = [guidance.weighing(1.0), *guidance.matrices]
+        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options, dealt, teachers)
         learned = None
-        if guidance.weighing(max(grid)).learns_first:
+        if not all(str(weight) in kept for weight in grid) and guidance.weighing(max(grid)).learns_first:
             # One teacher serves every kl_weight of its fold.
             learned = [_learned(guidance.take(rows), spec, dtrain, rows, num_boost_round) for rows, _ in row_folds]
 
         def history(weight: float) -> Any:
-            listeners = copy.deepcopy(callbacks) if several else callbacks
+            listeners = callbacks
+            if several:
+                listeners = [*copy.deepcopy(list(callbacks or ())), *_saying(weight, verbose_eval, show_stdv)]
+            if by_copies:
+                own = learned if learned and weight else [guidance.take(rows) for rows, _ in row_folds]
+                weighed = [one.weighing(weight) for one in own]
+                its_folds = CopiedFolds(dtrain, row_folds, weighed, num_boost_round, fpreproc)
+                return run(spec.params, None, listeners, cv_on(its_folds))
             if weight == 0 or nobody_counts:
                 return run(params, dealt, listeners)  # of labelled rows alone
             # Teachers that follow the student change as they teach: each cell needs its own.
@@ -175,15 +203,27 @@ def cv(
             shown = shown_predictions(custom_metric, spec.loss)
             return run(spec.params, row_folds, listeners, obj=cell.gradient, fpreproc=cell.prepare, custom_metric=shown)
 
+        once = history if not several else kept.through(history, str, dict, pd.DataFrame if as_pandas else dict)
         if n_jobs == 1 or not several:
-            histories = {weight: history(weight) for weight in grid}
+            histories = {weight: once(weight) for weight in grid}
     if n_jobs > 1 and several:
         # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
         with ThreadPoolExecutor(n_jobs) as pool:
-            histories = dict(zip(grid, pool.map(history, grid), strict=True))
+            histories = dict(zip(grid, pool.map(once, grid), strict=True))
     if not several:
         return histories[grid[0]]
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
+
+
+def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
+    """What prints the rounds of one ``kl_weight`` among others."""
+    if not verbose_eval:
+        return []
+
+    def say(line: str) -> None:
+        collective.communicator_print(f"kl_weight {weight:g} {line}")
+
+    return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=say)]
 
 
 def _check_jobs(n_jobs: Any) -> None:
@@ -213,7 +253,7 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
     task = guidance.task(spec, dtrain, num_boost_round)
     task.check_labelled_rows()
-    if dtrain.get_uint_info("group_ptr").size > 1:
+    if dtrain.get_uint_info("group_ptr").size > 1 and not spec.loss.by_query:
         raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
     return task
 
@@ -261,9 +301,18 @@ class _Cell:
 
 
 def _row_folds(
-    label: Array, labelled: Array | None, nfold: int, stratified: bool, folds: Any, shuffle: bool, seed: int
+    label: Array,
+    labelled: Array | None,
+    query: Array | None,
+    nfold: int,
+    stratified: bool,
+    folds: Any,
+    shuffle: bool,
+    seed: int,
 ) -> list[Fold]:
     """The folds that ``xgboost.cv`` would make of the labelled rows: teachers need the row numbers, which it keeps."""
+    if query is not None:
+        return _query_folds(label, labelled, query, nfold, stratified, folds, shuffle, seed)
     if folds is not None and not hasattr(folds, "split"):
         return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
@@ -291,9 +340,9 @@ def _row_folds(
 
 
 def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if labelled is None:
         return rest, out
-    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
     if not labelled[out].all():
         raise ValueError(
             f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "
@@ -302,9 +351,38 @@ def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
     return rest[labelled[rest]], out
 
 
-def _with_unlabelled(folds: list[Fold], labelled: Array | None) -> list[Fold]:
-    """Rows without a label are in every training part and in no test part."""
+def _query_folds(
+    label: Array,
+    labelled: Array | None,
+    query: Array,
+    nfold: int,
+    stratified: bool,
+    folds: Any,
+    shuffle: bool,
+    seed: int,
+) -> list[Fold]:
+    """The same in whole queries, as ``xgboost.cv`` deals them where it makes the folds."""
+    if stratified:
+        raise ValueError(
+            "stratified folds would tear queries apart: leave stratified out, queries are dealt as a whole"
+        )
+    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    if folds is not None:
+        pairs = folds.split(X=label[rows], y=label[rows], groups=query[rows]) if hasattr(folds, "split") else folds
+        dealt = [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in pairs]
+        for number, (rest, out) in enumerate(dealt):
+            check_apart(query, rest, out, number)
+        return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
+    codes = pd.factorize(query[rows])[0]
+    parts = _row_folds(np.unique(codes), None, None, nfold, False, None, shuffle, seed)
+    where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
+    return [(np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out])) for rest, out in parts]
+
+
+def _with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | None) -> list[Fold]:
+    """Rows without a label are in every training part and in no test part; rows of a query stay side by side."""
     if labelled is None:
         return folds
     others = np.flatnonzero(~labelled)
-    return [(np.concatenate([rest, others]), out) for rest, out in folds]
+    joined = [(np.concatenate([rest, others]), out) for rest, out in folds]
+    return joined if query is None else [(np.sort(rest), out) for rest, out in joined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xgboost
@@ -14,12 +14,22 @@ from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_no_overlap, check_same_rows
-from .learned import check_crossfit, check_teacher_rounds, weight_of_known
+from .._xgb.params import objective_name
+from .checks import (
+    check_dmatrix,
+    check_is_dmatrix,
+    check_kl_weight,
+    check_no_overlap,
+    check_same_exposure,
+    check_same_rows,
+)
+from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
+from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
+from .repetition import warn_of_repetition
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
@@ -39,6 +49,10 @@ class Guidance:
     labelled: Any = None
     teacher_weight: Any = None
     crossfit_groups: Any = None
+    folds: Folds | None = None
+    """Of crossfit, where the library dealt them beforehand."""
+    constraints: Sequence[tuple[Teacher, float]] = ()
+    """Teachers that hold for every candidate of a selection."""
 
     @property
     def given(self) -> bool:
@@ -147,6 +161,15 @@ class Guidance:
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
+    def changes_nothing(self) -> bool:
+        """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
+        return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
+
+    def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
+        """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
+        return not self.given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
+
+    @property
     def learns_first(self) -> bool:
         """Whether a teacher has to be trained before the student."""
         return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
@@ -157,6 +180,22 @@ class Guidance:
         if self.privileged is not None:
             return self.kl_weight > 0 and not self._way.learns_first
         return any(teacher.follows_student for teacher in self._brought)
+
+    @property
+    def teaches(self) -> bool:
+        """Whether anybody who counts may be there."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
+        return any(np.any(np.asarray(weight) > 0) for weight in weights)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether a teacher may ask for means that no prediction can have."""
+        return any(teacher.is_noisy for teacher in self._brought)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the Hessian counts less of a teacher than the paper's does."""
+        return any(moves_freely(teacher) for teacher in self._brought)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
@@ -175,14 +214,16 @@ class Guidance:
         """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
         task = Task.of_matrix(spec, dtrain, self.labelled)
         if self.privileged is not None:
-            check_dmatrix(self.privileged, "privileged")
+            check_dmatrix(self.privileged, "privileged", spec.loss)
             check_same_rows(dtrain, self.privileged, self.labelled)
+            check_same_exposure(dtrain, self.privileged, spec.loss)
             check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            check_crossfit(self.crossfit, task.labelled, task.n_rows, self.crossfit_groups)
+            groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
+            check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
             check_teacher_rounds(num_boost_round)
             self._way.check(spec, spec.of_teacher(self.teacher_params))
             for matrix, name in self.privileged_evals or ():
-                check_dmatrix(matrix, f"privileged_evals {name!r}")
+                check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
         for teacher in self._brought:
             for matrix in teacher.matrices:
                 check_same_rows(dtrain, matrix, self.labelled)
@@ -203,6 +244,7 @@ class Guidance:
         spec = task.spec
         teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
         for teaching in teachings:
+            teaching.teacher.check_beside([other.teacher for other in teachings if other is not teaching])
             teaching.teacher.check(task.n_rows)
             if not teaching.teacher.follows_student:
                 # By its name in the class, since one that was checked when it was made passes over it.
@@ -229,15 +271,39 @@ class Guidance:
             num_boost_round,
             self.crossfit,
             self.crossfit_groups,
+            self.folds,
             self.privileged_evals,
             early_stopping_rounds,
             maximize,
         )
         return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
 
+    def warn_of_repetition(
+        self, task: Task, dtrain: xgboost.DMatrix, teachings: Sequence[Teaching], num_boost_round: int
+    ) -> None:
+        """Warn of a teacher made here that repeats the labels; rows without a label have none to repeat."""
+        if not self.learns_first or self.crossfit or task.labelled is not None:
+            return
+        spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
+        q = teachings[-1].teacher.answer(task, task.like, 0)
+        warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
+
     def weighing(self, kl_weight: float) -> Guidance:
         """The same guidance with another weight, unless it is a list, which has its own."""
         return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
+
+    def taught(
+        self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, early_stopping_rounds: int | None = None
+    ) -> list[tuple[Teacher, Any]]:
+        """The teachers that may stand beside constraints, trained, with what they weigh."""
+        self.check_keywords(early_stopping_rounds)
+        read = self.of_rows(dtrain)
+        task = read.task(spec, dtrain, num_boost_round)
+        taught = read.teachings_at_hand(task)
+        taught += read.teachings_from_privileged(
+            task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
+        )
+        return [(one.teacher, one.weight) for one in taught]
 
     def take(self, rows: Array) -> Guidance:
         """The same guidance for some of the rows."""
@@ -248,6 +314,8 @@ class Guidance:
             labelled=_of_rows(self.labelled, rows),
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
+            folds=None if self.folds is None else self.folds.take(rows),
+            constraints=tuple(_take(list(self.constraints), rows)) if self.constraints else (),
         )
 
 

@@ -12,10 +12,10 @@ import xgboost
 from .._arrays import Array, read_only
 from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
-from .._xgb.matrix import freeze, slice_rows, thaw
+from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
-from .checks import check_dmatrix, check_kl_weight, check_same_labels
+from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
 from .lesson import Lesson
 from .objective import KLObjective
 from .spec import Spec
@@ -73,8 +73,9 @@ class JointTeacher(Teacher):
         xgb_model: Any = None,
         further_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
-        check_dmatrix(dprivileged, "privileged")
+        check_is_dmatrix(dprivileged, "privileged")
         self._spec = Spec.read(params)
+        check_dmatrix(dprivileged, "privileged", self._spec.loss)
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
@@ -104,6 +105,7 @@ class JointTeacher(Teacher):
         return self._dprivileged
 
     recorded_method = "jpib"
+    hessian = "paper"
 
     @property
     def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
@@ -128,7 +130,7 @@ class JointTeacher(Teacher):
             )
         task = training.task
         self.check(task.n_rows)
-        check_same_labels(task.label, self._dprivileged.get_label(), task.labelled)
+        check_same_labels(task.label, labels_of(self._dprivileged), task.labelled)
         rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +21,13 @@ from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal
 from .._warnings import warn_user
 from .._xgb.booster import rounds_in_use
 from .._xgb.collective import gathered, on_any_worker
-from .._xgb.matrix import can_be_cut, exclusive, rows_without_values, slice_rows
-from .checks import check_dmatrix
+from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
+from .checks import check_dmatrix, check_is_dmatrix
+from .judged import eval_of_means
 from .lesson import Lesson
-from .losses import NUMBERS, PROBABILITIES
+from .loss import NUMBERS, PROBABILITIES, Loss
 from .objective import LessonObjective
+from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import FixedTeacher, Teacher
@@ -39,6 +44,10 @@ class LearnedTeacher(FixedTeacher):
         q, one per training row.
     boosters
         The teacher's boosters: one, or one per fold when cross-fitted.
+    loss
+        The mean loss of q on the labelled rows: of rows that its booster has not seen where it is cross-fitted, else of
+        those that it was trained on, which says nothing of what it knows. NaN where the objective's own metric says
+        little by itself.
 
     Examples
     --------
@@ -49,9 +58,31 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
+    loss = float("nan")
+    _told = "loss"
+
     def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
         super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
         self.boosters = boosters
+
+    @classmethod
+    def of(
+        cls, spec: Spec, mean: Array, boosters: list[xgboost.Booster], label: Array, known: Array, weight: Array
+    ) -> LearnedTeacher:
+        """Of what its models predict, with the loss of that on the labels that are known."""
+        loss = spec.loss
+        teacher = cls(loss.said(mean, label, known), boosters, probabilities=loss.probabilities)
+        if loss.default_metric in NAMES:
+            labelled = None if known.all() else known
+            task = Task.of(spec, label, weight, labelled, n_rows=len(label), name="privileged")
+            counts = None if task.weight is None else task.weight[known]
+            teacher.loss, teacher._told = mean_loss(loss, mean[known], label[known], counts), NAMES[loss.default_metric]
+        return teacher
+
+    def __repr__(self) -> str:
+        where = "out of fold" if len(self.boosters) > 1 else "on its own training rows"
+        told = "" if np.isnan(self.loss) else f", {self._told} {self.loss:.4f} {where}"
+        return f"<LearnedTeacher: {len(self.boosters)} booster(s){told}>"
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -80,6 +111,7 @@ def fit_teacher(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
     """Train the teacher of KbPIB on privileged features and let it say a q for each of its training rows.
 
@@ -111,6 +143,10 @@ def fit_teacher(
         One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
         the teachers know other visits of the patient whom they judge, and q repeats the labels.
 
+    verbose_eval
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
+        other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
+
     Returns
     -------
     LearnedTeacher
@@ -128,11 +164,14 @@ def fit_teacher(
     """
     evals = list(evals or ())
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
-        check_dmatrix(dprivileged, "privileged")
+        check_is_dmatrix(dprivileged, "privileged")
+        spec = Spec.read(params)
+        check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
-        spec = Spec.read(params)
         Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
+        if teacher_weight is None:
+            per_row = weight_of_known(dprivileged)
         teacher = learn(
             spec,
             dprivileged,
@@ -145,9 +184,24 @@ def fit_teacher(
             evals=evals,
             early_stopping_rounds=early_stopping_rounds,
             maximize=maximize,
+            verbose_eval=verbose_eval,
         )
-        teacher.teacher_weight = weight_of_known(dprivileged) if teacher_weight is None else per_row
+        if not crossfit and known is None:
+            warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
+        teacher.teacher_weight = per_row
+        if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
+            _tell(teacher, spec, dprivileged, known, crossfit)
         return teacher
+
+
+def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, crossfit: int) -> None:
+    """Print what q scores on the labelled rows."""
+    if labelled is not None:
+        matrix = slice_rows(matrix, np.flatnonzero(labelled))
+    q = teacher.values if labelled is None else teacher.values[labelled]
+    told = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    rows = f"out of {crossfit} folds" if crossfit else "which it learned from"
+    collective.communicator_print(f"teacher: {told} on {matrix.num_row()} labelled rows, {rows}\n")
 
 
 def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
@@ -178,6 +232,20 @@ def check_groups_apart(groups: Array | None) -> None:
         )
 
 
+def whole_queries(loss: Loss, matrix: xgboost.DMatrix, groups: Array | None) -> Array | None:
+    """The groups that stay together in cross-fitting: queries at least, where rows are ranked within them."""
+    query = query_of_row(matrix) if loss.by_query else None
+    if query is None or groups is None:
+        return groups if query is None else query
+    torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
+    if torn.any():
+        raise ValueError(
+            f"crossfit_groups tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
+            "give all rows of a query the same value, or leave it out, for queries stay whole by themselves"
+        )
+    return groups
+
+
 def check_teacher_rounds(num_boost_round: int) -> None:
     """A teacher of no rounds knows only the average."""
     if num_boost_round < 1:
@@ -185,6 +253,43 @@ def check_teacher_rounds(num_boost_round: int) -> None:
             f"the teacher would end with {num_boost_round} rounds and say the same for every row: give "
             "num_boost_round of at least 1, or train without a teacher"
         )
+
+
+class Kept:
+    """A booster that several ask for, from any thread, and that is trained once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.booster: xgboost.Booster | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Folds:
+    """Folds that were dealt to the rows beforehand, one of which is held out of a whole selection.
+
+    The teacher of fold j while fold k is held out has seen neither, and is that of fold k while j is held out. So two
+    folds have one booster, for whoever asks first.
+    """
+
+    fold_of: Array
+    """-1 for a row that all teachers may judge."""
+    number: int
+    held_out: int = -1
+    whose: str = ""
+    """What the teachers are called, of whom there may be several kinds."""
+    _kept: dict[tuple[str, frozenset[int]], Kept] = dataclasses.field(default_factory=dict)
+
+    def take(self, rows: Array) -> Folds:
+        """The folds of some of the rows."""
+        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+
+    @contextlib.contextmanager
+    def booster_without(self, fold: int, fit: Callable[[], xgboost.Booster]) -> Iterator[xgboost.Booster]:
+        """The booster that has not seen this fold either, held against other threads."""
+        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), Kept())
+        with kept.lock:
+            kept.booster = kept.booster or fit()
+            yield kept.booster
 
 
 def learn(
@@ -196,32 +301,49 @@ def learn(
     crossfit: int,
     labelled: Array | None = None,
     groups: Array | None = None,
+    folds: Folds | None = None,
     seed: int = 0,
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
+    verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
-    """:func:`fit_teacher` on params that were read, with the weights that count for these rows."""
+    """:func:`fit_teacher` on params that were read, with the weights that count for these rows.
+
+    ``folds`` were dealt beforehand and take the place of those that ``crossfit`` would deal.
+    """
     check_teacher_rounds(num_boost_round)
-    stopping = {"evals": list(evals or ()), "early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
+    stopping = {
+        "evals": list(evals or ()),
+        "early_stopping_rounds": early_stopping_rounds,
+        "maximize": maximize,
+        "verbose_eval": verbose_eval,
+    }
     learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
-    n_rows = dprivileged.num_row()
+    n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
+    groups = whole_queries(spec.loss, dprivileged, groups)
     check_crossfit(crossfit, labelled, n_rows, groups)
     check_groups_apart(groups)
+    known = np.ones(n_rows, bool) if labelled is None else labelled
     if not crossfit:
         booster = learner.fit(None)
-        return LearnedTeacher(learner.mean(booster, None), [booster], probabilities=spec.loss.probabilities)
-    fold_of = deal_labelled(dprivileged.get_label(), labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
-    known = np.ones(n_rows, bool) if labelled is None else labelled
+        return LearnedTeacher.of(spec, learner.mean(booster, None), [booster], label, known, weight)
+    if folds is None:
+        fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
+    else:
+        fold_of = folds.fold_of
     of_no_fold = np.flatnonzero(fold_of < 0)
-    boosters, q = [], np.zeros(spec.shape(n_rows), np.float32)
-    for fold in range(crossfit):
-        boosters.append(learner.fit(np.flatnonzero(known & (fold_of != fold))))
+    numbers = np.unique(fold_of[fold_of >= 0])
+    boosters, q = [], np.zeros(label.shape if label.ndim == 2 else spec.shape(n_rows), np.float32)
+    for fold in numbers.tolist():
+        fit = functools.partial(learner.fit, np.flatnonzero(known & (fold_of != fold)))
         held_out = np.flatnonzero(fold_of == fold)
-        q[held_out] = learner.mean(boosters[-1], held_out)
-        if of_no_fold.size:
-            q[of_no_fold] += learner.mean(boosters[-1], of_no_fold) / np.float32(crossfit)
-    return LearnedTeacher(q, boosters, probabilities=spec.loss.probabilities)
+        with contextlib.nullcontext(fit()) if folds is None else folds.booster_without(fold, fit) as booster:
+            boosters.append(booster)
+            q[held_out] = learner.mean(booster, held_out)
+            if of_no_fold.size:
+                q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
+    return LearnedTeacher.of(spec, q, boosters, label, known, weight)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,19 +359,31 @@ class _Learner:
 
     def fit(self, rows: Array | None) -> xgboost.Booster:
         """Train on these rows; None: on all labelled ones."""
+        if "callback" not in self.spec.loss.engines:
+            return self._fit_plain(rows)
         labelled = self.labelled if rows is None else None
         if labelled is not None and can_be_cut(self.matrix) and not collective.is_distributed():
             rows, labelled = np.flatnonzero(labelled), None
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        task = Task.of(self.spec, matrix.get_label(), weight, labelled, n_rows=matrix.num_row(), name="privileged")
+        label = self.spec.loss.label_of(matrix, "privileged")
+        task = Task.of(self.spec, label, weight, labelled, n_rows=matrix.num_row(), name="privileged")
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.
             lesson = Lesson(task, [])
             params.setdefault("base_score", lesson.base_score())
             objective = LessonObjective(lesson)
-        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, verbose_eval=False, **self.stopping)
+        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.stopping)
+
+    def _fit_plain(self, rows: Array | None) -> xgboost.Booster:
+        """The same without an objective of ours: weights that the matrix does not carry come with a copy of it."""
+        matrix = self.matrix
+        if rows is None and on_any_worker(self.labelled is not None):
+            rows = np.arange(matrix.num_row()) if self.labelled is None else np.flatnonzero(self.labelled)
+        if rows is not None or not np.array_equal(matrix.get_weight(), self.weight):
+            matrix = slice_rows(matrix, np.arange(matrix.num_row()) if rows is None else rows, self.weight)
+        return xgboost.train(self.spec.params, matrix, self.num_boost_round, **self.stopping)
 
     def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
         """What a teacher says of these rows; None: of all."""
@@ -260,7 +394,11 @@ class _Learner:
 def deal_labelled(
     label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
-    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row."""
+    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row.
+
+    Of several targets the first one decides which rows are alike.
+    """
+    label = label[:, 0] if label.ndim == 2 else label
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if groups is None:
         folds = deal_folds(label[rows], n_folds, seed)
@@ -290,6 +428,11 @@ def weight_beside(empty: Array) -> Array | None:
     """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
     if not empty.any():
         return None
+    if empty.all() and not collective.is_distributed():
+        raise ValueError(
+            f"none of the {len(empty)} rows has any privileged value, so there is nothing to teach from: look at how "
+            "the privileged columns were joined to the rows, or train without them"
+        )
     warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
         "alone count. teacher_weight says otherwise, if they should be",

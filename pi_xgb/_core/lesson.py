@@ -12,8 +12,13 @@ from .._arrays import Array, module_for, read_only, to_host
 from .._warnings import warn_user
 from .._xgb.collective import global_sum, on_every_worker
 from .blend import Blend
+from .loss import NUMBERS
+from .step import hessian_share
 from .task import Task
-from .teachers import Start, Teaching
+from .teachers import Start, Teaching, moves_freely
+
+# Where a model starts at most, if noise puts the mean of all rows beyond the predictions that there can be.
+_EDGE = 1e-3
 
 
 class Lesson:
@@ -34,6 +39,7 @@ class Lesson:
             weight=self._on_device(task.weight),
             labelled=self._on_device(task.labelled),
         )
+        self._following = [self._on_device(one.weight) for one in teachings if moves_freely(one.teacher)]
         self._target: Array | None = None
 
     @functools.cached_property
@@ -60,10 +66,18 @@ class Lesson:
             self._target = target
         return target
 
-    def gradient(self, margin: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian at these margins."""
+    def gradient(self, margin: Array, eta: float) -> tuple[Array, Array]:
+        """Gradient and Hessian at these margins, for steps of this size."""
         mean = self.loss.mean(self._xp.asarray(margin))
-        return self.loss.gradient(mean, self.target(mean), self.blend.factor)
+        grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
+        if self._following:
+            share = self.hessian_share(eta)
+            hess *= share[:, None] if hess.ndim == 2 and np.ndim(share) == 1 else share
+        return grad, hess
+
+    def hessian_share(self, eta: float) -> Any:
+        """By what teachers that follow the student let the Hessian shrink, a number or one per row."""
+        return hessian_share(self.blend.total, self._following, eta)
 
     def base_score(self) -> Any:
         """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
@@ -85,9 +99,11 @@ class Lesson:
         if sums[-1] <= 0:
             raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
         mean = sums[:-1] / sums[-1]
-        if task.spec.scale_pos_weight != 1:
+        if any(teaching.teacher.is_noisy for teaching in fixed) and self.loss.range != NUMBERS:
+            mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
+        if self.loss.applies_scale_pos_weight and task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
-        return self.loss.estimated_base_score(mean if self.loss.multiclass else mean[0])
+        return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def warn_of_idle_rows(self) -> None:
         """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import xgboost
 
 from .._arrays import Array
 from .joint import JointTeacher
-from .learned import learn
+from .learned import Folds, learn
 from .spec import Spec
 from .task import Task
 from .teachers import Teacher
+
+MethodName = Literal["kbpib", "jpib"]
+"""The names of the registry, for type checkers."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Privileged:
     num_boost_round: int
     crossfit: int = 0
     crossfit_groups: Array | None = None
+    folds: Folds | None = None
+    """Of crossfit, where they were dealt beforehand."""
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     early_stopping_rounds: int | None = None
     maximize: bool | None = None
@@ -40,7 +45,7 @@ class Privileged:
 class Method:
     """One way of teaching."""
 
-    name: ClassVar[str]
+    name: ClassVar[MethodName]
     learns_first: ClassVar[bool]
     """Whether the teacher is trained before the student, once for every ``kl_weight``, and not along with it."""
     unread: ClassVar[tuple[str, ...]] = ()
@@ -58,7 +63,7 @@ class Method:
 class KbPIB(Method):
     """Knowledge-based: a teacher learns first, then it guides the student."""
 
-    name = "kbpib"
+    name: ClassVar[MethodName] = "kbpib"
     learns_first = True
 
     def teacher(self, privileged: Privileged) -> Teacher:
@@ -70,6 +75,7 @@ class KbPIB(Method):
             labelled=privileged.task.labelled,
             crossfit=privileged.crossfit,
             groups=privileged.crossfit_groups,
+            folds=privileged.folds,
             evals=privileged.evals,
             early_stopping_rounds=privileged.early_stopping_rounds if privileged.evals else None,
             maximize=privileged.maximize,
@@ -79,7 +85,7 @@ class KbPIB(Method):
 class JPIB(Method):
     """Joint: teacher and student get a tree each in turn and pull each other."""
 
-    name = "jpib"
+    name: ClassVar[MethodName] = "jpib"
     learns_first = False
     unread = ("crossfit", "crossfit_groups", "privileged_evals")
     why_unread = "its teacher grows with the student and stops with it"
@@ -93,7 +99,7 @@ class JPIB(Method):
 
 
 _REGISTRY: dict[str, Method] = {method.name: method for method in (KbPIB(), JPIB())}
-METHODS = tuple(_REGISTRY)
+METHODS: tuple[MethodName, ...] = tuple(method.name for method in _REGISTRY.values())
 DEFAULT_METHOD = KbPIB.name
 
 

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import xgboost
-from xgboost.callback import TrainingCallback
+from xgboost.callback import LearningRateScheduler, TrainingCallback
 
+from .._arrays import array_module
 from .._xgb.matrix import restored
-from .._xgb.params import carried_params, give_back_params, native_params
+from .._xgb.params import carried_params, give_back_params, native_params, step_of
 from .lesson import Lesson
+from .loss import NUMBERS
 from .spec import Spec
 
 Evals = Sequence[tuple[xgboost.DMatrix, str]]
@@ -34,15 +36,27 @@ def uses_native(engine: str, spec: Spec, obstacle: str | None) -> bool:
 
 
 def obstacle_to_native(
-    spec: Spec, *, follows_student: bool, uniform: bool = True, dtrain: Any = None, evals: Evals = ()
+    spec: Spec,
+    *,
+    follows_student: bool,
+    moves_freely: bool = False,
+    uniform: bool = True,
+    noisy: bool = False,
+    dtrain: Any = None,
+    evals: Evals = (),
+    callbacks: Sequence[Any] = (),
 ) -> str | None:
     """Why the native engine would not give the callback's model here; None where it does.
 
-    ``follows_student`` says whether a teacher does, ``uniform`` whether labels and teachers count the same in all rows.
+    ``follows_student`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``uniform``
+    whether labels and teachers count the same in all rows, ``noisy`` whether a teacher's q may leave the range of
+    labels.
     """
     params = spec.params
-    if not spec.loss.takes_soft_labels:
+    if "native" not in spec.loss.engines:
         return f"{spec.objective} takes whole classes as labels, and a blended target is none"
+    if noisy and spec.loss.range != NUMBERS:
+        return f"labels of {spec.objective} must {spec.loss.range.must}, and what a noisy teacher asks for may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
     if spec.drops_trees and follows_student:
@@ -52,6 +66,12 @@ def obstacle_to_native(
     if params.get("tree_method") == "approx" and (_scales_positives(spec) or not uniform):
         cause = "scale_pos_weight changes" if uniform else "labels and teachers that differ from row to row change"
         return f"tree_method='approx' places its cuts anew in every round, by weights that {cause} here"
+    if moves_freely and not uniform:
+        return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
+    if moves_freely and spec.objective == "count:poisson":
+        return "the max_delta_step of count:poisson, by which this engine would scale leaves, is in its Hessian too"
+    if moves_freely and any(isinstance(one, LearningRateScheduler) for one in callbacks):
+        return "a LearningRateScheduler would undo the size of the steps, by which this engine scales the Hessian"
     if any(matrix is dtrain for matrix, _ in evals):
         return "dtrain is among the evals, and its metrics need the labels that this engine replaces"
     return None
@@ -66,10 +86,14 @@ def train_native(
     happens.
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
-    factor = 1 + sum(teaching.kl_weight for teaching in lesson.teachings) if lesson.is_uniform else 1.0
+    scales, factor, share = spec.loss.applies_scale_pos_weight, 1.0, 1.0
+    if lesson.is_uniform:
+        factor += sum(teaching.kl_weight for teaching in lesson.teachings)
+        share = float(lesson.hessian_share(step_of(params, carried)))
     with _lent(lesson, params, dtrain) as callbacks:
-        booster: xgboost.Booster = boost(native_params(params, factor, carried), callbacks)
-    give_back_params(booster, spec.params, carried)
+        scaled = native_params(params, factor, carried, share, scales_positives=scales)
+        booster: xgboost.Booster = boost(scaled, callbacks)
+    give_back_params(booster, spec.params, carried, share, scales_positives=scales)
     return booster
 
 
@@ -96,6 +120,8 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
+            # Any label that every row may have: those that nobody knows may be none.
+            dtrain.set_label(task.spec.loss.mean(array_module(task.like).zeros_like(task.like)))
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:

@@ -11,12 +11,15 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.supervision import read_labelled, read_teacher_weight
-from .._xgb.params import check_scale_pos_weight
+from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
+from .._xgb.booster import configuration_of, eta_of
+from .._xgb.matrix import labels_of
+from .._xgb.params import DEFAULT_ETA, check_scale_pos_weight
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
-from .losses import PROBABILITIES, loss_named
+from .loss import NUMBERS, Loss
+from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
@@ -39,9 +42,9 @@ class KLObjective:
     kl_weight
         How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
     objective
-        The name of the objective in ``params``. XGBoost does not tell a custom objective which one it
-        replaces: without a name, one margin per row means ``binary:logistic``, several mean
-        ``multi:softprob``. For regression say ``"reg:squarederror"``.
+        Mostly not needed: the loss is that of the Booster which asks, hence the one in ``params["objective"]`` with its
+        params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
+        where no Booster asks; one that differs from the Booster's is an error.
     scale_pos_weight
         XGBoost ignores the parameter of that name under a custom objective; give it here instead.
     labelled, teacher_weight
@@ -84,11 +87,12 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
-        self._loss = None if objective is None else loss_named(objective)
+        named = None if objective is None else loss_with_gradient(objective)
+        self._asked = _Asked()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
         if teacher is not None:
-            within = PROBABILITIES if self._loss is None else self._loss.range
+            within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
         elif labelled is not None or teacher_weight is not None:
@@ -106,7 +110,7 @@ class KLObjective:
                 f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
                 "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
             )
-        return self._gradient(margin, dtrain.get_label(), dtrain.get_weight(), dtrain)
+        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
@@ -127,27 +131,28 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin)
-        teachings, labelled = self._taught_by(spec, dtrain)
+        teachings, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
         _check_lengths(len(margin), labelled, teachings)
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         lesson = Lesson(task, teachings)
         self._round.start(lesson, dtrain)
-        return lesson.gradient(margin)
+        return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array) -> Spec:
-        objective = self.objective or ("binary:logistic" if margin.ndim == 1 else "multi:softprob")
-        loss = self._loss or loss_named(objective)
-        n_classes = margin.shape[1] if margin.ndim == 2 else 0
-        if loss.multiclass != (n_classes > 0):
+        objective, loss = self._asked.of(_calling_booster(), self.objective)
+        if (margin.ndim == 1 and loss.multiclass) or (margin.ndim == 2 and not (loss.multiclass or loss.takes_targets)):
             raise ValueError(
-                f"the objective {self.objective!r} does not fit margins of shape {margin.shape}: "
+                f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
             )
+        n_classes = margin.shape[1] if loss.multiclass else 0
         return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-    def _taught_by(self, spec: Spec, dtrain: xgboost.DMatrix | None) -> tuple[list[Teaching], Array | None]:
+    def _taught_by(
+        self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
+    ) -> tuple[list[Teaching], Array | None]:
         if self._teachings is not None:
             return self._teachings, self._labelled
         if dtrain is None:
@@ -155,15 +160,53 @@ class KLObjective:
                 "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
                 "one, so pass it as KLObjective(q, ...)"
             )
+        if n_targets > 1:
+            raise ValueError(
+                f"a matrix has room for a teacher of one target, and this one has {n_targets}: use pi_xgb.cv, or pass "
+                "KLObjective(q, ...)"
+            )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
         return [Teaching(teacher, self.kl_weight, teacher.teacher_weight)], labelled
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.
-        return {**self.__dict__, "_round": NewTraining()}
+        return {**self.__dict__, "_round": NewTraining(), "_asked": _Asked()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+class _Asked:
+    """Which loss a Booster asks for: that of its own objective, with its own params."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+        self._found: tuple[str, Loss] | None = None
+
+    def of(self, booster: xgboost.Booster | None, named: str | None) -> tuple[str, Loss]:
+        """Its objective and loss; without a Booster those that are ``named``."""
+        if booster is None:
+            if named is None:
+                raise ValueError(
+                    "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
+                    "KLObjective(q, objective='binary:logistic')"
+                )
+            return named, loss_with_gradient(named)
+        if self._found is None or self._booster is None or self._booster() is not booster:
+            its = configuration_of(booster)
+            loss = loss_with_gradient(its.objective).of(its.objective_params)
+            _check_agree(named, its.objective)
+            self._booster, self._found = weakref.ref(booster), (its.objective, loss)
+        return self._found
+
+
+def _check_agree(named: str | None, objective: str) -> None:
+    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
+        raise ValueError(
+            f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
+            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
+            "in KLObjective, which then takes the Booster's"
+        )
 
 
 def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching]) -> None:
@@ -175,7 +218,7 @@ def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching
                 "rows. (Inside xgboost.cv use attach_teacher, which lets it travel with them, or pi_xgb.cv)"
             )
     if labelled is not None and not labelled.any() and not collective.is_distributed():
-        raise ValueError("labelled has no row with a label: a teacher has to learn from some")
+        raise no_labelled_row("labelled")
 
 
 class LessonObjective:
@@ -187,7 +230,7 @@ class LessonObjective:
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         self._round.start(self._lesson, dtrain, self._base_score)
-        return self._lesson.gradient(margin)
+        return self._lesson.gradient(margin, self._round.eta)
 
 
 class NewTraining:
@@ -195,6 +238,8 @@ class NewTraining:
 
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
+        self.eta = DEFAULT_ETA
+        """The step of the booster that asks, as it was when the training began."""
 
     def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Start teachers that follow, unless this is a later round of the training in which they were started."""
@@ -204,6 +249,7 @@ class NewTraining:
         if booster is not None and self._booster is not None and self._booster() is booster:
             return
         lesson.start(booster, dtrain, base_score)
+        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
         # Remembered only now: a teacher that refused to start must refuse again.
         self._booster = None if booster is None else weakref.ref(booster)
 

@@ -8,7 +8,8 @@ from typing import Any
 from .._arrays import Array
 from .._warnings import warn_user
 from .._xgb.params import number_of_classes, objective_name, scale_pos_weight, user_params
-from .losses import Loss, loss_named
+from .loss import Loss
+from .losses import loss_named
 
 # What names or counts the student's columns means nothing for the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -31,7 +32,7 @@ class Spec:
         """From params, or an error that says what a teacher could guide."""
         own = user_params(params)
         objective, n_classes = objective_name(own), number_of_classes(own)
-        loss = loss_named(objective)
+        loss = loss_named(objective).of(own)
         if loss.multiclass and n_classes < 2:
             raise ValueError(f"{objective} needs params['num_class'] of at least 2, got {own.get('num_class')!r}")
         scale = scale_pos_weight(own)
@@ -45,7 +46,9 @@ class Spec:
         """The teacher's spec: its own params on top of what it shares with the student by definition."""
         if teacher_params is None:
             return Spec.read({key: value for key, value in self.params.items() if key not in _ABOUT_COLUMNS})
-        shared = {key: self.params[key] for key in ("objective", "num_class") if key in self.params}
+        shared = {
+            key: self.params[key] for key in ("objective", "num_class", *self.loss.parameters) if key in self.params
+        }
         own = Spec.read({**shared, **user_params(teacher_params)})
         if type(own.loss) is not type(self.loss) or own.n_classes != self.n_classes:
             raise ValueError(

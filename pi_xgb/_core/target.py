@@ -12,6 +12,9 @@ import pandas as pd
 
 from .._arrays import Array
 from .._rows.checks import check_choice
+from .._rows.supervision import no_labelled_row
+from .._rows.words import EMPTY
+from .._warnings import warn_user
 from .losses import LOSSES
 
 
@@ -65,7 +68,9 @@ def read_target(
     """
     check_choice(missing, ("error", "unlabelled"), "missing")
     column, labelled = _column(y, name)
-    if not labelled.all() and (missing == "error" or not labelled.any()):
+    if missing == "unlabelled" and not labelled.any():
+        raise no_labelled_row(name)
+    if not labelled.all() and missing == "error":
         raise ValueError(
             f"{name} has {int((~labelled).sum())} missing values in {len(labelled)} rows: leave out the rows without "
             "a label"
@@ -79,12 +84,14 @@ def read_target(
             f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: one class or one amount leaves "
             "nothing to tell apart"
         )
+    _warn_of_empty_words(distinct, name)
     if objective is None:
         is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
         objective = _guess(distinct, is_category=is_category, ask=whole_numbers == "ask", name=name, say=say)
     if classes or _means_classes(distinct, objective, name, say):
         return Target(_spread(codes.astype(np.float32), labelled), objective, distinct, _mask(labelled))
-    return Target(_spread(_numbers(kept, name, objective), labelled), objective, None, _mask(labelled))
+    values = _numbers(kept, name, objective, np.flatnonzero(labelled))
+    return Target(_spread(values, labelled), objective, None, _mask(labelled))
 
 
 def encode_labels(
@@ -137,6 +144,17 @@ def _column(y: Any, name: str) -> tuple[Array, Array]:
     return column, ~pd.isna(column)
 
 
+def _warn_of_empty_words(distinct: Array, name: str) -> None:
+    """NumPy makes the text "nan" of a NaN among texts, and a form the text " " of nothing."""
+    if distinct.dtype.kind not in "OU":
+        return
+    for word in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
+        warn_user(
+            f"{name} has the class {str(word)!r}, a text among texts; where it means that there is no label, it must "
+            "be empty: an empty field in a file, None or NaN in a table"
+        )
+
+
 def _unboxed(column: Array) -> Array:
     """Numbers and truth values out of their objects."""
     if column.dtype.kind != "O":
@@ -182,7 +200,8 @@ def _means_classes(distinct: Array, objective: str, name: str, say: str) -> bool
     return True
 
 
-def _numbers(column: Array, name: str, objective: str) -> Array:
+def _numbers(column: Array, name: str, objective: str, rows: Array | None = None) -> Array:
+    """The column in single precision; ``rows`` are the numbers of its rows where it is a part of y."""
     if not _is_number(column):
         raise TypeError(
             f"{objective} needs numbers: {name} must be numbers, and has dtype {column.dtype} with values such as "
@@ -192,8 +211,9 @@ def _numbers(column: Array, name: str, objective: str) -> Array:
         label: Array = column.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(label))
     if wrong.size:
+        row = wrong[0] if rows is None else rows[wrong[0]]
         raise ValueError(
-            f"row {wrong[0]} of {name} is {column[wrong[0]]:g}, which is not finite for XGBoost's single precision: "
+            f"row {row} of {name} is {column[wrong[0]]:g}, which is not finite for XGBoost's single precision: "
             "leave such rows out, or scale y"
         )
     return label

@@ -9,8 +9,10 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
-from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_weights
+from .._xgb.matrix import query_of_row
+from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
 from .spec import Spec
 
 
@@ -20,9 +22,9 @@ class Task:
 
     spec: Spec
     label: Array
-    """As XGBoost has it; 0 where nobody knows it."""
+    """As XGBoost has it; the stand-in of the loss where nobody knows it."""
     weight: Array | None
-    """What each row weighs, with ``scale_pos_weight`` folded in; None where every row weighs 1."""
+    """What each row weighs, with ``scale_pos_weight`` folded in, or its query; None where all weigh 1."""
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
 
@@ -33,11 +35,12 @@ class Task:
         """From the arrays of ``n_rows`` rows, checked; ``name`` is what the user calls their matrix."""
         check_one_label_each(label, n_rows, name)
         check_weights(weight, n_rows, name)
+        _check_targets(spec, label, name)
         known = label if labelled is None else label[labelled]
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(labelled, label, np.float32(0))
+            label = np.where(_per_label(labelled, label), label, np.float32(spec.loss.stand_in))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
@@ -47,7 +50,11 @@ class Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
-        return cls.of(spec, matrix.get_label(), matrix.get_weight(), labelled, n_rows=matrix.num_row(), name=name)
+        label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
+        if spec.loss.by_query:
+            check_weights(weight, check_queries(matrix, name), name, of="query")
+            weight = weight[query_of_row(matrix)] if weight.size else weight
+        return cls.of(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
         """Something can be learned from the labelled rows of all workers; to be asked on every worker."""
@@ -57,9 +64,7 @@ class Task:
         bounds = [known.max(), -known.min()] if known.size else [-np.inf, -np.inf]
         high, low = global_max(np.array(bounds)) * [1, -1]
         if high == -np.inf:
-            raise ValueError(
-                "labelled has no row with a label: a teacher has to learn from some, give it labelled rows"
-            )
+            raise no_labelled_row("labelled")
         if high == low and self.spec.loss.probabilities:
             raise ValueError(
                 f"all labelled rows are of the class {high:g}: nothing can be told apart, label some rows of another"
@@ -81,12 +86,34 @@ class Task:
     @property
     def told_label(self) -> Array:
         """What teachers are told: NaN where nobody knows the label."""
-        return self.label if self.labelled is None else np.where(self.labelled, self.label, np.float32(np.nan))
+        if self.labelled is None:
+            return self.label
+        return np.where(_per_label(self.labelled, self.label), self.label, np.float32(np.nan))
 
     @property
     def like(self) -> Array:
         """An array of the shape of a mean, its values without meaning."""
-        return np.empty(self.spec.shape(self.n_rows), np.float32)
+        return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
+
+
+def _check_targets(spec: Spec, label: Array, name: str) -> None:
+    """One label per row, or several targets where the loss takes them."""
+    if label.ndim == 1:
+        return
+    if not spec.loss.takes_targets:
+        raise ValueError(
+            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for reg:squarederror "
+            f"only, not for {spec.objective}: train one model for each"
+        )
+    if spec.scale_pos_weight != 1:
+        raise ValueError(
+            "scale_pos_weight weighs single labels of 1, and a teacher weighs rows, which have several targets here: "
+            "leave it out"
+        )
+
+
+def _per_label(per_row: Array, label: Array) -> Array:
+    return per_row[:, None] if label.ndim == 2 else per_row
 
 
 def _effective(spec: Spec, label: Array, weight: Array) -> Array | None:

@@ -1,9 +1,10 @@
 """Teachers: what the mean of y should be for each training row.
 
-Shapes, once for every teacher: ``n`` training rows, ``K`` classes (multi-class only). ``mean`` is the
+Shapes, once for every teacher: ``n`` training rows, ``K`` classes or targets where there are several. ``mean`` is the
 student's current prediction on the scale of y, float32, ``(n,)`` or ``(n, K)``; it is read, never written.
-``label`` is ``(n,)``, ``weight`` is ``(n,)`` or None. The answer q has the shape of ``mean``. For probabilities
-q lies in [0, 1]; for ``reg:squarederror`` any finite value will do.
+``label`` is ``(n,)``, or ``(n, K)`` for targets, ``weight`` is ``(n,)`` or None. The answer q has the shape of
+``mean``. It lies where labels may lie: probabilities in [0, 1], means of counts and costs at 0 or above, other numbers
+anywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .._arrays import Array
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .losses import NUMBERS, PROBABILITIES, Loss, Range
+from .loss import NUMBERS, PROBABILITIES, Loss, Range
 from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
@@ -70,6 +71,10 @@ class Teacher:
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
+    hessian: str = "follow"
+    """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
+    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight)."""
+
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
 
@@ -82,12 +87,21 @@ class Teacher:
     teacher_weight: Array | None = None
     """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
 
+    is_noisy = False
+    """Whether its q may leave the range of means, being right on average alone."""
+
+    spent: tuple[float, float] | None = None
+    """The (epsilon, delta) of differential privacy that what it says keeps; None: nothing is promised."""
+
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Where this teacher wants the mean of each row to be."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
 
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
+
+    def check_beside(self, others: Sequence[Teacher]) -> None:
+        """Raise, before any training, if it cannot teach the same student as these."""
 
     def start(self, training: Start) -> None:
         """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
@@ -114,8 +128,13 @@ class Teacher:
         check_shape(q, mean, name)
         judged = q if np.ndim(weight) == 0 else q[weight > 0]
         if judged.size:
-            check_answer(judged, task.spec.loss, name)
+            check_answer(judged, NUMBERS if self.is_noisy else task.spec.loss.range, name)
         return q
+
+
+def moves_freely(teacher: Teacher) -> bool:
+    """Whether the Hessian counts less of it than the paper's does."""
+    return teacher.follows_student and teacher.hessian != "paper"
 
 
 class Teaching(NamedTuple):
@@ -145,14 +164,16 @@ class FixedTeacher(Teacher):
     def __init__(
         self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
     ) -> None:
-        self._q = check_q(q, within, name=name, needed=needed)
+        self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self._q
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
-        check_shape(self._q, mean, type(self).__name__)  # the values were checked when it was made
-        return self._q
+        if self._within == task.spec.loss.range:  # then its values were checked when it was made
+            check_shape(self._q, mean, type(self).__name__)
+            return self._q
+        return super().answer(task, mean, weight)
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
@@ -171,6 +192,7 @@ class FixedTeacher(Teacher):
 
     def share(self, rows: Array) -> Teacher:
         shared = FixedTeacher(self._q[rows], NUMBERS)
+        shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return shared
 
@@ -186,7 +208,7 @@ class ModelTeacher(FixedTeacher):
     data
         What the model reads, one row for each training row, in the same order. It is read once, now.
     probabilities
-        Set it to False for ``reg:squarederror``, where q may be any number.
+        Set it to False for objectives of numbers, counts and costs, where q is a mean.
 
     Notes
     -----

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xgboost
@@ -14,22 +15,25 @@ from xgboost.callback import TrainingCallback
 from .._arrays import Array
 from .._rows.checks import check_choice
 from .._version import __version__
+from .._xgb.borrowed import train_in_place_of
 from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
+from .copies import check_copies, check_whole_queries, train_copies
 from .guidance import Guidance
 from .lesson import Lesson
-from .losses import Loss
-from .methods import METHODS
+from .loss import Loss
+from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
 from .objective import LessonObjective
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teaching
 
-ENGINES = ("auto", "callback", "native")
+Engine = Literal["auto", "callback", "native", "copies"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 @called_like(xgboost.train)
@@ -39,7 +43,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -49,7 +53,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     obj: Any = None,
     maximize: bool | None = None,
@@ -70,11 +74,12 @@ def train(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for ``xgboost.train``. The objective must be binary:logistic, multi:softprob, multi:softmax or
-        reg:squarederror.
+        As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts
+        or costs (the error for another one lists them). Labels may have several columns for reg:squarederror.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
-        with the same labels. The weights of ``dtrain`` count for it too.
+        with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
+        the logarithm of an exposure, it needs the one of ``dtrain``.
     method
         ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
         teacher and student get a tree each in turn and pull each other.
@@ -113,7 +118,9 @@ def train(
         ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
         XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
         among the evals). Where two splits are equally good, or ``approx`` draws its cuts, rounding may choose
-        differently. ``"auto"`` takes the native one on CUDA where it is exact, else the callback.
+        differently. ``"copies"``: what the teacher says becomes further rows of weight ``kl_weight``, which takes about
+        twice the time and memory; it is for the objectives whose gradient is not linear in the label, and the only one
+        there. ``"auto"`` takes it there, the native one on CUDA where it is exact, else the callback.
     evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
         As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
         (probabilities, or class numbers for multi:softmax).
@@ -124,7 +131,8 @@ def train(
     -------
     xgboost.Booster
         With attributes ``pi_xgb_method``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and ``pi_xgb_version`` if a
-        teacher took part.
+        teacher took part, and ``pi_xgb_epsilon`` and ``pi_xgb_delta`` if all were private
+        (:class:`pi_xgb.privacy.PrivateTeacher`).
 
     Notes
     -----
@@ -150,8 +158,6 @@ def train(
     >>> labelled = np.arange(300) < 100
     >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, crossfit=5, labelled=labelled)
     """
-    evals = check_evals(evals or (), "evals")
-    privileged_evals = None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals")
     guidance = Guidance(
         privileged,
         method,
@@ -165,6 +171,41 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
+    boosting = {
+        "evals": evals,
+        "obj": obj,
+        "maximize": maximize,
+        "early_stopping_rounds": early_stopping_rounds,
+        "evals_result": evals_result,
+        "verbose_eval": verbose_eval,
+        "xgb_model": xgb_model,
+        "callbacks": callbacks,
+        "custom_metric": custom_metric,
+    }
+    return train_by(guidance, params, dtrain, num_boost_round, engine, **boosting)[0]
+
+
+def train_by(
+    guidance: Guidance,
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int,
+    engine: str = "auto",
+    *,
+    evals: Any = None,
+    obj: Any = None,
+    maximize: bool | None = None,
+    early_stopping_rounds: int | None = None,
+    xgb_model: Any = None,
+    callbacks: Sequence[TrainingCallback] | None = None,
+    custom_metric: Any = None,
+    **keywords: Any,
+) -> tuple[xgboost.Booster, list[Teaching]]:
+    """:func:`train`, and who taught."""
+    evals = check_evals(evals or (), "evals")
+    if guidance.privileged_evals is not None:
+        checked = check_evals(guidance.privileged_evals, "privileged_evals")
+        guidance = dataclasses.replace(guidance, privileged_evals=checked)
     guidance.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     check_obj(obj, guidance)
@@ -172,27 +213,26 @@ def train(
     def boost(
         chosen: Any, listeners: Sequence[TrainingCallback] = (), rows: xgboost.DMatrix = dtrain, **further: Any
     ) -> xgboost.Booster:
-        return xgboost.train(
+        its_train = xgboost.train if rows is dtrain else train_in_place_of(dtrain)
+        return its_train(
             chosen,
             rows,
             num_boost_round,
             evals=evals,
             maximize=maximize,
             early_stopping_rounds=early_stopping_rounds,
-            evals_result=evals_result,
-            verbose_eval=verbose_eval,
             xgb_model=xgb_model,
             callbacks=[*(callbacks or ()), *listeners] if listeners else callbacks,
-            **{"custom_metric": custom_metric, **further},
+            **{**keywords, "custom_metric": custom_metric, **further},
         )
 
     with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
         own = user_params(params)
-        if not guidance.given:
-            return boost(params, obj=obj)
+        if guidance.leaves_to_xgboost(own, obj):
+            return boost(params, obj=obj), []
         check_metric(custom_metric)
         guidance, task, teachings = _checked(guidance, Spec.read(own), dtrain, num_boost_round, evals, xgb_model)
-        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals)
+        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
         teachings += guidance.teachings_from_privileged(
             task,
             dtrain,
@@ -201,18 +241,22 @@ def train(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
+        guidance.warn_of_repetition(task, dtrain, teachings, num_boost_round)
         if not teachings and (plain := _labelled_alone(task, dtrain)) is not None:
-            return boost(params, rows=plain)
+            return boost(params, rows=plain), []
         lesson = Lesson(task, teachings)
         lesson.warn_of_idle_rows()
-        chosen = with_intercept(lesson, continues=xgb_model is not None)
-        if chosen_engine == "native":
-            booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
+        if chosen_engine == "copies":
+            booster = train_copies(task, teachings, dtrain, xgb_model, boost)
         else:
-            objective = LessonObjective(lesson, chosen.get("base_score"))
-            booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
+            chosen = with_intercept(lesson, continues=xgb_model is not None)
+            if chosen_engine == "native":
+                booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
+            else:
+                objective = LessonObjective(lesson, chosen.get("base_score"))
+                booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
     _record(booster, teachings, chosen_engine)
-    return booster
+    return booster, teachings
 
 
 def _checked(
@@ -246,17 +290,54 @@ def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | No
     return slice_rows(dtrain, np.flatnonzero(task.labelled))
 
 
-def _engine(engine: str, guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, evals: Evals) -> str:
+def _engine(
+    engine: str,
+    guidance: Guidance,
+    spec: Spec,
+    dtrain: xgboost.DMatrix,
+    evals: Evals,
+    callbacks: Sequence[TrainingCallback],
+) -> str:
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
     follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
     with all_or_none("the choice of the engine"):
-        obstacle = obstacle_to_native(spec, follows_student=follows, uniform=uniform, dtrain=dtrain, evals=evals)
+        if _takes_copies(engine, spec):
+            check_copies(spec, dtrain, teaches=guidance.teaches, follows_student=follows)
+            if spec.loss.by_query:
+                check_whole_queries(guidance.teacher_weight, dtrain)
+            return "copies"
+        obstacle = obstacle_to_native(
+            spec,
+            follows_student=follows,
+            moves_freely=guidance.moves_freely,
+            uniform=uniform,
+            noisy=guidance.is_noisy,
+            dtrain=dtrain,
+            evals=evals,
+            callbacks=callbacks,
+        )
         return "native" if uses_native(engine, spec, obstacle) else "callback"
+
+
+def _takes_copies(engine: str, spec: Spec) -> bool:
+    """Whether this objective is taught by copies, or an error where another engine was asked for."""
+    by_copies = "copies" in spec.loss.engines
+    if by_copies and engine not in ("auto", "copies"):
+        raise ValueError(
+            f"engine={engine!r} would not be exact for {spec.objective}, whose gradient is not linear in the label: "
+            "use engine='copies' or 'auto'"
+        )
+    if engine == "copies" and not by_copies:
+        raise ValueError(
+            f"engine='copies' is for objectives whose gradient is not linear in the label; {spec.objective} takes a "
+            "blended label, at half the cost: use engine='auto'"
+        )
+    return by_copies
 
 
 def check_obj(obj: Any, guidance: Guidance) -> None:
     """A teacher and the user's own objective would both be the objective."""
-    if guidance.given and obj is not None:
+    if obj is not None and not guidance.changes_nothing:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
@@ -291,9 +372,24 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
     if not teachings:
         return
     methods = {teaching.teacher.recorded_method for teaching in teachings}
+    epsilon, delta = _spent(booster, teachings)
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
         pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
+        pi_xgb_epsilon=epsilon,
+        pi_xgb_delta=delta,
     )
+
+
+def _spent(booster: xgboost.Booster, teachings: Sequence[Teaching]) -> tuple[str | None, str | None]:
+    """What privacy has cost, where all teachers keep it, those of a continued model as well: budgets add up."""
+    spent = [teaching.teacher.spent for teaching in teachings]
+    if booster.attr("pi_xgb_method") is not None:
+        epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
+        spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
+    known = [one for one in spent if one is not None]
+    if len(known) < len(spent):
+        return None, None
+    return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))

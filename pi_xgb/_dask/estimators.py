@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import dask.array
 import numpy as np
@@ -15,10 +14,15 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SETTINGS, Guidance
-from .._core.methods import METHODS, method_named
+from .._core.losses import LOSSES
+from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import Engine
 from .._rows.checks import check_choice
+from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .cluster import train_async
 
 # The base of both, which xgboost.dask does not export.
@@ -47,8 +51,10 @@ class _TeacherRows:
     labels: Any
     per_row: dict[str, Any]
     """``labelled``, ``teacher_weight`` and ``crossfit_groups``."""
-    evals: list[tuple[Any, Any]]
-    """The privileged columns (or None) and the labels of each evaluation set."""
+    evals: list[tuple[Any, Any, Any]]
+    """The privileged columns (or None), the labels and the exposure of each evaluation set."""
+    exposure: Any = None
+    """The base_margin of ``fit``, where the objective takes it for the logarithm of an exposure."""
 
 
 class _DaskPrivileged(_Base):  # type: ignore[misc]
@@ -59,14 +65,14 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         crossfit: int = 0,
         teacher_params: Any = None,
         allow_overlap: bool = False,
-        engine: str = "auto",
+        engine: Engine = "auto",
         coll_cfg: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
@@ -76,6 +82,7 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         self.engine = engine
         super().__init__(coll_cfg=coll_cfg, **kwargs)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -124,17 +131,18 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         eval_privileged = _checked_eval_privileged(eval_privileged, eval_set)
         own_fit = self._xgboost._fit_async
         if privileged is not None or teacher is not None:
-            evals = [(table, labels) for table, (_, labels) in zip(eval_privileged, eval_set or (), strict=True)]
+            exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
+            starts = (base_margin_eval_set if exposed else None) or [None] * len(eval_privileged)
+            pairs = zip(eval_privileged, eval_set or (), starts, strict=True)
+            evals = [(table, labels, start) for table, (_, labels), start in pairs]
             y, labelled = _told_labels(y)
             per_row = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-            rows = _TeacherRows(teacher, privileged, y, per_row, evals)
+            rows = _TeacherRows(teacher, privileged, y, per_row, evals, base_margin if exposed else None)
             own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
-            warnings.warn(
+            warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want",
-                UserWarning,
-                stacklevel=2,
+                "kl_weight=0 if this is what you want"
             )
         return self._client_sync(  # type: ignore[no-any-return]
             functools.partial(own_fit, self),
@@ -152,13 +160,13 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
 
     async def _train_guided(self, rows: _TeacherRows, *, client: Any, evals: Any, **given: Any) -> Any:
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
-        privileged = await self._matrix(client, rows.privileged, rows.labels)
+        privileged = await self._matrix(client, rows.privileged, rows.labels, rows.exposure)
         privileged_evals = []
         learns = privileged is not None and method_named(self.method).learns_first and self.kl_weight > 0
         if self.early_stopping_rounds and learns:
-            for (table, labels), (_, name) in zip(rows.evals, evals or (), strict=True):
+            for (table, labels, exposure), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
-                    privileged_evals.append((await self._matrix(client, table, labels), name))
+                    privileged_evals.append((await self._matrix(client, table, labels, exposure), name))
         settings = {name: getattr(self, name) for name in SETTINGS}
         guidance = Guidance(
             privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
@@ -166,12 +174,11 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         kept = {name: value for name, value in given.items() if name in _READ}
         return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, **kept)
 
-    async def _matrix(self, client: Any, table: Any, labels: Any) -> Any:
+    async def _matrix(self, client: Any, table: Any, labels: Any, exposure: Any) -> Any:
         if table is None:
             return None
-        return await DaskDMatrix(
-            client, table, labels, missing=self.missing, enable_categorical=self.enable_categorical
-        )
+        its = {"missing": self.missing, "enable_categorical": self.enable_categorical, "base_margin": exposure}
+        return await DaskDMatrix(client, table, labels, **its)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters of the booster: those of XGBoost's estimator."""
@@ -223,7 +230,7 @@ class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
     """``DaskXGBRegressor`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.dask.DaskXGBRegressor`` mean what they mean there. A teacher can
-    guide ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``.
+    guide the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRegressor`, one target each.
 
     Parameters
     ----------

@@ -8,8 +8,9 @@ from typing import Any
 import xgboost.dask
 
 from .._core.guidance import Guidance
+from .._core.methods import MethodName
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES, check_obj
+from .._core.train import ENGINES, Engine, check_obj
 from .._rows.checks import check_choice
 from .cluster import train_async
 from .rows import this_client
@@ -22,7 +23,7 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: Any = None,
-    method: str = "kbpib",
+    method: MethodName = "kbpib",
     kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher: Any = None,
     crossfit: int = 0,
@@ -32,7 +33,7 @@ def train(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     evals: Sequence[tuple[Any, str]] | None = None,
     obj: Any = None,
     early_stopping_rounds: int | None = None,

@@ -9,16 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, check_confidence
 from .._rows.groups import as_groups, check_several
 from .._rows.names import in_words, plain
-from .._xgb.trees import Array, forests_with_leaves, sum_rows
+from .._xgb.trees import Array
+from .jackknife import Scoring, limits, normalized, rounding_of, rows_of_parts, scores_of
 from .problem import Problem
 from .rows import read_labels, read_weights
-from .score import scores
 from .subject import subject_of
-
-ROUNDING = 1e-13  # per tree and unit of node value: importances that add up to less are rounding
 
 
 def fair_importance(
@@ -36,6 +34,7 @@ def fair_importance(
     absent_group: Literal["carry", "zero"] = "carry",
     surrogate_params: Mapping[str, Any] | None = None,
     surrogate_rounds: int = 1,
+    confidence: float | None = None,
 ) -> pd.DataFrame:
     """Fair feature importance (FairFIS): which features bring group bias into a model, and which take it out.
 
@@ -48,7 +47,8 @@ def fair_importance(
     Parameters
     ----------
     booster
-        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Any other model is
+        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface; or a tree, a forest or
+        ``GradientBoosting`` of scikit-learn, read as it is unless ``surrogate_params`` are given. Any other model is
         read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of its
         predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
     X
@@ -81,6 +81,8 @@ def fair_importance(
     surrogate_params, surrogate_rounds
         XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared error,
         without shrinkage or penalty. Only for models that are not boosters.
+    confidence
+        How sure an interval of ``fair_importance`` should be, such as 0.95; None for no intervals.
 
     Returns
     -------
@@ -89,6 +91,9 @@ def fair_importance(
 
         - ``fair_importance``: the score. With several classes or targets, their sum. With more than two groups each
           one is compared with everybody else, and at each level of a tree the largest bias counts.
+        - ``fair_importance_low`` and ``fair_importance_high``, with ``confidence``: a jackknife over twentieths of the
+          rows and of the trees, for all features together (Bonferroni). The sign is supported where it leaves out 0.
+          NaN for a single tree: which feature it splits on first decides the sign, and it has no other to ask.
         - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a sum over
           the splits (the score is a sum, too). NaN for trees with vector leaves before XGBoost 3.2.
         - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.
@@ -115,10 +120,10 @@ def fair_importance(
     on the rows that the surrogate was fitted to. With ``node_value="label"`` its nodes show the labels, with
     ``"prob"`` what the model predicts.
 
-    The score describes these trees and these rows. It is no causal statement and comes without an interval, and among
-    correlated features it depends on which of them the trees happened to split on. It costs one
-    ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows. Memory stays bounded, since many
-    trees are taken in several passes.
+    The score describes these trees and these rows. It is no causal statement, and among correlated features it depends
+    on which of them the trees happened to split on: beside it stands :func:`shap_gap`, which asks the predictions. It
+    costs one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows (with ``confidence``
+    twenty times). Memory stays bounded, since many trees are taken in several passes.
 
     Examples
     --------
@@ -142,6 +147,8 @@ def fair_importance(
     check_choice(metric, ("dp", "eo"), "metric")
     check_choice(node_value, ("label", "prob"), "node_value")
     check_choice(absent_group, ("carry", "zero"), "absent_group")
+    if confidence is not None:
+        check_confidence(confidence)
     _check_labels_given(y, metric, node_value)
     groups = as_groups(sensitive_features)
     check_several(groups)
@@ -151,15 +158,20 @@ def fair_importance(
         subject,
         groups,
         labels=None if y is None else read_labels(y, subject, metric),
-        weight=read_weights(sample_weight, subject.data.get_weight(), groups),
+        weight=read_weights(sample_weight, subject.weights, groups),
         mean=subject.mean() if node_value == "prob" else None,
         metric=metric,
     )
     has_positives = problem.has_positives()
     if not has_positives.all():
         warnings.warn(_who_lacks_positives(problem, has_positives), UserWarning, stacklevel=2)
-    raw = _scores(problem, has_positives, bound=bound, carry=absent_group == "carry")
-    frame = _frame(problem, raw, normalize=normalize)
+    how = Scoring(bound, absent_group == "carry", normalize)
+    whole, *fewer_rows = scores_of([problem, *(problem.without(rows_of_parts(n_rows)) if confidence else [])], how)
+    frame = _frame(problem, whole.sum(axis=0), normalize=normalize)
+    if confidence:
+        low, high = limits(problem, whole, fewer_rows, how, confidence)
+        frame.insert(1, "fair_importance_low", low)
+        frame.insert(2, "fair_importance_high", high)
     frame.attrs = {
         "metric": metric,
         "node_value": node_value,
@@ -195,27 +207,11 @@ def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
     )
 
 
-def _scores(problem: Problem, has_positives: Array, *, bound: bool, carry: bool) -> Array:
-    """Scores ``(groups + 1, outputs, features)``; the last one takes the worst group at each level."""
-    subject = problem.subject
-    n_features = subject.booster.num_features()
-    # Which comparisons of a group with everybody else cannot be made.
-    undefined = np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
-    total = np.zeros((problem.groups.count + 1, subject.model.n_outputs, n_features))
-    trees = forests_with_leaves(subject.booster, subject.model, subject.data, subject.begin, subject.end)
-    for forest, leaves in trees:
-        nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, problem.n_codes))
-        total += scores(forest, nodes, undefined, n_features, bound=bound, carry=carry)
-    # For features that no tree uses as well: what cannot be compared is not 0.
-    total[np.vstack([undefined, undefined.all(axis=0)])] = np.nan
-    return total
-
-
 def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     subject = problem.subject
     by_group, overall = raw[:-1], raw[-1]
     fair = {"fair_importance": overall.sum(axis=0)}
-    if subject.model.n_outputs > 1:
+    if subject.n_outputs > 1:
         for name, score in zip(subject.output_names, overall, strict=True):
             fair[f"fair_importance[{subject.output_kind}={name}]"] = score
     if problem.groups.count > 2:
@@ -223,13 +219,7 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
             fair[f"fair_importance[group={in_words(name)}]"] = score
     gains = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
     if normalize:
-        rounding = ROUNDING * subject.n_trees * problem.largest_value
-        fair = {name: _normalized(column, rounding) for name, column in fair.items()}
-        gains = {name: _normalized(column, 0.0) for name, column in gains.items()}
+        fair = {name: normalized(column, rounding_of(problem)) for name, column in fair.items()}
+        gains = {name: normalized(column, 0.0) for name, column in gains.items()}
     first = {"fair_importance": fair["fair_importance"]}
     return pd.DataFrame(first | gains | fair, index=pd.Index(subject.features, name="feature"))
-
-
-def _normalized(column: Array, rounding: float) -> Array:
-    total = np.abs(column).sum()
-    return np.zeros_like(column) if total <= rounding else np.asarray(column / total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from .._rows.groups import Groups
 from .._xgb.trees import Array, RowSums
 from .rows import Labels
 from .score import Nodes, ratio
+from .sklearn_trees import SklearnSubject
 from .subject import Subject
 
 
@@ -17,12 +18,17 @@ from .subject import Subject
 class Problem:
     """All that the score depends on; ``mean`` only if the model's predictions are the values of the nodes."""
 
-    subject: Subject
+    subject: Subject | SklearnSubject
     groups: Groups
     labels: Labels | None
     weight: Array | None
     mean: Array | None
     metric: str
+
+    def without(self, part_of_row: Array) -> list[Problem]:
+        """The problem without the rows of each part in turn."""
+        weight = np.ones(self.groups.codes.size) if self.weight is None else self.weight
+        return [replace(self, weight=np.where(part_of_row == part, 0.0, weight)) for part in np.unique(part_of_row)]
 
     @property
     def splits_by_label(self) -> bool:
@@ -68,7 +74,7 @@ class Problem:
 
     def has_positives(self) -> Array:
         """Which group has rows to compare for which output ``(groups, outputs)``; all have with "dp"."""
-        n_outputs = self.subject.model.n_outputs
+        n_outputs = self.subject.n_outputs
         answer = np.ones((self.groups.count, n_outputs), dtype=bool)
         if self.metric == "eo" and self.labels is not None:
             for output in range(n_outputs):

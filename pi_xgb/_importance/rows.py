@@ -14,6 +14,7 @@ from .._rows.groups import Groups
 from .._rows.names import describe, plain
 from .._rows.vectors import as_weights
 from .._xgb.trees import Array
+from .sklearn_trees import SklearnSubject
 from .subject import Subject
 
 
@@ -45,9 +46,9 @@ def read_weights(sample_weight: Any, of_data: Array, groups: Groups) -> Array | 
     return weight
 
 
-def read_labels(y: Any, subject: Subject, metric: str) -> Labels:
+def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Labels:
     """Class codes or numbers that the model and the metric can do with; a model with classes has labels of them."""
-    n_rows, n_outputs, classes = subject.data.num_row(), subject.model.n_outputs, subject.classes
+    n_rows, n_outputs, classes = subject.n_rows, subject.n_outputs, subject.classes
     are_codes = subject.output_kind == "class" and n_outputs > 1
     values = number_table(y if classes is None else _codes(y, classes), "y")
     check_lengths(X=n_rows, y=len(values))
@@ -56,7 +57,7 @@ def read_labels(y: Any, subject: Subject, metric: str) -> Labels:
         raise ValueError(
             f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
         )
-    low, high, objective = values.min(), values.max(), subject.model.objective
+    low, high, objective = values.min(), values.max(), subject.objective
     ranges = f"it ranges from {low} to {high}"
     if are_codes and (low < 0 or high >= n_outputs or (values % 1).any()):
         raise ValueError(

@@ -11,6 +11,9 @@ import numpy as np
 
 from .._xgb.trees import Array, Forest
 
+PARTS = 20
+"""Into how many parts rows and trees are dealt, to see what the score owes to some of them."""
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -26,8 +29,12 @@ def ratio(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
 
 
-def scores(forest: Forest, nodes: Nodes, undefined: Array, n_features: int, *, bound: bool, carry: bool) -> Array:
-    """Scores ``(G + 1, K, F)``: each group against everybody else, and last the worst of them at each node.
+def scores(
+    forest: Forest, nodes: Nodes, undefined: Array, n_features: int, part: Array, *, bound: bool, carry: bool
+) -> Array:
+    """Scores ``(P, G + 1, K, F)``: each group against everybody else, and last the worst of them at each node.
+
+    ``part`` says for each tree in which of ``P = PARTS`` parts of the model it counts.
 
     ``undefined`` ``(G, K)`` says which groups cannot be compared at all: their scores are NaN, and the worst
     is that of the other groups. ``bound`` takes the absolute value of each child. ``carry``: where a group is
@@ -41,8 +48,8 @@ def scores(forest: Forest, nodes: Nodes, undefined: Array, n_features: int, *, b
     for bias in biases[1:]:
         worst = np.fmax(worst, bias)  # Unlike maximum it passes over NaN.
     n_outputs = undefined.shape[1]
-    by_place = [_by_place(forest, nodes, bias, n_outputs, n_features) for bias in [*biases, worst]]
-    return np.stack(by_place).reshape(-1, n_outputs, n_features)
+    by_place = [_by_place(forest, nodes, bias, n_outputs, n_features, part) for bias in [*biases, worst]]
+    return np.stack(by_place, axis=1).reshape(PARTS, -1, n_outputs, n_features)
 
 
 def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool) -> Array:
@@ -65,13 +72,15 @@ def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, b
     return level_bias
 
 
-def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n_features: int) -> Array:
-    """What the splits take away from the bias, added up by output and feature ``(K * F,)``."""
+def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n_features: int, part: Array) -> Array:
+    """What the splits take away from the bias, added up by part, output and feature ``(P, K * F)``."""
+    n_places = n_outputs * n_features
     if not forest.levels:
-        return np.zeros(n_outputs * n_features)
+        return np.zeros((PARTS, n_places))
     split = np.concatenate(forest.levels)
     tree = np.searchsorted(forest.first, split, side="right") - 1
     share_of_rows = nodes.weight[split] / nodes.weight[forest.first[tree]]
     less_bias = level_bias[split] - level_bias[forest.left[split]]
-    place = forest.output[tree] * n_features + forest.feature[split]
-    return np.bincount(place, forest.weight[tree] * share_of_rows * less_bias, minlength=n_outputs * n_features)
+    place = (part[tree] * n_outputs + forest.output[tree]) * n_features + forest.feature[split]
+    sums = np.bincount(place, forest.weight[tree] * share_of_rows * less_bias, minlength=PARTS * n_places)
+    return sums.reshape(PARTS, n_places)

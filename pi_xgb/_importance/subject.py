@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from .._rows.checks import check_lengths, check_whole
 from .._rows.names import describe
 from .._rows.vectors import as_weights
 from .._xgb.booster import rounds_in_use
-from .._xgb.trees import ALL_OUTPUTS, Array, TreeModel, read_trees
+from .._xgb.trees import ALL_OUTPUTS, Array, Forest, TreeModel, forests_with_leaves, read_trees
+from .sklearn_trees import SklearnSubject, has_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
 
@@ -33,6 +34,35 @@ class Subject:
     output_kind: str
     predictions: Predictions | None = None
     surrogate: dict[str, Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are followed through the trees."""
+        return int(self.data.num_row())
+
+    @property
+    def n_features(self) -> int:
+        """Features that the trees may split on."""
+        return int(self.booster.num_features())
+
+    @property
+    def n_outputs(self) -> int:
+        """Classes or targets."""
+        return self.model.n_outputs
+
+    @property
+    def objective(self) -> str:
+        """What the booster was trained for."""
+        return self.model.objective
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the rows, empty where they have none."""
+        return np.asarray(self.data.get_weight())
+
+    def forests(self) -> Iterator[tuple[Forest, Array]]:
+        """The trees, and in which leaf each row ends, in as few passes as memory allows."""
+        return forests_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
 
     @property
     def n_trees(self) -> int:
@@ -66,6 +96,11 @@ class Subject:
         else:
             mean = self._predict(output_margin=False)
         return mean.reshape(self.data.num_row(), self.model.n_outputs)
+
+    def contributions(self) -> Array:
+        """What each feature adds to each row's margin (SHAP), and last the intercept, ``(n, F + 1)``."""
+        rounds = (self.begin, self.end)
+        return np.asarray(self.booster.predict(self.data, pred_contribs=True, iteration_range=rounds), np.float64)
 
     def gain(self, kind: str) -> Array:
         """XGBoost's own importance over the rounds looked at; 0 for features that no split uses.
@@ -170,8 +205,8 @@ def subject_of(
     sample_weight: Any,
     surrogate_params: Mapping[str, Any] | None,
     surrogate_rounds: int,
-) -> Subject:
-    """The trees of a booster itself, or those of a surrogate for any other model."""
+) -> Subject | SklearnSubject:
+    """The trees of a booster or of scikit-learn themselves, or those of a surrogate for any other model."""
     if is_booster(model):
         if surrogate_params is not None or surrogate_rounds != 1:
             raise ValueError(
@@ -181,10 +216,14 @@ def subject_of(
         return booster_subject(model, X, n_rows, iteration_range)
     if iteration_range is not None:
         raise ValueError(
-            "iteration_range is for boosters, this model is read through a surrogate: leave it out, "
-            "or set surrogate_rounds"
+            "iteration_range is for boosters, this is another model: leave it out, or pass its predictions and set "
+            "surrogate_rounds"
         )
     check_whole("surrogate_rounds", surrogate_rounds, 1)
+    if has_trees(model) and surrogate_params is None and surrogate_rounds == 1:
+        subject = SklearnSubject(model, X)
+        check_lengths(X=subject.n_rows, sensitive_features=n_rows)
+        return subject
     if isinstance(X, xgboost.DMatrix):
         raise TypeError(
             "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: a surrogate "

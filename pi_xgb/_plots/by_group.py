@@ -9,7 +9,7 @@ import numpy as np
 from .._rows.checks import check_whole
 from .._rows.vectors import as_threshold
 from .groups import ScoredRows, auc, bin_edges, calibration, path, roc_picture, scored_rows
-from .style import FEW, REFERENCE, as_axes, check_axes, finish, largest, legend, legend_on_top, look, short
+from .style import FEW, MOST, REFERENCE, as_axes, check_axes, finish, largest, legend_below, legend_on_top, look, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,8 @@ def plot_roc(
         if curve is None:
             continue
         line = ax.plot(*path(curve), **style)[0]
+        if code in _shown(rows) and rows.groups.count > FEW:
+            _mark(line, _shown(rows).index(code))
         if code in _shown(rows):
             entries.append((line, f"{short(names[code])}, AUC {auc(curve):.2f}"))
     entries += _others(ax, rows)
@@ -68,7 +70,7 @@ def plot_roc(
         pair = "\n" + " – ".join(short(names[code]) for code in picture.pair) if rows.groups.count > 2 else ""
         entries.append((fill, f"ABROCA {picture.area:.3f}{pair}"))
     if entries:
-        legend(ax, entries, loc="lower right")
+        legend_below(ax, entries)
     return finish(ax, "false positive rate", "true positive rate")
 
 
@@ -128,11 +130,7 @@ def plot_calibration(
         line = ax.plot(bins.score, bins.share, marker=marker, markersize=4.5, **style)[0]
         entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
     entries += _others(ax, rows)
-    if rows.groups.count > FEW:
-        ax.set_yticks(np.linspace(0, 1, 6))
-        legend_on_top(ax, entries)
-    else:
-        legend(ax, entries, loc="upper left")
+    legend_below(ax, entries)
     return finish(ax, "predicted probability", "share of positives")
 
 
@@ -196,8 +194,14 @@ def plot_scores(
         entries.append((ax.axvline(cut, color=REFERENCE, linewidth=1.2), f"threshold {cut:g}"))
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, 1.05 * ax.dataLim.y1)
-    legend_on_top(ax, entries)
+    (legend_below if rows.groups.count > FEW else legend_on_top)(ax, entries)
     return finish(ax, "score", "share of the group (%)")
+
+
+def _mark(line: Any, position: int) -> None:
+    """A few markers along a line, at other places than those of its neighbours."""
+    every = max(len(line.get_xdata()) // 5, 1)
+    line.set(marker=look(position).marker, markersize=4.5, markevery=(every * position // MOST, every))
 
 
 def _shown(rows: ScoredRows) -> list[int]:

@@ -46,7 +46,7 @@ def plot_frontier(
         is taken from columns with ``_low`` and ``_high`` after the name, if there are such. Folds share training
         rows, so an interval over them is somewhat too narrow.
     fairness, performance, method
-        The columns to draw from left to right and upwards, and the one with the name of each method, at most six.
+        The columns to draw from left to right and upwards, and the one with the name of each method, at most ten.
     along
         The column that a line follows, as a rule the strength of a constraint. A method without it (a column
         that is absent, or NaN) is a single point.

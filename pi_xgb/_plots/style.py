@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.names import in_words
+from .._rows.names import in_words, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,15 +17,23 @@ if TYPE_CHECKING:
 SIZE = (4.8, 3.8)  # inches, for an Axes of our own
 REFERENCE = "#808080"  # a grey for what is there to compare with: readable on white and on black
 
-# Okabe and Ito's colours. Line styles and markers differ as well, for greyscale.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P")
+# Okabe and Ito's colours, then four of Tol's that lie apart from them. Line styles and markers differ as well, for
+# greyscale.
+PALETTE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#882255", "#999933", "#7A5FC0", "#8C6239"),
+)
+LINES: tuple[Any, ...] = (
+    *("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1))),
+    *((0, (12, 1.5, 1.2, 1.5)), (0, (3, 3)), (0, (1, 3)), (0, (9, 1.5, 1.2, 1.2, 1.2, 1.5))),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
 FEW = 3  # with more groups, bars and fillings would hide the lines
 
 LONGEST_NAME = 24
+SHORT = 22  # entries of a legend that leave room for a second column
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ def as_axes(ax: Axes | None, n_groups: int = 1) -> Axes:
 
 def with_room(size: tuple[float, float], n_groups: int) -> tuple[float, float]:
     """A size with room for a legend of more than a few groups."""
-    return size[0], size[1] + 0.18 * max(min(n_groups, MOST + 1) - FEW, 0)
+    return size[0], size[1] + 0.18 * min(n_groups, MOST + 1)
 
 
 def check_axes(ax: Any) -> None:
@@ -85,7 +93,7 @@ def pyplot() -> Any:
 
 def short(name: Hashable) -> str:
     """A name for a picture: cut when long, and never taken for mathematics or for a hidden label."""
-    words = in_words(name)
+    words = printable(in_words(name))
     if len(words) > LONGEST_NAME:
         words = words[: LONGEST_NAME - 1].rstrip() + "…"
     # matplotlib reads dollars as mathematics, and leaves names with an underscore in front out of legends.
@@ -97,6 +105,13 @@ def legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> None
     """A small legend of (artist, text)."""
     handles, texts = zip(*entries, strict=True)
     ax.legend(handles, texts, fontsize="small", handlelength=2.2, framealpha=0.85, **options)
+
+
+def legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
+    """A legend under an Axes and its labels, where it can hide nothing; of many short entries in two columns."""
+    below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "borderaxespad": 0}
+    longest = max((len(line) for _, text in entries for line in text.split("\n")), default=0)
+    legend(ax, entries, ncols=2 if len(entries) > FEW + 1 and longest <= SHORT else 1, frameon=False, **below)
 
 
 def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | None = None) -> None:

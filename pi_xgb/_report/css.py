@@ -62,9 +62,15 @@ figcaption { font-size: .88rem; margin-top: .3rem; }
 dt { font-weight: 600; margin-top: .5rem; }
 dd { margin: 0 0 0 1rem; }
 .note { background: var(--note); border-left: 4px solid var(--note-line); padding: .5rem 1rem; max-width: 48rem; }
+.summary { border-left: 4px solid var(--link); background: var(--band); padding: .5rem 1rem; margin: 1rem 0; }
+.summary h2 { border: 0; margin: 0; padding: 0; font-size: 1.15rem; }
+.summary ul { margin: .4rem 0; padding-left: 1.2rem; }
+.summary li { margin: .25rem 0; }
+td small.pair-of-groups { white-space: normal; min-width: 7rem; }
 .note h2 { border: 0; margin: 0; padding: 0; font-size: 1.05rem; }
 .note ul { margin: .4rem 0; padding-left: 1.2rem; }
-@media (max-width: 40rem) {
+@media screen and (max-width: 40rem) {
+  .wide caption span::after { content: "Scrolls sideways →"; display: block; color: var(--link); }
   body { padding: .5rem .9rem 2rem; }
   th, td { padding: .3rem .5rem; }
   th:first-child { max-width: 9rem; }

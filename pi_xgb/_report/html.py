@@ -9,6 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.names import printable
+
+WIDE = 5  # columns that are more than a phone shows at once
 UNDEFINED = "–"  # stands where a number does not exist
 
 
@@ -20,13 +23,15 @@ class Html(str):
 
 def tag(name: str, *children: str, **attributes: str) -> Html:
     """An element. ``class_`` and the like lose their underscore at the end, others become hyphens."""
-    told = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    told = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(value))}"' for key, value in attributes.items()
+    )
     return Html(f"<{name}{told}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[str]) -> Html:
     """Pieces one after the other."""
-    return Html("".join(child if isinstance(child, Html) else escape(child) for child in children))
+    return Html("".join(child if isinstance(child, Html) else escape(printable(child)) for child in children))
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> Html:
@@ -71,7 +76,8 @@ def table(
         ),
     )
     inner = tag("table", tag("caption", tag("span", caption)), head, body)
-    return tag("div", inner, class_="scroll", role="region", tabindex="0", aria_label=caption)
+    wide = " wide" if len(header) >= WIDE else ""
+    return tag("div", inner, class_=f"scroll{wide}", role="region", tabindex="0", aria_label=caption)
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> Html:

@@ -13,6 +13,7 @@ import xgboost
 from .._importance.subject import booster_subject, is_booster
 from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
+from .._rows.names import printable
 from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights
 from ..metrics._rates import Values
 
@@ -61,7 +62,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Ju
     labels = as_binary("y", y, "recode it, as in (y == positive_class).astype(int)")
     check_lengths(X=n_rows, y=labels.size)
     columns = encoded_columns(sensitive_features, labels.size)
-    sensitive = pd.DataFrame({str(column.names.name): _in_words(column) for column in columns})
+    sensitive = pd.DataFrame({printable(str(column.names.name)): _in_words(column) for column in columns})
     if sensitive.shape[1] < len(columns):
         raise ValueError("two columns of sensitive_features have the same name in words: rename one of them")
     groups = as_groups(sensitive, labels.size)
@@ -71,7 +72,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Ju
 
 def _in_words(column: Groups) -> pd.Categorical[Any]:
     """A sensitive column as text, with its groups in their own order."""
-    words = pd.Index([str(name) for name in column.names])
+    words = pd.Index([printable(str(name)) for name in column.names])
     if len(set(words)) < len(words):
         raise ValueError(f"two groups of {column.names.name!r} read the same in words: rename one of them")
     return pd.Categorical.from_codes(column.codes.tolist(), words)
@@ -85,7 +86,7 @@ def as_models(models: Any) -> dict[str, Any]:
         return {"model": models}
     if not models:
         raise ValueError("models is empty: give at least one model to report on")
-    named = {str(name): model for name, model in models.items()}
+    named = {printable(str(name)): model for name, model in models.items()}
     if len(named) < len(models):
         raise ValueError(f"two models have the same name in words: {[str(name) for name in models]}")
     return named
@@ -95,7 +96,7 @@ def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
     """One threshold for all models, or one for each of them."""
     if not isinstance(threshold, Mapping):
         return dict.fromkeys(names, as_cut(threshold))
-    given = {str(name): as_cut(value) for name, value in threshold.items()}
+    given = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
     if set(given) != set(names):
         raise ValueError(f"threshold must have one value for each of the models {names}, it has {list(given)}")
     return given

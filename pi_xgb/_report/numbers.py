@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._importance.fair_importance import fair_importance
+from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
 from .._stats.bootstrap import interval, resamples
+from .._stats.gaps import holm
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
-from ..metrics._disparity_report import DISPARITIES
 from ..metrics._rates import Values
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import JudgedModel, JudgedRows
@@ -35,17 +36,36 @@ class Resampling:
 
 
 @dataclass(frozen=True)
+class View:
+    """One way to tell the rows apart: by one sensitive feature, or by all of them together.
+
+    ``gaps`` has a row per model and gap, with the columns of :func:`pi_xgb.metrics.disparity_report`; ``p_adjusted``
+    counts all gaps of all views and models.
+    """
+
+    name: str
+    n_groups: int
+    gaps: pd.DataFrame
+
+    def gap(self, model: str, name: str) -> pd.Series[Any]:
+        """All that is said of one gap of one model."""
+        of_model: Any = self.gaps.xs(model, level="model")
+        return of_model.loc[name]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
 class Numbers:
-    """All tables. Columns of the first three come as ``name``, ``name_low`` and ``name_high``; rows are models.
+    """All tables. Columns of the first two come as ``name``, ``name_low`` and ``name_high``; rows are models.
 
     ``differences`` compares every model but the first with the first, on the same resamples.
     """
 
     performance: pd.DataFrame
     differences: pd.DataFrame | None
-    disparities: pd.DataFrame
+    views: list[View]
     groups: dict[str, pd.DataFrame]
     importances: dict[str, pd.DataFrame]
+    drivers: dict[str, pd.DataFrame]
 
 
 def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, importance_metric: Any) -> Numbers:
@@ -56,9 +76,10 @@ def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, im
     return Numbers(
         performance=_table(measured, names, how, PERFORMANCE),
         differences=_table(further, names[1:], how, COMPARED) if further else None,
-        disparities=pd.concat([_disparities(model, rows, how) for model in models]).set_axis(names),
+        views=_views(models, rows, how),
         groups={model.name: group_report(**_judged(model, rows, how)) for model in models},
-        importances={model.name: _importance(model, rows, importance_metric) for model in models},
+        importances={model.name: _importance(model, rows, how, importance_metric) for model in models},
+        drivers={model.name: shap_gap(model.model, model.features, **_groups(rows)) for model in models},
     )
 
 
@@ -108,17 +129,36 @@ def _judged(model: JudgedModel, rows: JudgedRows, how: Resampling) -> dict[str, 
     }
 
 
-def _disparities(model: JudgedModel, rows: JudgedRows, how: Resampling) -> pd.DataFrame:
-    report = disparity_report(**_judged(model, rows, how))
-    ends = {"": "value", "_low": "low", "_high": "high"} if how.n_boot else {"": "value"}
-    return pd.DataFrame({name + end: [report.loc[name, of]] for name in DISPARITIES for end, of in ends.items()})
+def _views(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling) -> list[View]:
+    """Each sensitive feature by itself, then their intersections; a feature of one group has no gap."""
+    columns = list(rows.sensitive.columns)
+    alone = [(column, rows.sensitive[[column]]) for column in columns if rows.sensitive[column].nunique() > 1]
+    together = [(" × ".join(columns), rows.sensitive)] if len(columns) > 1 else []
+    views = [
+        View(str(name), len(features.drop_duplicates()), _gaps(models, rows, how, features))
+        for name, features in [*alone, *together]
+    ]
+    if how.n_boot:
+        adjusted = holm(np.concatenate([view.gaps["p_value"] for view in views]))
+        for view, part in zip(views, np.split(adjusted, len(views)), strict=True):
+            view.gaps["p_adjusted"] = part
+    return views
 
 
-def _importance(model: JudgedModel, rows: JudgedRows, metric: Any) -> pd.DataFrame:
+def _gaps(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, features: pd.DataFrame) -> pd.DataFrame:
+    told = [disparity_report(**_judged(model, rows, how) | {"sensitive_features": features}) for model in models]
+    return pd.concat(told, keys=[model.name for model in models], names=["model", "gap"])
+
+
+def _groups(rows: JudgedRows) -> dict[str, Any]:
+    return {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
+
+
+def _importance(model: JudgedModel, rows: JudgedRows, how: Resampling, metric: Any) -> pd.DataFrame:
     labels: NDArray[Any] = rows.labels.astype(float)
     if model.booster is None:
         # A surrogate is told labels as the classes of a scikit-learn model.
         classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
         labels = codes if classes is None else np.asarray(classes)[codes]
-    groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
-    return fair_importance(model.model, model.features, labels, metric=metric, **groups)
+    sure = how.confidence if how.n_boot else None
+    return fair_importance(model.model, model.features, labels, metric=metric, confidence=sure, **_groups(rows))

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._rows.names import in_words
 from ..metrics._disparity_report import DISPARITIES
+from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
+from ..metrics._words import BEYOND, verdict
 from .css import CSS
 from .html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
 from .models import JudgedModel
-from .numbers import COMPARED, PERFORMANCE, Numbers
+from .numbers import COMPARED, PERFORMANCE, Numbers, View
 from .pictures import Picture
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -46,12 +49,14 @@ class Page:
     title: str
     models: Sequence[JudgedModel]
     numbers: Numbers
+    summary: Sequence[str]
     notes: Sequence[str]
     rows: Mapping[str, str]
     software: Mapping[str, str]
     settings: Mapping[str, Mapping[str, str]]
     params: Mapping[str, Mapping[str, str]]
     max_features: int
+    confidence: float
     comparison: Picture | None = None
     kl_weights: Picture | None = None
     group_pictures: Mapping[str, Sequence[Picture]] | None = None
@@ -75,7 +80,7 @@ def page(content: Page) -> str:
         tag("title", content.title),
         tag("style", Html(CSS)),
     )
-    body = tag("body", tag("header", *_header(content)), tag("main", *_notes(content), *sections))
+    body = tag("body", tag("header", *_header(content)), tag("main", _summary(content), *_notes(content), *sections))
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -84,7 +89,7 @@ def _header(content: Page) -> list[Html]:
     told = "" if content.is_single else f"{len(content.models)} models: {names}. "
     told += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
     told += f"{_thresholds(content)}. pi_xgb {content.software['pi_xgb']}, {content.software['written on']}."
-    links = ("Performance", "Fairness", "Groups", "Features", "Settings")
+    links = ("Summary", "Performance", "Fairness", "Groups", "Features", "Settings")
     items = [tag("li", tag("a", text, href=f"#{text.lower()}")) for text in links]
     return [
         tag("h1", content.title),
@@ -99,6 +104,11 @@ def _thresholds(content: Page) -> str:
         return f"Rows with a probability above {thresholds.pop():g} are selected"
     each = ", ".join(f"{model.name} {model.threshold:g}" for model in content.models)
     return f"Rows with a probability above the model's threshold are selected ({each})"
+
+
+def _summary(content: Page) -> Html:
+    items = tag("ul", *(tag("li", told) for told in content.summary))
+    return tag("section", tag("h2", "In short"), items, class_="summary", id="summary")
 
 
 def _notes(content: Page) -> list[Html]:
@@ -142,15 +152,38 @@ def _difference(row: pd.Series[Any], column: str) -> Html:
 
 def _fairness(content: Page) -> Html:
     words = (
-        "These are absolute differences, which chance alone keeps above 0: an interval that starts near 0 is no proof "
-        "of unfairness, one that stays well above it is hard to put down to chance."
+        "Chance alone keeps these differences above 0, the more so the more groups there are and the smaller they "
+        "are. So each stands beside what chance alone gives, with the interval of the true difference (which may lie "
+        "below the one that is seen, since noise pushes that up) and with p, the chance of seeing as much where groups "
+        "do not matter, given all that this page looks at. A difference is bold if p is small enough."
     )
     told = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
-    caption = "Differences between groups (0 = treated alike)"
-    numbers = _models_table(caption, content.numbers.disparities, DISPARITIES, 3, content)
+    numbers = [_gaps_table(view, content) for view in content.numbers.views]
     if content.comparison is not None:
         told = [_beside(_figure(content.comparison), joined(told))]
-    return _section("fairness", "Fairness between groups", numbers, *told)
+    return _section("fairness", "Fairness between groups", *numbers, *told)
+
+
+def _gaps_table(view: View, content: Page) -> Html:
+    rows = [
+        ([model.name], [_gap(view.gap(model.name, name), content.confidence) for name in DISPARITIES])
+        for model in content.models
+    ]
+    intervals = "" if content.rows["intervals"] == "none" else ". Small figures: interval of the true difference"
+    caption = f"Differences between groups by {view.name} (0 = treated alike){intervals}"
+    return table(caption, ["model"], [MEASURED[name][0] for name in DISPARITIES], rows)
+
+
+def _gap(row: pd.Series[Any], confidence: float) -> Html:
+    """A gap with its interval, what chance gives, and the groups that it is about."""
+    named = row.rename({"low": "value_low", "high": "value_high"})
+    text = estimate(named, "value")
+    if "p_value" not in row or np.isnan(row["p_value"]):
+        return text
+    if verdict(row, confidence) == BEYOND:
+        text = tag("span", text, class_="sure")
+    p, chance = f"p {row['p_adjusted']:.3f}", f"by chance {row['chance']:.3f}"
+    return joined([text, tag("small", f"{chance}, {p}"), tag("small", str(row["between"]), class_="pair-of-groups")])
 
 
 def _models_table(caption: str, numbers: pd.DataFrame, columns: Sequence[str], digits: int, content: Page) -> Html:
@@ -184,10 +217,18 @@ def _group_table(content: Page, model: JudgedModel, report: pd.DataFrame) -> Htm
             [str(part) for part in (name if isinstance(name, tuple) else (name,))],
             [*(count(row[column]) for column in counts), *(estimate(row, column) for column in RATES)],
         )
-        for name, row in report.iterrows()
+        for name, row in _coarse_first(report).iterrows()
     ]
     caption = f"Groups under {model.name}, threshold {model.threshold:g}{_ends(content)}"
     return table(caption, [str(name) for name in report.index.names], [*counts, *RATES.values()], rows)
+
+
+def _coarse_first(report: pd.DataFrame) -> pd.DataFrame:
+    """All rows, then each feature by itself, then the intersections; one feature stays in its order."""
+    if report.index.nlevels == 1:
+        return report
+    unread = [sum(part == ALL for part in name) for name in report.index]
+    return report.iloc[np.argsort([-n for n in unread], kind="stable")]
 
 
 def _features(content: Page) -> Html:
@@ -198,7 +239,12 @@ def _features(content: Page) -> Html:
         f"between groups (compared over {compared}). Below 0: splits on the feature add bias. Above 0: they take it "
         "out. Each column is a share of the sum of its absolute values."
     )
-    children = [tag("p", words)]
+    drivers = (
+        "The SHAP gap takes the predictions apart instead: by how much a feature raises the mean score of one group "
+        "over that of another, in the model's margin; all features add up to the gap of the groups. Where the interval "
+        "(of all features together) leaves both signs open, the sign is not supported: nothing should be built on it."
+    )
+    children = [tag("p", words), tag("p", drivers)]
     for model in content.models:
         importance = content.numbers.importances[model.name]
         children += [*_heading(content, model), *_surrogate(importance)]
@@ -224,15 +270,28 @@ def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFram
     columns = ["fair_importance", "gain", "total_gain"]
     longest = importance[columns[:2]].abs().max(axis=1)
     order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
-    shown = importance[columns].iloc[order]
+    shown, driver = importance.iloc[order], content.numbers.drivers[model.name].iloc[order]
     rows = [
-        ([str(name)], [number(value, signed=column == columns[0]) for column, value in row.items()])
-        for name, row in shown.iterrows()
+        (
+            [str(name)],
+            [_signed(fair, columns[0]), _signed(gap, "shap_gap"), *(number(float(fair[one])) for one in columns[1:])],
+        )
+        for (name, fair), (_, gap) in zip(shown.iterrows(), driver.iterrows(), strict=True)
     ]
     left = len(importance) - len(shown)
     more = f"; {left} more have shorter bars" if left else ""
     caption = f"Importances under {model.name}, by the longer of fair importance and gain{more}"
-    return table(caption, ["feature"], ["fair importance", "gain (mean per split)", "total gain"], rows)
+    one, other = (in_words(name) for name in driver.attrs["between"])
+    header = ["fair importance", f"SHAP gap, {one} over {other}", "gain (mean per split)", "total gain"]
+    return table(caption, ["feature"], header, rows)
+
+
+def _signed(row: pd.Series[Any], column: str) -> Html:
+    """A number with its interval, and a word where that leaves its sign open."""
+    text = estimate(row, column, signed=True)
+    if f"{column}_low" not in row or row[f"{column}_low"] > 0 or row[f"{column}_high"] < 0 or not row[column]:
+        return text
+    return joined([text, tag("small", "sign not supported")])
 
 
 def _settings(content: Page) -> Html:

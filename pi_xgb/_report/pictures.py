@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import pandas as pd
 from .._plots.by_group import plot_calibration, plot_roc, plot_scores
 from .._plots.by_table import plot_frontier, plot_importance, plot_kl_weight_path
 from .._plots.style import MOST, with_room
+from .._rows.groups import as_groups
 from .._rows.names import in_words
+from ..metrics._report import ALL
 from .html import Html
 from .models import JudgedModel, JudgedRows
 from .numbers import Numbers
@@ -42,8 +44,21 @@ def picture(draw: Callable[[Axes], Any], caption: str, alt: str, prefix: str, si
         return Picture(as_svg(figure, alt, prefix), caption)
 
 
+def of_views(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
+    """The pictures of each sensitive feature by itself, then of their intersections."""
+    found = []
+    columns = list(rows.sensitive.columns)
+    for i, column in enumerate(columns if len(columns) > 1 else []):
+        alone = replace(rows, sensitive=rows.sensitive[[column]], groups=as_groups(rows.sensitive[[column]]))
+        # Of this feature something, of all others nothing.
+        margin = table[[name[i] != ALL and name.count(ALL) == len(columns) - 1 for name in table.index]]
+        found += of_groups(model, alone, margin, f"{prefix}-{i}")
+    return [*found, *of_groups(model, rows, table, prefix)]
+
+
 def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
     """ROC curves, calibration and scores of one model."""
+    by = f" Groups by {' × '.join(rows.sensitive.columns)}."
     groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
     names = [in_words(name) for name in rows.groups.names]
     size = with_room(SQUARE, rows.groups.count)
@@ -56,7 +71,7 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
     return [
         picture(
             lambda ax: plot_roc(rows.labels, model.scores, ax=ax, **groups),
-            "ROC curve of each group, with the area between them.",
+            f"ROC curve of each group, with the area between them.{by}",
             f"ROC curves of {model.name} by group. Area under the curve: {each('auc')}.",
             f"{prefix}-roc",
             size,
@@ -64,14 +79,14 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
         picture(
             lambda ax: plot_calibration(rows.labels, model.scores, ax=ax, **groups),
             "Calibration: the share of positives by predicted probability; on the dotted line predictions come true as "
-            "often as they say.",
+            f"often as they say.{by}",
             f"Calibration curves of {model.name} by group. Overall share of positives: {each('base_rate')}.",
             f"{prefix}-calibration",
             size,
         ),
         picture(
             lambda ax: plot_scores(model.scores, threshold=model.threshold, ax=ax, **groups),
-            "Predicted probabilities of each group, and the share above the threshold.",
+            f"Predicted probabilities of each group, and the share above the threshold.{by}",
             f"Distribution of the probabilities of {model.name} by group. Share above the threshold "
             f"{model.threshold:g}: {each('selection_rate')}.",
             f"{prefix}-scores",
@@ -98,7 +113,10 @@ def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, pr
 
 def of_comparison(numbers: Numbers) -> Picture | None:
     """Models as points: accuracy against the difference in selection rate. None if nobody can be placed."""
-    both = pd.concat([numbers.performance, numbers.disparities], axis=1).rename_axis("method").reset_index()
+    gaps = numbers.views[0].gaps.xs("statistical_parity", level="gap")
+    named = {"value": "", "low": "_low", "high": "_high"}
+    parity = pd.DataFrame({f"statistical_parity{end}": gaps[of] for of, end in named.items() if of in gaps})
+    both = pd.concat([numbers.performance, parity], axis=1).rename_axis("method").reset_index()
     placed = both[np.isfinite(both["statistical_parity"])]
     if placed.empty or len(both) > MOST:
         return None
@@ -106,7 +124,8 @@ def of_comparison(numbers: Numbers) -> Picture | None:
     places = "; ".join(f"{name} accuracy {right:.3f}, difference {gap:.3f}" for name, right, gap in columns)
     return picture(
         lambda ax: plot_frontier(placed, ax=ax),
-        "Accuracy against the difference in selection rate, with intervals: up and to the left is better.",
+        f"Accuracy against the difference in selection rate by {numbers.views[0].name}, with intervals: up and to the "
+        "left is better.",
         f"Models by accuracy and difference in selection rate: {places}.",
         "comparison",
         SQUARE,

@@ -21,7 +21,8 @@ from . import settings as settings_of
 from .models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
 from .numbers import Numbers, Resampling, compute
 from .page import Page, page
-from .pictures import of_comparison, of_groups, of_importance, of_kl_weights
+from .pictures import of_comparison, of_importance, of_kl_weights, of_views
+from .summary import summary
 
 FEW_ROWS = 10  # of a smaller group the page says that its numbers mean little, and may tell on people
 
@@ -50,7 +51,9 @@ def report(
     Use it to show colleagues what a model can do and what it does to groups, without a notebook: the page needs no
     network, no script and no other file, can be read on a phone, in the dark and on paper, and holds performance,
     differences between groups, the rates of each group, feature importances, pictures and settings, nearly all with
-    intervals. With several models the first is the one to compare with: put plain XGBoost there.
+    intervals. It begins in plain words: what was looked at, which differences are more than chance given how many were
+    looked at, between which groups, and how sure that is. Each sensitive feature is looked at by itself, then their
+    intersections. With several models the first is the one to compare with: put plain XGBoost there.
 
     Parameters
     ----------
@@ -79,7 +82,8 @@ def report(
     pictures, max_features
         Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and how many features to show.
     n_boot, confidence, random_state
-        Of the bootstrap intervals, as for :func:`pi_xgb.metrics.group_report`; ``n_boot=0`` for none.
+        Of the intervals, as for :func:`pi_xgb.metrics.group_report` and :func:`pi_xgb.metrics.disparity_report`;
+        ``n_boot=0`` for none, and for no p-values.
 
     Notes
     -----
@@ -126,12 +130,14 @@ def report(
         title=title,
         models=judged,
         numbers=numbers,
+        summary=summary(judged, rows, numbers, how),
         notes=notes,
         rows=settings_of.of_rows(rows, how),
         software=settings_of.of_software(),
         settings={model.name: settings_of.of_model(model) for model in judged},
         params={model.name: settings_of.params_of(model) for model in judged},
         max_features=max_features,
+        confidence=how.confidence,
         **(_pictures(judged, rows, numbers, cv_table, max_features) if pictures else {}),
     )
     write_file(target, page(content).encode(), overwrite=overwrite)
@@ -181,7 +187,7 @@ def _pictures(
         # What they warn of was told with the numbers; and letters that matplotlib lacks, a browser has.
         warnings.simplefilter("ignore", category=UserWarning)
         for i, model in enumerate(models):
-            groups[model.name] = of_groups(model, rows, numbers.groups[model.name], f"model{i}")
+            groups[model.name] = of_views(model, rows, numbers.groups[model.name], f"model{i}")
             importances[model.name] = of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
         return {
             "comparison": of_comparison(numbers) if len(models) > 1 else None,

@@ -13,10 +13,12 @@ import xgboost
 
 from .._version import __version__
 from .._xgb.booster import Configuration, configuration_of
+from ..metrics._chance import N_NULL
 from .models import JudgedModel, JudgedRows
 from .numbers import Resampling
 
 LONGEST = 200
+OF_GAPS = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Holm over all of the page"
 
 
 def of_model(model: JudgedModel) -> dict[str, str]:
@@ -71,6 +73,7 @@ def of_rows(rows: JudgedRows, how: Resampling) -> dict[str, str]:
         "groups": str(rows.groups.count),
         "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
         "intervals": intervals,
+        **({"differences between groups": OF_GAPS} if how.n_boot else {}),
     }
 
 

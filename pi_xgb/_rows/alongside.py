@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -48,31 +49,44 @@ def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
         check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **its})
 
 
-def check_one_label_each(label: Any, X: Any) -> None:
+def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X") -> None:
     """As many labels as rows."""
     n_rows = _n_rows(X)
     if n_rows != len(label):
-        raise ValueError(f"y must have one label for each of the {n_rows} rows of X, got {len(label)}")
+        raise ValueError(f"{name} must have one label for each of the {n_rows} rows of {X_name}, got {len(label)}")
 
 
-def checked_weight(sample_weight: Any, X: Any, labelled: Any = None) -> Any:
+def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name: str = "X") -> None:
+    """As many margins as rows, or as rows times classes; or None."""
+    if margin is None:
+        return
+    n_rows, shape = _n_rows(X), np.shape(margin)
+    if not shape or not n_rows or math.prod(shape) % n_rows:
+        raise ValueError(
+            f"{name} must have one margin (of each class) for each of the {n_rows} rows of {X_name}, got shape {shape}"
+        )
+
+
+def checked_weight(
+    sample_weight: Any, X: Any, labelled: Any = None, name: str = "sample_weight", X_name: str = "X"
+) -> Any:
     """One finite weight per row, or None; a row that has a label weighs something."""
     if sample_weight is None:
         return None
-    check_same_order(X, sample_weight, "X", "sample_weight")
+    check_same_order(X, sample_weight, X_name, name)
     try:
         weight = np.asarray(sample_weight, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
-        raise TypeError(f"sample_weight must be numbers: {error}") from error
+        raise TypeError(f"{name} must be numbers: {error}") from error
     n_rows = _n_rows(X)
     if len(weight) != n_rows:
-        raise ValueError(f"sample_weight must have one weight for each of the {n_rows} rows of X, got {len(weight)}")
+        raise ValueError(f"{name} must have one weight for each of the {n_rows} rows of {X_name}, got {len(weight)}")
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
-        raise ValueError(f"sample_weight must be finite and not negative, row {wrong[0]} has {weight[wrong[0]]:g}")
+        raise ValueError(f"{name} must be finite and not negative, row {wrong[0]} has {weight[wrong[0]]:g}")
     if not (weight if labelled is None else weight[labelled]).any():
         rows = "row" if labelled is None else "row that has a label"
-        raise ValueError(f"sample_weight is zero for every {rows}: at least one must weigh something")
+        raise ValueError(f"{name} is zero for every {rows}: at least one must weigh something")
     return weight
 
 

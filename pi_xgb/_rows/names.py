@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(text: str) -> str:
+    """Text that a page, a picture or a file can hold: a mark in the place of control characters and lone surrogates."""
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def describe(names: Iterable[Hashable], most: int = 5) -> str:

@@ -13,6 +13,11 @@ MAX_WEIGHT = 1e12
 """Beyond it single precision knows no labels beside a teacher."""
 
 
+def no_labelled_row(name: str) -> ValueError:
+    """The error where nobody can learn anything."""
+    return ValueError(f"{name} has no row with a label: a teacher has to learn from some, give it labelled rows")
+
+
 def read_labelled(labelled: Any, n_rows: int) -> Array | None:
     """One truth value per row; None where every row has a label."""
     if labelled is None:

@@ -101,6 +101,11 @@ def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
             f"sample_weight has {count} negative values, the smallest is {array.min():g}: "
             "weights count rows, so they must be at least 0"
         )
+    if array.max() > np.finfo(np.float64).max / array.size:
+        raise ValueError(
+            f"sample_weight goes up to {array.max():g}, and its sum is more than a number can hold: divide all weights "
+            "by the largest, since only their proportions count"
+        )
     if not array.any():
         raise ValueError("sample_weight is 0 in every row: nothing is left to measure")
     return array

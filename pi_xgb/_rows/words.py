@@ -13,6 +13,8 @@ _OF_LANGUAGES = ("NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null
 _OF_SPREADSHEETS = ("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
 MISSING = (*_OF_LANGUAGES, *_OF_SPREADSHEETS)
 """What programs write where a number is missing. In a column of text each of them may be a name."""
+EMPTY = (*MISSING, "NaT", "?", "-", ".")
+"""What they write where there is no text."""
 
 
 def is_text(column: pd.Series[Any]) -> bool:

@@ -10,13 +10,15 @@ from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SEES
-from .._core.methods import METHODS, method_named
+from .._core.methods import METHODS, MethodName, method_named
+from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole
 
 TEACHERS = SEES
-"""What a teacher of KbPIB sees: z alone, or x as well."""
-CROSSFIT = (0, 5)
-"""How it judges its own training rows: in-sample, or out of so many folds."""
+"""What a teacher of KbPIB can see: z alone, or x as well."""
+METHOD: MethodName = "kbpib"
+TEACHER, CROSSFIT = "all", 5
+"""What is tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
 KL_WEIGHTS = (1.0, 10.0)
 _OLD_WORDS = ("in-sample", "cross-fitted")
 
@@ -76,7 +78,7 @@ def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> l
 
 def smoothers(candidates: Sequence[Candidate], crossfit: Any) -> list[Candidate]:
     """Self-distillation: a cross-fitted teacher, with every ``kl_weight`` that the student may have."""
-    folds = max(_folds(crossfit)) or max(CROSSFIT)
+    folds = max(_folds(crossfit)) or CROSSFIT
     positive = sorted({candidate.kl_weight for candidate in candidates} - {0.0})
     return [PLAIN, *(Candidate("kbpib cross-fitted", "kbpib", w, "privileged", folds) for w in positive)]
 
@@ -93,6 +95,12 @@ def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
     }
 
     def check(word: Any) -> None:
+        if isinstance(word, Teacher):
+            raise TypeError(
+                f"teacher says in words what the teachers see that are trained here, in every fold, got a "
+                f"{type(word).__name__}: that one exists already, and a private one would spend its budget in every "
+                "fold. Set rows apart, and compare students of several kl_weight by train(teacher=..., evals=...)"
+            )
         if word not in _OLD_WORDS:
             check_choice(word, TEACHERS, "teacher")
 
@@ -117,7 +125,7 @@ def _warn_of_old_words(folds: int) -> None:
     warnings.warn(
         "teacher='in-sample' and 'cross-fitted' are old words: teacher says what it sees, crossfit how it judges its "
         "own training rows. Write teacher='privileged' with crossfit=0 for 'in-sample', and with "
-        f"crossfit={folds or max(CROSSFIT)} for 'cross-fitted'; crossfit may be several numbers",
+        f"crossfit={folds or CROSSFIT} for 'cross-fitted'; crossfit may be several numbers",
         FutureWarning,
         stacklevel=1 + next((i for i, name in enumerate(callers) if name not in ("pi_xgb", "xgboost")), 0),
     )

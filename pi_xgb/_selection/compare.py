@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.kept import Kept
+from .._core.methods import MethodName
 from .._core.target import read_target
 from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
@@ -17,7 +18,7 @@ from .._rows.views import Views, divide
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of
 from .._xgb.params import user_params
-from .candidates import CROSSFIT, KL_WEIGHTS, TEACHERS, candidates_of, smoothers
+from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
@@ -35,10 +36,10 @@ def compare(
     privileged_features: Any = None,
     params: Any = None,
     num_boost_round: int = 100,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
-    teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHOD,
+    teacher: Any = TEACHER,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
@@ -57,10 +58,11 @@ def compare(
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | None = None,
+    resume: Any = None,
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
-    Five models are judged on the same held-out rows:
+    Five models are judged on the same held-out rows, and the student's teacher with them:
 
     =================  ======================================================================================
     NF                 plain XGBoost on X: what you have today
@@ -68,6 +70,7 @@ def compare(
     student            what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
     self-distillation  the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
     shuffled           the same as the student with privileged rows that belong to others: guidance without information
+    teacher            what taught the student, its own predictions; the best of those tried where nobody teaches
     =================  ======================================================================================
 
     Privileged features have earned a gain only where the student is convincingly better than NF and than
@@ -103,7 +106,7 @@ metric, custom_metric, maximize, standard_errors
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
         Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress
+    n_jobs, progress, resume
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -113,8 +116,8 @@ metric, custom_metric, maximize, standard_errors
     Notes
     -----
     Everything is chosen anew within every outer training part, so that no held-out row has a say in what it judges.
-    That costs about 280 trainings per outer fold and size by default, 2,800 in all; one ``method``, ``teacher`` or
-    ``kl_weight`` less saves its share.
+    That costs about 90 trainings per outer fold and size by default, 900 in all; one ``kl_weight`` less saves its
+    share. The inner folds are dealt once, where :func:`pi_xgb.select` deals few rows several times.
 
     Examples
     --------
@@ -125,7 +128,7 @@ metric, custom_metric, maximize, standard_errors
     ...     method="kbpib", teacher="privileged", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
-    ['NF', 'All', 'student', 'self-distillation', 'shuffled']
+    ['NF', 'All', 'student', 'self-distillation', 'shuffled', 'teacher']
     """
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
@@ -155,8 +158,11 @@ metric, custom_metric, maximize, standard_errors
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
     problem.warn_of_idle_rows()
-    with progress_bar(len(cells) * five.steps, "compare", progress) as step:
-        outcomes = in_threads(lambda cell: five.judge(problem, cell, step), cells, jobs)
+    kept = Kept(resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells])
+    n_left = sum(cell.name not in kept for cell in cells)
+    with progress_bar(n_left * five.steps, "compare", progress) as step:
+        work = kept.through(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
+        outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .._plots.selection import plot_comparison
 from .._stats.paired import Interval, corrected_interval
-from .five_models import MODELS, NF, SELF, SHUFFLED, STUDENT
+from .five_models import NF, ROWS, SELF, SHUFFLED, STUDENT
 from .scores import Score
 from .verdict import verdict_on
 
@@ -40,7 +40,7 @@ class Comparison:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
         self._ratio, self._unlabelled = ratio, unlabelled
         sizes = sorted(set(table["size"]))
-        gains = {size: {model: self._interval(model, NF, size, confidence) for model in MODELS} for size in sizes}
+        gains = {size: {model: self._interval(model, NF, size, confidence) for model in ROWS} for size in sizes}
         means = table.groupby(["size", "model"])["score"].mean()
         self.summary = pd.DataFrame(
             [
@@ -52,7 +52,7 @@ class Comparison:
         self.summary = self.summary.rename(columns={"mean": "gain"}).set_index(["size", "model"])
         own, one_sided = gains[sizes[-1]], max(2 * confidence - 1, 0.0)
         self.evidence, self.verdict = verdict_on(
-            self.metric,
+            score,
             own[STUDENT],
             {control: own[control] for control in (SELF, SHUFFLED)},
             {control: self._interval(STUDENT, control, sizes[-1], one_sided) for control in (SELF, SHUFFLED)},
@@ -62,8 +62,8 @@ class Comparison:
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
         """How much better one model is than another, on the same held-out rows; by default at the largest size."""
         for name in (model, other):
-            if name not in MODELS:
-                raise ValueError(f"model must be one of {', '.join(MODELS)}; got {name!r}")
+            if name not in ROWS:
+                raise ValueError(f"model must be one of {', '.join(ROWS)}; got {name!r}")
         sizes = sorted(set(self.table["size"]))
         size = sizes[-1] if size is None else size
         if size not in sizes:

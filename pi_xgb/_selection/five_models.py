@@ -18,6 +18,8 @@ from .splits import Split, splits_of, subset
 
 NF, ALL, STUDENT, SELF, SHUFFLED = "NF", "All", "student", "self-distillation", "shuffled"
 MODELS = (NF, ALL, STUDENT, SELF, SHUFFLED)
+TEACHER = "teacher"
+ROWS = (*MODELS, TEACHER)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Cell:
     size: int
     split: Split
     rows: Any
+
+    @property
+    def name(self) -> str:
+        """Among the others of one comparison."""
+        return f"{self.size}/{self.split.name}"
 
 
 def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
@@ -90,6 +97,8 @@ class FiveModels:
                 scores[model] = scores[NF]  # A student that is plain XGBoost is NF, trained already.
             else:
                 scores[model] = float(parts[model].curve(its.candidate, its.best_rounds, held_out, self.score)[-1])
+        scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
+        found[TEACHER] = found[STUDENT]
         return [
             {
                 "size": cell.size,
@@ -103,8 +112,19 @@ class FiveModels:
                 "n_train": len(cell.rows),
                 "n_test": len(cell.split.test),
             }
-            for model in MODELS
+            for model in ROWS
         ]
+
+    def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
+        """What the student's teacher scores itself; where nobody taught, the best of those that were tried."""
+        candidate = found.candidate
+        if candidate == PLAIN:
+            candidate = max(zip(found.gains[1:], found.candidates[1:], strict=True), key=lambda pair: pair[0].mean)[1]
+        test = slice_rows(problem.dtrain, cell.split.test)
+        teacher = part.teacher_of(candidate)
+        if not candidate.learns_first:  # it grows with the student
+            part.fit(candidate, found.best_rounds, teacher)
+        return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
         """What the ceiling and the two controls learn from."""
@@ -125,10 +145,12 @@ class FiveModels:
     def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
         """The choice of each, by folds inside the training rows alone."""
         tried = {STUDENT: self.candidates, ALL: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
-        found = {
-            model: search(parts[model], inner, candidates, self.score, self.standard_errors, step=step)
-            for model, candidates in tried.items()
-        }
+        found: dict[str, Found] = {}
+        for model, candidates in tried.items():
+            # Plain XGBoost is the same in all of them, but where it sees other features.
+            plain = None if model == ALL else found.get(STUDENT)
+            search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
+            found[model] = search(*search_in, step=step, plain=plain)
         return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
 
     def _inner(self, problem: Problem, cell: Cell) -> list[Split]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,20 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.checks import check_dmatrix
+from .._core.checks import check_dmatrix, check_is_dmatrix, check_kl_weight
 from .._core.guidance import Guidance
-from .._core.losses import Loss
+from .._core.learned import Folds
+from .._core.loss import Loss
+from .._core.native import obstacle_to_native
 from .._core.spec import Spec
+from .._core.teachers import Teacher, is_list_of_pairs
 from .._core.train import train
 from .._stats.folds import checked_groups
 from .._warnings import warn_user
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
-from .._xgb.params import objective_name, user_params
+from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
-from .scores import Score
+from .scores import Score, score_of_mean
 
 Values = NDArray[np.float64]
 
@@ -35,6 +39,11 @@ class Recipe:
     """The most that a student may have, and what the teachers of KbPIB have."""
     teacher_params: Any
 
+    def _on_few_rows(self, n_rows: int) -> Recipe:
+        """The same for the many trainings of a search, each on one thread where rows are few."""
+        teacher = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
+        return dataclasses.replace(self, params=on_one_thread(self.params, n_rows), teacher_params=teacher)
+
     def problem(
         self, dtrain: xgboost.DMatrix, guidance: Guidance, name: str, *, groups: Any = None, sees_all: bool
     ) -> Problem:
@@ -43,23 +52,27 @@ class Recipe:
         ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
         """
         privileged: Any = guidance.privileged
+        spec = Spec.read(self.params)
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
                     f"{role} is of type {type(matrix).__name__}, which cannot be cut into folds: build a DMatrix for "
                     f"{name}"
                 )
-            check_dmatrix(matrix, role)
+            check_is_dmatrix(matrix, role)
+            check_dmatrix(matrix, role, spec.loss)
         together = checked_groups(groups, dtrain.num_row())
+        check_constraints(guidance.constraints, dtrain.num_row())
         if guidance.crossfit_groups is None:
             guidance = dataclasses.replace(guidance, crossfit_groups=together)
         guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
-        guidance.task(Spec.read(self.params), dtrain, self.num_boost_round).check_labelled_rows()
+        guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
         if dtrain.get_uint_info("group_ptr").size > 1:
             raise ValueError(f"{name} cannot keep query groups together: build dtrain without qid")
         both = side_by_side(dtrain, privileged) if sees_all else None
         # From here on what a teacher sees is the library's own choice.
-        return Problem(self, dtrain, dataclasses.replace(guidance, allow_overlap=True), both, together)
+        own, guidance = self._on_few_rows(dtrain.num_row()), dataclasses.replace(guidance, allow_overlap=True)
+        return Problem(own, dtrain, guidance, both, together)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +98,12 @@ class Problem:
         """Which rows have a label; None where all have."""
         known: Array | None = self.guidance.labelled
         return known
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """All that its trainings depend on."""
+        of_rows = (self.labelled, self.guidance.teacher_weight, self.guidance.crossfit_groups, self.groups)
+        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows)
 
     @property
     def adjective(self) -> str:
@@ -137,10 +156,29 @@ class Problem:
             privileged=self.both if candidate.teacher == "all" else self.guidance.privileged,
             method=candidate.method,
             crossfit=candidate.crossfit,
+            folds=self._folds_of(candidate),
         )
         with exclusive(self.dtrain, *guidance.matrices):
             task = guidance.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
             return guidance.teachings_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
+
+    def teacher_score(
+        self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
+    ) -> float:
+        """What the teacher itself would score on these rows of this problem, which it was not trained on."""
+        matrix: Any = self.both if candidate.teacher == "all" else self.guidance.privileged
+        with exclusive(matrix):
+            seen = slice_rows(matrix, rows)
+        boosters = teacher.boosters if candidate.learns_first else [teacher.booster]
+        said = [booster.predict(seen, output_margin=True) for booster in boosters]
+        mean = np.mean([self.loss.mean(margin) for margin in said], axis=0)
+        return score_of_mean(score, mean, held_out, self.recipe.params, self.loss)
+
+    def _folds_of(self, candidate: Candidate) -> Folds | None:
+        folds = self.guidance.folds
+        if folds is None or folds.number != candidate.crossfit:
+            return None
+        return dataclasses.replace(folds, whose=candidate.way)
 
     def fit(
         self,
@@ -153,41 +191,79 @@ class Problem:
     ) -> xgboost.Booster:
         """The candidate's student. ``teacher`` is its :meth:`teacher_of`, made here if it is not given."""
         params = self.recipe.params if params is None else params
-        if candidate == PLAIN:
+        if candidate == PLAIN and not self.guidance.constraints:
             return train(params, self.plain, rounds, **keywords)
-        return train(
-            params,
-            self.dtrain if dtrain is None else dtrain,
-            rounds,
-            teacher=self.teacher_of(candidate) if teacher is None else teacher,
-            kl_weight=candidate.kl_weight,
-            labelled=self.labelled,
-            teacher_weight=self.guidance.teacher_weight,
-            **keywords,
-        )
+        dtrain = self.dtrain if dtrain is None else dtrain
+        return train(params, dtrain, rounds, labelled=self.labelled, **self._teaching(candidate, teacher), **keywords)
+
+    def _teaching(self, candidate: Candidate, teacher: Any) -> dict[str, Any]:
+        """The keywords of ``train`` that say who teaches; constraints hold for every candidate."""
+        constraints, per_row = list(self.guidance.constraints), self.guidance.teacher_weight
+        if candidate == PLAIN:
+            return {"teacher": constraints}
+        teacher = self.teacher_of(candidate) if teacher is None else teacher
+        if not constraints:
+            return {"teacher": teacher, "kl_weight": candidate.kl_weight, "teacher_weight": per_row}
+        weight = candidate.kl_weight if per_row is None else candidate.kl_weight * per_row
+        return {"teacher": [(teacher, weight), *constraints]}
+
+    def _engine(self, candidate: Candidate) -> str:
+        """For scores the one that is fast, where it gives the same model to rounding."""
+        spec, uniform = Spec.read(self.recipe.params), self.guidance.is_uniform
+        fast = candidate.learns_first and not self.guidance.constraints
+        fast = fast and obstacle_to_native(spec, follows_student=False, uniform=uniform) is None
+        return "native" if fast else "auto"
 
     def curve(
         self, candidate: Candidate, rounds: int, held_out: xgboost.DMatrix, score: Score, teacher: Any = None
     ) -> Values:
         """The score on held-out rows after each round."""
+        values: Values = self.curves(candidate, rounds, held_out, score, teacher)[-1]
+        return values
+
+    def curves(
+        self,
+        candidate: Candidate,
+        rounds: int,
+        held_out: xgboost.DMatrix,
+        score: Score,
+        teacher: Any = None,
+        besides: Sequence[str] = (),
+    ) -> Values:
+        """What XGBoost's metrics ``besides`` say of held-out rows after each round, and at last the score."""
         log: dict[str, dict[str, list[float]]] = {}
         self.fit(
             candidate,
             rounds,
             teacher,
-            params=score.applied_to(self.recipe.params),
+            params=score.applied_to(self.recipe.params, besides),
+            engine=self._engine(candidate),
             evals=[(held_out, "test")],
             evals_result=log,
             verbose_eval=False,
             custom_metric=score.custom,
         )
-        values = np.array(list(log["test"].values())[-1], dtype=np.float64)
-        if not np.isfinite(values).all():
+        values = np.array(list(log["test"].values()), dtype=np.float64)
+        if not np.isfinite(values[-1]).all():
             raise ValueError(
-                f"{score.name} is {values[~np.isfinite(values)][0]} on {held_out.num_row()} held-out rows: choose a "
-                "metric, or folds, for which every fold has a value"
+                f"{score.name} is {values[-1][~np.isfinite(values[-1])][0]} on {held_out.num_row()} held-out rows: "
+                "choose a metric, or folds, for which every fold has a value"
             )
         return values
+
+
+def check_constraints(constraints: Any, n_rows: int) -> None:
+    """Pairs of a teacher of these rows and what it weighs."""
+    if len(constraints) and not is_list_of_pairs(constraints):
+        raise TypeError(
+            "constraints must be a list of (constraint, weight), as in constraints=[(GroupParity(sex), 5.0)], got "
+            f"{constraints!r}"
+        )
+    for one, weight in constraints:
+        if not isinstance(one, Teacher):
+            raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(one).__name__}")
+        check_kl_weight(weight, "the weight of a constraint")
+        one.check(n_rows)
 
 
 def settled(params: Any) -> dict[str, Any]:

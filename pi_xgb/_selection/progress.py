@@ -1,29 +1,33 @@
-"""A progress bar for those who watch: on a terminal, where tqdm is installed."""
+"""How far a search is: a bar for those who watch a terminal or a notebook, a line every so often elsewhere."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from typing import Any
+
+_SECONDS = 30.0
+"""Between two lines, and before the first: what takes less tells nothing."""
 
 
 @contextlib.contextmanager
 def progress_bar(total: int, what: str, wanted: bool | None) -> Iterator[Callable[[], None]]:
     """A function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
 
-    ``wanted`` is what the user said; None: a bar if standard error is a terminal and tqdm is installed.
+    ``wanted`` is what the user said. None: a bar where somebody watches and tqdm is installed, else a line on standard
+    error every half minute. True: a bar in any case, or lines from the first step on where nobody watches.
     """
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+    if wanted is False or not total:
         yield lambda: None
         return
-    try:
-        tqdm = import_module("tqdm").tqdm
-    except ImportError as error:
-        if wanted:
-            raise ImportError("progress=True needs tqdm: pip install tqdm, or leave progress out") from error
-        yield lambda: None
+    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+    tqdm = _tqdm(wanted) if watched else None
+    if tqdm is None:
+        yield _Lines(total, what, 0.0 if wanted else _SECONDS).step
         return
     lock = threading.Lock()
     with tqdm(total=total, desc=what, file=sys.stderr, leave=False) as bar:
@@ -33,3 +37,39 @@ def progress_bar(total: int, what: str, wanted: bool | None) -> Iterator[Callabl
                 bar.update()
 
         yield step
+
+
+def _tqdm(wanted: bool | None) -> Any:
+    try:
+        return import_module("tqdm.auto" if "ipykernel" in sys.modules else "tqdm").tqdm
+    except ImportError as error:
+        if wanted:
+            raise ImportError("progress=True needs tqdm here: pip install tqdm, or leave progress out") from error
+        return None
+
+
+class _Lines:
+    """Counts, and says now and then how far it is and how long the rest will take."""
+
+    def __init__(self, total: int, what: str, patience: float) -> None:
+        self._total, self._what = total, what
+        self._done, self._began = 0, time.monotonic()
+        self._next = self._began + patience
+        self._lock = threading.Lock()
+
+    def step(self) -> None:
+        """One more is done."""
+        with self._lock:
+            self._done += 1
+            now = time.monotonic()
+            if now < self._next or self._done == self._total:
+                return
+            self._next = now + _SECONDS
+            taken = now - self._began
+            left = taken / self._done * (self._total - self._done)
+            line = f"{self._what}: {self._done} of {self._total}, {_spoken(taken)}, about {_spoken(left)} left"
+            print(line, file=sys.stderr, flush=True)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,16 @@ import xgboost
 
 from .._arrays import Array
 from .._core.checks import check_metric
-from .._core.losses import Loss
+from .._core.judged import eval_of_means, margins_of
+from .._core.loss import Loss
 from .._xgb.params import number_of_classes
 
-_SMALLER_IS_BETTER = ("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror")
+_SMALLER_IS_BETTER = (
+    *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
+    *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik"),
+)
 _LARGER_IS_BETTER = ("auc", "aucpr")
+"""To 0 and 1, of which no margin is finite."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,10 +36,27 @@ class Score:
         """What turns a difference into a gain."""
         return 1.0 if self.maximised else -1.0
 
-    def applied_to(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The params of a training that computes this score and no other."""
+    def applied_to(self, params: Mapping[str, Any], besides: Sequence[str] = ()) -> dict[str, Any]:
+        """The params of a training that computes these metrics of XGBoost's, this score last, and no other."""
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}
-        return {**chosen, **({"disable_default_eval_metric": 1} if self.custom else {"eval_metric": self.name})}
+        if self.custom:
+            chosen["disable_default_eval_metric"] = 1
+        own = list(dict.fromkeys([*besides, *([] if self.custom else [self.name])]))
+        return {**chosen, "eval_metric": own} if own else chosen
+
+
+def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
+    """The score that these means would have as predictions of the rows of ``matrix``."""
+    if score.custom:
+        return float(score.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
+    return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
+
+
+def mistakes_of(loss: Loss) -> tuple[str, ...]:
+    """XGBoost's metric that counts the rows whose class is wrong, if there are classes."""
+    if not loss.probabilities:
+        return ()
+    return ("merror",) if loss.multiclass else ("error",)
 
 
 def score_of(

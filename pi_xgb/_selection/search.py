@@ -5,22 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from .._core.kept import Kept
 from .._rows.checks import check_jobs, check_whole
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
-from .candidates import Candidate
+from .candidates import PLAIN, Candidate
 from .problem import Problem
-from .scores import Score
+from .scores import Score, mistakes_of
+from .sharing import sharing
 from .splits import Split
 
 Values = NDArray[np.float64]
+LEAST_WRONG = 10
+"""So many held-out rows plain XGBoost has to get wrong, or nobody can tell who gets fewer wrong."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -50,26 +54,52 @@ def check_crossfit_fits(
         )
 
 
+class FoldCurves(NamedTuple):
+    """What one fold says of each candidate after each round."""
+
+    scores: Values
+    """(candidates, rounds)"""
+    wrong: Values
+    """How many held-out rows plain XGBoost gets wrong; numbers are never right."""
+    teachers: Values
+    """What the teacher of each candidate scores on these rows; NaN where there is none."""
+
+
 def fold_curves(
     problem: Problem,
     split: Split,
     candidates: Sequence[Candidate],
     score: Score,
     step: Callable[[], Any] = lambda: None,
-) -> Values:
-    """One curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once."""
-    part = problem.take(split.train, split.test)
+    plain: FoldCurves | None = None,
+) -> FoldCurves:
+    """A curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once.
+
+    ``plain`` is what another search on the same rows found, whose plain XGBoost is the same.
+    """
+    part, rounds = problem.take(split.train, split.test), problem.recipe.num_boost_round
     with exclusive(problem.dtrain):
         held_out = slice_rows(problem.dtrain, split.test)
     teachers: dict[str, Any] = {}
-    curves = []
-    for candidate in candidates:
-        if candidate.learns_first and candidate.way not in teachers:
-            teachers[candidate.way] = part.teacher_of(candidate)
-        teacher = teachers.get(candidate.way)
-        curves.append(part.curve(candidate, problem.recipe.num_boost_round, held_out, score, teacher))
+    curves, of_teachers = [], np.full(len(candidates), np.nan)
+    wrong = np.full(rounds, float(len(split.test))) if plain is None else plain.wrong
+    for number, candidate in enumerate(candidates):
+        if candidate == PLAIN and plain is not None:
+            curves.append(plain.scores[0])
+        elif candidate == PLAIN:
+            mistakes = mistakes_of(problem.loss)
+            found = part.curves(candidate, rounds, held_out, score, besides=mistakes)
+            curves.append(found[-1])
+            if mistakes:
+                wrong = found[0] * len(split.test)
+        else:
+            if not candidate.learns_first or candidate.way not in teachers:
+                teachers[candidate.way] = part.teacher_of(candidate)
+            teacher = teachers[candidate.way]
+            curves.append(part.curve(candidate, rounds, held_out, score, teacher))
+            of_teachers[number] = problem.teacher_score(candidate, teacher, split.test, held_out, score)
         step()
-    return np.array(curves)
+    return FoldCurves(np.array(curves), wrong, of_teachers)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +114,16 @@ class Found:
     scores: Values
     """(candidates, splits), each after the rounds of its candidate."""
     gains: list[Interval]
+    wrong: float
+    """How many of all labelled rows plain XGBoost gets wrong where they are held out, after its rounds."""
     chosen: int
+    folds: list[FoldCurves]
+
+    @property
+    def teacher_scores(self) -> Values:
+        """The mean over the folds, for each candidate; NaN for plain XGBoost."""
+        mean: Values = np.mean([fold.teachers for fold in self.folds], axis=0)
+        return mean
 
     @property
     def candidate(self) -> Candidate:
@@ -106,17 +145,35 @@ def search(
     *,
     n_jobs: int = 1,
     step: Callable[[], Any] = lambda: None,
+    plain: Found | None = None,
+    kept: Kept | None = None,
 ) -> Found:
-    """Train every candidate on every fold, find the rounds of each, and choose."""
-    curves = np.array(in_threads(lambda split: fold_curves(problem, split, candidates, score, step), splits, n_jobs))
+    """Train every candidate on every fold, find the rounds of each, and choose.
+
+    Folds that are ``kept`` are not trained again. ``plain`` is another search on the same rows and splits, from which
+    plain XGBoost, first in both, is taken.
+    """
+    known = [None] * len(splits) if plain is None else plain.folds
+    work = (kept or Kept(None, "")).through(
+        lambda fold: fold_curves(fold[0], fold[1], candidates, score, step, fold[2]),
+        lambda fold: fold[1].name,
+        lambda found: found._asdict(),
+        lambda told: FoldCurves(**{name: np.array(values) for name, values in told.items()}),
+    )
+    folds = in_threads(
+        work,
+        list(zip(sharing(problem, splits), splits, known, strict=True)),
+        n_jobs,
+    )
+    curves = np.array([fold.scores for fold in folds])
     mean_curves = curves.mean(axis=0)  # of (splits, candidates, rounds)
     best = (score.sign * mean_curves).argmax(axis=1)
     scores = np.array([curves[:, i, round_] for i, round_ in enumerate(best)])
     gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits)) for row in scores]
     rounds = [int(round_) + 1 for round_ in best]
-    return Found(
-        list(candidates), list(splits), mean_curves, rounds, scores, gains, chosen=choose(gains, standard_errors)
-    )
+    wrong = sum(float(fold.wrong[best[0]]) for fold in folds) / len({split.repeat for split in splits})
+    chosen = choose(gains, standard_errors) if wrong >= LEAST_WRONG or standard_errors == 0 else 0
+    return Found(list(candidates), list(splits), mean_curves, rounds, scores, gains, wrong, chosen, folds)
 
 
 def held_out_ratio(splits: Sequence[Split]) -> float:
@@ -155,6 +212,7 @@ def summary_of(found: Found) -> pd.DataFrame:
             **_columns(candidate),
             "rounds": found.rounds[i],
             "score": found.scores[i].mean(),
+            "teacher_score": found.teacher_scores[i],
             "gain": gain.mean,
             "error": gain.error,
             "low": gain.low,

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 import xgboost
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.kept import Kept
+from .._core.methods import MethodName
 from .._core.spec import Spec
 from .._core.task import Task
+from .._core.teachers import Teacher
+from .._core.train import train
 from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
-from .._stats.paired import STANDARD_ERRORS
+from .._stats.paired import STANDARD_ERRORS, Interval
+from .._warnings import warn_user
 from .._xgb.signature import called_like
-from .candidates import CROSSFIT, KL_WEIGHTS, PLAIN, TEACHERS, candidates_of
-from .problem import Recipe, labelled_part, settled
+from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
-from .search import Found, check_crossfit_fits, check_effort, search, summary_of, table_of
-from .splits import splits_of
+from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
+from .splits import splits_of, usual_repeats
+from .words import in_words, name_of
 
 
 @called_like(xgboost.cv)
@@ -32,31 +37,35 @@ def select(
     num_boost_round: int = 100,
     *,
     privileged: xgboost.DMatrix,
-    kl_weight: Any = KL_WEIGHTS,
-    method: Any = METHODS,
-    teacher: Any = TEACHERS,
-    crossfit: Any = CROSSFIT,
+    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    method: MethodName | Iterable[MethodName] = METHOD,
+    teacher: Any = TEACHER,
+    crossfit: int | Iterable[int] = CROSSFIT,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    constraints: Any = (),
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
     standard_errors: float = STANDARD_ERRORS,
     nfold: int = 5,
-    repeats: int = 1,
+    repeats: int | None = None,
     folds: Any = None,
     groups: Any = None,
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool | None = None,
+    resume: Any = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
     Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
-    always a candidate, and is chosen unless the best of the others is convincingly better on the same folds. In
-    a fold the teachers see what its training rows have, and nothing of those held out.
+    always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
+    standard errors on the same folds, and whenever the folds cannot tell: where plain XGBoost gets fewer than ten of
+    the held-out rows wrong (or there are fewer than ten rows). A gain that is chosen may still be chance: its interval
+    says so. In a fold the teachers see what its training rows have, and nothing of those held out.
 
     Parameters
     ----------
@@ -74,11 +83,14 @@ def select(
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        What the teachers of KbPIB see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of
-        ``dtrain`` too, or both.
+        What the teachers of KbPIB see: ``"all"``, which is the features of ``dtrain`` too, ``"privileged"`` (as in the
+        paper), or both. A teacher that does not see x pulls good predictions towards poor ones where z is weak; with
+        z that says more than x it can be the better one.
     crossfit
         How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
-        folds. ``"all"`` is tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
+        folds. Where that is ``nfold``, the folds of the selection are also theirs: a teacher that has seen neither of
+        two folds judges each while the other is held out, which halves the trainings. ``"all"`` is
+        tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
     teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
     labelled
@@ -89,6 +101,10 @@ def select(
     crossfit_groups
         One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
         By default the ``groups``.
+    constraints
+        A list of (constraint, weight), as in ``[(GroupParity(sex), 5.0)]``, which hold for every candidate: plain
+        XGBoost is then plain XGBoost under the constraints. What they cost, and how much they should weigh, is the
+        question of :func:`pi_xgb.frontier`.
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
@@ -100,9 +116,10 @@ def select(
     standard_errors
         How convincing a gain must be: a candidate is preferred to plain XGBoost if its mean gain is larger than
         this many standard errors, corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and
-        gives away gains on small data, 0 believes any gain.
+        gives away gains on small data, 0 believes any gain, of however few mistakes.
     nfold, repeats, folds, seed
-        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y), or
+        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y); by default
+        once, and more often below 501 labelled rows: until 1,000 are judged, five times at most (once with groups). Or
         pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter is shown labelled rows
         alone, and pairs may hold out no others.
     groups
@@ -111,10 +128,16 @@ def select(
         cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
         their group is held out.
     n_jobs
-        How many folds to work on side by side, in threads. Each training has ``params["nthread"]`` threads of its
-        own: set it to 1 to gain from many jobs. The result does not depend on it. -1: one for each core.
+        How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
+        Each training has ``params["nthread"]`` threads of its own: set it to 1 to gain from many jobs. Up to 10,000
+        rows it is 1 unless you say otherwise (as in :func:`pi_xgb.cv`): threads that wait for each other in every
+        round cost more there than they save, many times more on a busy machine.
     progress
-        Whether to show a bar (with tqdm). None: if standard error is a terminal.
+        Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
+        error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
+    resume
+        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
+        was; a file of another search is refused.
 
     Returns
     -------
@@ -123,8 +146,10 @@ def select(
 
     Notes
     -----
-    It costs, in every fold, a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit``
-    for any other; teachers serve every ``kl_weight``. By default these are 22 trainings, 110 in five folds.
+    By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
+    each pair of folds; so many again with every repeat. In general it costs, in every fold, a training per candidate
+    (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are shared);
+    teachers serve every ``kl_weight``. Students are trained natively where that gives the same model to rounding.
 
     The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
     out of the choice as well.
@@ -147,19 +172,44 @@ def select(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
+    said = Guidance(
+        privileged,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
+        constraints=constraints,
+    )
     sees_all = any(candidate.teacher == "all" for candidate in candidates)
     problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
+    if repeats is None:
+        # Few groups can be dealt in few ways.
+        repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = splits_of(dtrain.get_label(), nfold, repeats, folds, seed, classes=classes, **whole)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    with progress_bar(len(splits) * len(candidates), "select", progress) as step:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step)
+    kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
+    n_left = sum(split.name not in kept for split in splits)
+    with progress_bar(n_left * len(candidates), "select", progress) as step:
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
+    if problem.labelled is None:  # further rows are a gain of their own
+        _warn_of_poor_teacher(found, score)
     together = problem.guidance.crossfit_groups is not None and found.candidate.crossfit > 0
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
+    told += ["constraints"] * bool(problem.guidance.constraints)
     return Selection(recipe, score, found, told)
+
+
+def _warn_of_poor_teacher(found: Found, score: Score) -> None:
+    """What a teacher gives that knows no more than its student, another could give that sees no privileged feature."""
+    teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
+    if score.sign * (teacher - student) <= 0:  # not where nobody teaches, whose score is NaN
+        warn_user(
+            f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
+            f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing, for which no "
+            "privileged feature is needed: pi_xgb.compare measures how much a teacher without them gives"
+        )
 
 
 class Selection:
@@ -171,8 +221,8 @@ class Selection:
         A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there. A
         gain is positive for the better, whichever way the metric points. ``n_train``, ``n_test`` count labelled rows.
     summary
-        A row for each candidate: mean score and gain, the corrected standard error of the gain (``error``), its
-        95 % interval (``low``, ``high``), and which one was chosen.
+        A row for each candidate: mean score, that of its teacher on the same rows, mean gain, the corrected standard
+        error of the gain (``error``), its 95 % interval (``low``, ``high``), and which one was chosen.
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
@@ -182,6 +232,8 @@ class Selection:
         it was cross-validated with.
     candidate
         The name of the choice, as in the tables.
+    mistakes
+        How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
     metric, maximize
         What decided, and whether more of it is better.
     """
@@ -194,6 +246,8 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
+        self.mistakes = found.wrong
+        self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
         self._told = tuple(told)
 
@@ -220,6 +274,7 @@ class Selection:
         labelled: Any = None,
         teacher_weight: Any = None,
         crossfit_groups: Any = None,
+        constraints: Any = (),
         **keywords: Any,
     ) -> xgboost.Booster:
         """Train the choice, with the params and rounds that it was cross-validated with.
@@ -231,6 +286,8 @@ class Selection:
         labelled, teacher_weight, crossfit_groups
             As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
             teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+        constraints
+            As for :func:`select`, made of the groups of these rows.
         **keywords
             Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
@@ -239,19 +296,30 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = Guidance(privileged, labelled=labelled, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups)
-        return self.fit_matrices(dtrain, said, keywords)
+        said = Guidance(
+            privileged,
+            labelled=labelled,
+            teacher_weight=teacher_weight,
+            crossfit_groups=crossfit_groups,
+            constraints=constraints,
+        )
+        return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
-    ) -> xgboost.Booster:
-        """For adapters: :meth:`train`, with another matrix of the same rows as the student's."""
-        forgotten = [name for name in self._told if getattr(said, name) is None]
+    ) -> tuple[xgboost.Booster, Teacher | None]:
+        """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
+        forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
         if forgotten:
             raise ValueError(
                 f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
                 "value for each"
             )
+        if self._chosen == PLAIN and said.constraints:
+            check_constraints(said.constraints, dtrain.num_row())
+            taught = {"teacher": list(said.constraints), "labelled": said.labelled}
+            rows = dtrain if student is None else student
+            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
         if self._chosen == PLAIN:
             labelled = read_labelled(said.labelled, dtrain.num_row())
             whole = dtrain if student is None else student
@@ -259,12 +327,13 @@ class Selection:
                 task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
                 task.check_evals(whole, keywords.get("evals") or ())
                 whole = labelled_part(dtrain, labelled)
-            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords)
+            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
         if said.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
         said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        return problem.fit(self._chosen, self._rounds, dtrain=student, **keywords)
+        teacher, params = problem.teacher_of(self._chosen), self._recipe.params
+        return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
@@ -272,10 +341,14 @@ class Selection:
 
     def __str__(self) -> str:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
-        gain = f"{best.gain:+.4f} [{best.low:+.4f}, {best.high:+.4f}] in {self.metric}"
-        if self._chosen == PLAIN:
-            return f"plain, {self._rounds} rounds: no gain is convincing, the best is {gain} ({best.name})"
-        return f"{self.candidate}, {self._rounds} rounds: {gain} over plain XGBoost on held-out rows"
+        gain = in_words(self._score, Interval(best.gain, best.error, best.low, best.high))
+        if self._chosen != PLAIN:
+            sure = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
+            return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{sure}"
+        why = f"no gain is convincing, the best is {gain} ({best.name})"
+        if self.mistakes < LEAST_WRONG:
+            why = f"the folds cannot tell, plain XGBoost gets {self.mistakes:.0f} rows wrong, {LEAST_WRONG} are needed"
+        return f"plain, {self._rounds} rounds: {why}"
 
     def __repr__(self) -> str:
         return f"<Selection: {self}>"

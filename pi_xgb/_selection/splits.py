@@ -12,6 +12,7 @@ from .._rows.checks import check_whole
 from .._stats.folds import check_apart, check_enough_groups, deal_folds, deal_groups, groups_of_classes
 
 _ATTEMPTS = 50
+_ROWS_JUDGED, _MOST_REPEATS = 1000, 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,11 @@ class Split:
     fold: int
     train: Array
     test: Array
+
+    @property
+    def name(self) -> str:
+        """Among the others of one search."""
+        return f"{self.repeat}/{self.fold}"
 
 
 def splits_of(
@@ -87,6 +93,11 @@ def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, 
         for repeat in range(repeats)
         for fold, (train, test) in enumerate(dealt(repeat))
     ]
+
+
+def usual_repeats(n_rows: int) -> int:
+    """How often few rows are dealt anew, so that chance in the dealing does not choose."""
+    return min(max(_ROWS_JUDGED // n_rows, 1), _MOST_REPEATS)
 
 
 def subset(label: Array, rows: Array, size: int, seed: int) -> Array:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Unpack
 
 import numpy as np
 import xgboost
 
 from .._core.guidance import Guidance
-from .._core.methods import METHODS
+from .._core.methods import MethodName
+from .._core.train import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
-from .._selection.candidates import CROSSFIT, KL_WEIGHTS, TEACHERS
+from .._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .settings import Settings
 from .trainer import Trainer
@@ -65,7 +69,9 @@ class ChoosingTrainer(Trainer):
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
         said = Guidance(privileged, crossfit_groups=self.crossfit_groups, **told)
-        return found.fit_matrices(student, said, keywords, student=dtrain)
+        booster, teacher = found.fit_matrices(student, said, keywords, student=dtrain)
+        self.taught.extend([] if teacher is None else [teacher])
+        return booster
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
         for name in ("xgb_model", "obj"):
@@ -80,25 +86,33 @@ class ChoosingTrainer(Trainer):
             check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
+class _Further(EstimatorKeywords, total=False):
+    teacher_params: Any
+    engine: Engine
+    privileged_features: Any
+    constraints: Any
+
+
 class _Choosing(PrivilegedXGBModel):
     """What classifier and regressor share; ``selection_`` is there after ``fit``."""
 
     selection_: Selection
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
-        method: Any = METHODS,
-        kl_weight: Any = KL_WEIGHTS,
-        teacher: Any = TEACHERS,
-        crossfit: Any = CROSSFIT,
+        method: MethodName | Iterable[MethodName] = METHOD,
+        kl_weight: float | Iterable[float] = KL_WEIGHTS,
+        teacher: Any = TEACHER,
+        crossfit: int | Iterable[int] = CROSSFIT,
         metric: Any = None,
         standard_errors: float = STANDARD_ERRORS,
         nfold: int = 5,
-        repeats: int = 1,
+        repeats: int | None = None,
         folds: Any = None,
         fold_jobs: int = 1,
-        **kwargs: Any,
+        **kwargs: Unpack[_Further],
     ) -> None:
         self.metric = metric
         self.standard_errors = standard_errors
@@ -106,7 +120,8 @@ class _Choosing(PrivilegedXGBModel):
         self.repeats = repeats
         self.folds = folds
         self.fold_jobs = fold_jobs
-        super().__init__(method=method, kl_weight=kl_weight, teacher=teacher, crossfit=crossfit, **kwargs)
+        several: Any = {"method": method, "kl_weight": kl_weight, "teacher": teacher, "crossfit": crossfit}
+        super().__init__(**several, **kwargs)
 
     _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
 
@@ -167,8 +182,8 @@ class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):
     """:class:`PrivilegedXGBClassifier` that chooses method, teacher, ``kl_weight`` and rounds by :func:`pi_xgb.select`.
 
     ``fit`` cross-validates every candidate, plain XGBoost among them, then trains the choice on all rows. It
-    costs about 110 trainings by default (see :func:`pi_xgb.select`), in every fold of a search or cross-validation
-    around it too. ``predict`` is that of a plain model, and never needs privileged columns.
+    costs 25 trainings by default, more on few rows (see :func:`pi_xgb.select`), in every fold of a search
+    or cross-validation around it too. ``predict`` is that of a plain model, and never needs privileged columns.
 
     Rows whose y is missing are taught in every fold and judge in none. ``crossfit_groups`` of ``fit`` stay together in
     the folds of the choice as well.

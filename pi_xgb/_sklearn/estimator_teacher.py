@@ -12,11 +12,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from .._arrays import Array
-from .._core.learned import check_crossfit, deal_labelled, weight_beside
-from .._core.losses import Loss
+from .._core.learned import check_crossfit, deal_labelled, weight_beside, whole_queries
+from .._core.loss import Loss
 from .._rows.supervision import read_teacher_weight
 from .._rows.tables import rows_without_values, take_rows
 from .._stats.folds import checked_groups
+from .._xgb.matrix import labels_of, query_of_row
 
 
 def judged_by(
@@ -36,7 +37,10 @@ def judged_by(
     A clone learns from labelled rows that have a privileged value, with the numbers of the classes as labels. A frozen
     estimator has learned already, from ``classes``.
     """
-    label, weight, n_rows = dtrain.get_label(), dtrain.get_weight(), dtrain.num_row()
+    label, weight, n_rows = labels_of(dtrain), dtrain.get_weight(), dtrain.num_row()
+    query = query_of_row(dtrain)
+    if query is not None and weight.size:
+        weight = weight[query]
     method = _checked_method(model, loss, weighted=weight.size > 0)
     target = label.astype(np.int64) if loss.probabilities else label
     exact = isinstance(model, FrozenEstimator)
@@ -48,7 +52,7 @@ def judged_by(
     judged = np.ones(n_rows, bool) if counts is None else counts > 0
     fold_of = np.zeros(n_rows, int)
     if crossfit:
-        groups = checked_groups(groups, n_rows, "crossfit_groups")
+        groups = whole_queries(loss, dtrain, checked_groups(groups, n_rows, "crossfit_groups"))
         check_crossfit(crossfit, labelled, n_rows, groups)
         fold_of = deal_labelled(label, labelled, groups, crossfit, 0, classes=loss.probabilities)
 
@@ -63,14 +67,14 @@ def judged_by(
         q = _in_order(q, teacher, names, exact=exact)
         return q if loss.multiclass else q[:, 1]
 
-    q = np.zeros((n_rows, len(names)) if loss.multiclass else n_rows)
+    q = np.zeros((n_rows, len(names)) if loss.multiclass else label.shape)
     with sklearn.config_context(enable_metadata_routing=False):
         for fold in range(max(crossfit, 1)):
             teacher = fitted(learned_from & (fold_of != fold) if crossfit else learned_from)
             for rows, share in ((judged & (fold_of == fold), 1), (judged & (fold_of < 0), max(crossfit, 1))):
                 if rows.any():
                     q[rows] += answer(teacher, rows) / share
-    return q, counts
+    return loss.said(q, label, judged if labelled is None else judged & labelled), counts
 
 
 def _checked_method(model: Any, loss: Loss, *, weighted: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,23 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
+from .._core.losses import LOSSES
+from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._rows.alongside import check_eval_orders, check_orders, checked_weight
+from .._core.train import Engine
+from .._rows.alongside import (
+    check_eval_orders,
+    check_one_label_each,
+    check_one_margin_each,
+    check_orders,
+    checked_weight,
+)
 from .._rows.views import Views, divide, student_part
 from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
+from .._xgb.keywords import EstimatorKeywords
+from .._xgb.signature import called_like
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -46,19 +57,22 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _classes: Any = None
     """The classes as they were in y."""
+    teacher_: Any
+    """Who taught, to look at."""
 
+    @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
         self,
         *,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         teacher: Any = "privileged",
         crossfit: int = 0,
         teacher_params: Any = None,
-        engine: str = "auto",
+        engine: Engine = "auto",
         privileged_features: Any = None,
         constraints: Any = None,
-        **kwargs: Any,
+        **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
         self.method = method
         self.kl_weight = kl_weight
@@ -72,6 +86,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     _own_parameters = keyword_names(__init__)
 
+    @called_like(xgboost.XGBModel.fit)
     def fit(
         self,
         X: Any,
@@ -119,34 +134,56 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
             are the student's.
         """
-        views = divide(X, eval_set, privileged, eval_privileged, self.privileged_features)
-        of_rows = {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
         of_eval_set = {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set}
-        check_orders(X, "X", {"y": y, **of_rows, "sample_weight": sample_weight, "base_margin": base_margin})
-        check_eval_orders(eval_set, of_eval_set)
+        self._check_lengths(X, y, base_margin, eval_set, of_eval_set)
+        return self._fit(
+            X,
+            y,
+            divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
+            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
+            {"sample_weight": sample_weight, "base_margin": base_margin},
+            of_eval_set,
+            verbose=verbose,
+            xgb_model=xgb_model,
+            feature_weights=feature_weights,
+        )
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        views: Views,
+        of_rows: dict[str, Any],
+        of_row: dict[str, Any],
+        of_eval_set: dict[str, Any],
+        **further: Any,
+    ) -> Self:
+        """What ``fit`` does with what is said of each row, to the teacher and to XGBoost, and of evaluation sets."""
+        check_orders(X, "X", {"y": y, **of_rows, **of_row})
+        check_eval_orders(views.eval_set, of_eval_set)
         trainer = self._trainer(views)
-        trainer.check_early_stopping(self.early_stopping_rounds, eval_set)
+        trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            _check_one_target(y)
+            self._check_targets(y)
         labels = self._encode(y, views.eval_set)
-        if sample_weight is not None:
-            checked_weight(on_host(sample_weight), X, labels.labelled)
+        if of_row.get("sample_weight") is not None:
+            checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
         trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **of_rows)
         trainer.check_rows()
-        given = {
-            "sample_weight": sample_weight,
-            "base_margin": base_margin,
-            "eval_set": labels.eval_set,
-            "xgb_model": xgb_model,
-            **of_eval_set,
-            "feature_weights": feature_weights,
-        }
+        given = {**of_row, "eval_set": labels.eval_set, **of_eval_set, **further}
         keywords = {name: value for name, value in given.items() if value is not None}
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        borrowed(super().fit, train=trainer)(self, views.student, labels.y, verbose=verbose, **keywords)
+        borrowed(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
+        self.teacher_ = next(iter(trainer.taught), None)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the teacher, who knows the privileged columns."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "teacher_"}
+
+    @called_like(xgboost.XGBModel.predict)
     def predict(
         self,
         X: Any,
@@ -193,17 +230,43 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         settings.check()
         return direct_trainer(settings, views)
 
+    def _check_lengths(self, X: Any, y: Any, base_margin: Any, eval_set: Any, of_eval_set: dict[str, Any]) -> None:
+        """XGBoost's own messages about lengths are those of its C++."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
+            )
+        check_one_label_each(on_host(y), X)
+        check_one_margin_each(base_margin, X)
+        for i, (X_i, y_i) in enumerate(eval_set or ()):
+            where = f"eval_set[{i}]"
+            check_one_label_each(on_host(y_i), X_i, f"y of {where}", f"X of {where}")
+            its = {name: each[i] for name, each in of_eval_set.items() if each is not None and i < len(each)}
+            check_one_margin_each(its.get("base_margin_eval_set"), X_i, f"base_margin_eval_set[{i}]", f"X of {where}")
+            if its.get("sample_weight_eval_set") is not None:
+                weight = on_host(its["sample_weight_eval_set"])
+                checked_weight(weight, X_i, name=f"sample_weight_eval_set[{i}]", X_name=f"X of {where}")
+
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""
         for i, (_, y_i) in enumerate(eval_set or ()):
-            check_no_gaps(y_i, f"eval_set[{i}]")
+            _check_numbers(y_i, f"eval_set[{i}]")
         column = on_host(y)
-        if not pd.isna(column).any():
+        if (column.ndim == 2 and column.shape[1] > 1) or not pd.isna(column).any():
+            _check_numbers(column, "y")
             return Labels(y, eval_set)
-        if column.ndim == 2 and column.shape[1] > 1:
-            check_no_gaps(column, "y")
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
+
+    def _check_targets(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+        n_targets = _number_of_targets(y)
+        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if n_targets > 1 and not (objective in LOSSES and LOSSES[objective].takes_targets):
+            raise ValueError(
+                f"a teacher guides one target, y has {n_targets} columns (of several it guides reg:squarederror only): "
+                "fit one estimator for each (sklearn.multioutput does it), or train without a teacher"
+            )
 
     def _decoded(self, predicted: Any) -> Any:
         """What was predicted, as y had it."""
@@ -248,11 +311,15 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         The classes, sorted, as they were in y.
     feature_names_in_, n_features_in_
         The student's features: what X must have at ``predict``.
+    teacher_
+        Who taught: a :class:`pi_xgb.LearnedTeacher`, whose text says its score, a :class:`pi_xgb.JointTeacher`, the q
+        of an estimator, or None where nobody did. It is not in pickles, nor in copies.
 
     Notes
     -----
-    The fitted estimator keeps nothing of the privileged columns: no value, and no name but those in its own
-    parameters. What you put into the parameters stays there, though, and in every pickle: values given to a
+    Saved, pickled or copied, the estimator keeps nothing of the privileged columns: no value, and no name but those in
+    its own parameters. In memory ``teacher_`` knows them; ``del model.teacher_`` lets it go. What you put into the
+    parameters stays there, though, and in every pickle: values given to a
     constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Name the columns instead where that matters.
 
     The teacher is trained for as many rounds as the student, and the longer the more it repeats the labels, unless
@@ -321,6 +388,16 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         self._classes = read_classes(booster)
         write_classes(booster, None)
 
+    def _check_targets(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+        n_targets = _number_of_targets(y)
+        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if n_targets > 1 and not (objective in LOSSES and LOSSES[objective].takes_targets):
+            raise ValueError(
+                f"a teacher guides one target, y has {n_targets} columns (of several it guides reg:squarederror only): "
+                "fit one estimator for each (sklearn.multioutput does it), or train without a teacher"
+            )
+
     def _decoded(self, predicted: Any) -> Any:
         return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
 
@@ -345,7 +422,9 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
     teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
-    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``.
+    ``objective="reg:squarederror"``, the default, of one target or several, ``"count:poisson"``, ``"reg:gamma"``,
+    ``"reg:tweedie"``, ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. For counts and costs the
+    ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained here, too.
 
     Parameters
     ----------
@@ -365,10 +444,14 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     """
 
 
-def _check_one_target(y: Any) -> None:
+def _check_numbers(y: Any, name: str) -> None:
+    """Every label, of one target or of several, is a number that XGBoost can hold."""
+    check_no_gaps(y, name)
+    columns = on_host(y)
+    for column in columns.T if columns.ndim == 2 else [columns]:
+        encode_labels(column, None, name=name)
+
+
+def _number_of_targets(y: Any) -> int:
     shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
-    if len(shape) > 1 and shape[1] > 1:
-        raise ValueError(
-            f"a teacher guides one target, y has {shape[1]} columns: fit one estimator for each "
-            "(sklearn.multioutput does it), or train without a teacher"
-        )
+    return int(shape[1]) if len(shape) > 1 else 1

@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from .._core.checks import check_kl_weight
 from .._core.methods import DEFAULT_METHOD, METHODS
 from .._core.teachers import Teacher
+from .._core.train import Engine
 from .._rows.checks import check_choice
 from .._selection.candidates import TEACHERS
 
@@ -23,7 +24,7 @@ class Settings:
     teacher: Any
     crossfit: int
     teacher_params: Any
-    engine: str
+    engine: Engine
     constraints: Any
     missing: float
     enable_categorical: bool

@@ -13,12 +13,14 @@ import xgboost
 from .._arrays import Array
 from .._core.guidance import Guidance
 from .._core.learned import weight_of_known
+from .._core.loss import Loss
 from .._core.methods import method_named
 from .._core.spec import Spec
 from .._core.teachers import Teacher
-from .._core.train import train
+from .._core.train import train_by
 from .._rows.views import Views
 from .._warnings import warn_user
+from .._xgb.matrix import copy_queries, labels_of
 from .._xgb.params import user_params
 from .estimator_teacher import judged_by
 from .settings import Settings
@@ -40,6 +42,8 @@ class Trainer(abc.ABC):
     teacher_weight: Any = None
     crossfit_groups: Any = None
     """As the user gave them to ``fit``."""
+    taught: list[Teacher] = dataclasses.field(default_factory=list)
+    """Filled by the training: who taught, besides constraints."""
 
     def check_rows(self) -> None:  # noqa: B027  # select checks them by itself
         """Whether anything can be learned from rows such as these; they are known by now."""
@@ -126,7 +130,11 @@ class DirectTrainer(Trainer):
             teaching = {"teacher": taught + self.constraints}
         if self.labelled is not None:
             teaching = {**(teaching or {"teacher": _Silent(), "kl_weight": 0.0}), "labelled": self.labelled}
-        return train(params, dtrain, num_boost_round, **teaching, engine=self.settings.engine, **keywords)
+        guidance = Guidance(**(teaching or {}))
+        booster, teachings = train_by(guidance, params, dtrain, num_boost_round, self.settings.engine, **keywords)
+        constraints = [id(constraint) for constraint, _ in self.constraints]
+        self.taught.extend(one.teacher for one in teachings if id(one.teacher) not in constraints)
+        return booster
 
     def _teaching(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keywords of ``train`` that say who teaches besides the constraints."""
@@ -136,9 +144,8 @@ class DirectTrainer(Trainer):
         if self.table is None:
             return {}
         if its.learns_here:
-            return self._learning(
-                dtrain, keywords.get("evals") or (), stops=bool(keywords.get("early_stopping_rounds"))
-            )
+            stops = bool(keywords.get("early_stopping_rounds"))
+            return self._learning(params, dtrain, keywords.get("evals") or (), stops=stops)
         if its.kl_weight == 0:
             return {}
         q, weight = judged_by(
@@ -155,18 +162,25 @@ class DirectTrainer(Trainer):
         return {"teacher": q, "kl_weight": its.kl_weight, "teacher_weight": weight}
 
     def _learning(
-        self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]], *, stops: bool
+        self,
+        params: dict[str, Any],
+        dtrain: xgboost.DMatrix,
+        evals: Sequence[tuple[xgboost.DMatrix, str]],
+        *,
+        stops: bool,
     ) -> dict[str, Any]:
         """The keywords of ``train`` that describe a teacher which it trains."""
         its, weight = self.settings, self.teacher_weight
         # Without weights: train gives the teacher those of dtrain.
-        privileged = self.matrix(self.table, dtrain.get_label())
+        loss = Spec.read(params).loss
+        privileged = self.matrix(self.table, labels_of(dtrain), **_exposure(loss, dtrain))
+        copy_queries(dtrain, privileged)
         if weight is None and self.privileged is not None:
             # Side by side the two parts cannot be told apart where columns have no names.
-            weight = weight_of_known(self.matrix(self.privileged, dtrain.get_label()))
+            weight = weight_of_known(self.matrix(self.privileged, labels_of(dtrain)))
         pairs = zip(self.eval_tables or (), evals, strict=False)
         privileged_evals = [
-            (self.matrix(table, matrix.get_label(), matrix.get_weight()), name)
+            (self._of_eval(table, matrix, loss), name)
             for table, (matrix, name) in pairs
             if table is not None and stops and method_named(its.method).learns_first
         ]
@@ -182,6 +196,13 @@ class DirectTrainer(Trainer):
             "crossfit_groups": self.crossfit_groups if its.crossfit else None,
         }
 
+    def _of_eval(self, table: Any, matrix: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
+        """What the teacher sees of the rows of an evaluation matrix."""
+        its = self.matrix(table, labels_of(matrix), **_exposure(loss, matrix))
+        copy_queries(matrix, its)
+        its.set_weight(matrix.get_weight())
+        return its
+
     def _taught(
         self,
         params: dict[str, Any],
@@ -191,14 +212,13 @@ class DirectTrainer(Trainer):
         keywords: dict[str, Any],
     ) -> list[tuple[Teacher, Any]]:
         """The teachers that stand beside constraints, trained, with what they weigh."""
-        guidance = Guidance(**teaching, labelled=self.labelled)
-        stopping = keywords.get("early_stopping_rounds")
-        guidance.check_keywords(stopping)
-        guidance = guidance.of_rows(dtrain)
-        task = guidance.task(Spec.read(params), dtrain, num_boost_round)
-        taught = guidance.teachings_at_hand(task)
-        taught += guidance.teachings_from_privileged(task, dtrain, num_boost_round, early_stopping_rounds=stopping)
-        return [(one.teacher, one.weight) for one in taught]
+        guidance, stopping = Guidance(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
+        return guidance.taught(Spec.read(params), dtrain, num_boost_round, stopping)
+
+
+def _exposure(loss: Loss, student: xgboost.DMatrix) -> dict[str, Any]:
+    """The base_margin of the student, where it says what a row was exposed to."""
+    return {"base_margin": student.get_base_margin()} if loss.has_exposure and student.get_base_margin().size else {}
 
 
 class _Silent(Teacher):

@@ -6,11 +6,16 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, DataType, FloatType, NumericType
+
+from .._rows.supervision import no_labelled_row
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +133,8 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
         "bad_teacher_weight": _no_weight(columns.teacher_weight),
         "null_group": F.lit(False) if columns.crossfit_groups is None else _column(columns.crossfit_groups).isNull(),
         "null_vector": null_vector,
-        "not_whole": label != F.floor(label),
+        "bad_amount": F.abs(label) > _LARGEST,
+        "not_whole": label != F.rint(label),
     }
     told: Any = dataset.agg(
         *(F.count(F.when(condition, 1)).alias(name) for name, condition in counted.items()),
@@ -138,9 +144,10 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
     ).collect()[0]
     for number, problem in [
         (told.bad_label, f"no label in {columns.label!r} (null or NaN): {_what_to_do(teach_unlabelled)}"),
+        (told.bad_amount, f"a label in {columns.label!r} that is not finite in single precision: leave them out"),
         (told.bad_validation, f"null in {columns.validation!r}: say true or false for every row"),
-        (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN or negative"),
-        (told.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN or negative"),
+        (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
+        (told.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
         (told.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
         (told.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
     ]:
@@ -149,7 +156,7 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
     if told.train == 0:
         raise ValueError(f"there are no training rows among the {told.validation} of the DataFrame")
     if told.train == told.unlabelled:
-        raise ValueError(f"no training row has a label in {columns.label!r}: a teacher has to learn from some")
+        raise no_labelled_row(f"label_col {columns.label!r}")
     if classes:
         _check_classes(columns.label, told)
     return Rows(told.train - told.unlabelled, told.unlabelled, told.validation, (told.low, told.high))
@@ -166,7 +173,7 @@ def _no_weight(name: str | None) -> Column:
     if name is None:
         return F.lit(False)
     weight = _column(name).cast("double")
-    return weight.isNull() | F.isnan(weight) | (weight < 0)
+    return weight.isNull() | F.isnan(weight) | (weight < 0) | (weight > _LARGEST)
 
 
 def is_labelled(columns: Columns) -> Column:

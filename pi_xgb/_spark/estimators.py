@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
@@ -11,12 +11,13 @@ from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
 from .._core.guidance import SETTINGS, Guidance
 from .._core.learned import check_crossfit
-from .._core.methods import method_named
+from .._core.methods import MethodName, method_named
 from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES
+from .._core.train import ENGINES, Engine
 from .._rows.checks import check_choice
+from .._xgb.keywords import SparkKeywords
 from .checks import (
     Columns,
     check_columns,
@@ -70,16 +71,16 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         self,
         *,
         privileged_cols: str | list[str] | None = None,
-        method: str = "kbpib",
+        method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
         crossfit: int = 0,
         teacher_params: dict[str, Any] | None = None,
         allow_overlap: bool = False,
-        engine: str = "auto",
-        unlabelled: str = "refuse",
+        engine: Engine = "auto",
+        unlabelled: Literal["refuse", "teach"] = "refuse",
         teacher_weight_col: str | None = None,
         crossfit_groups_col: str | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[SparkKeywords],
     ) -> None:
         super().__init__(**kwargs)
         self._setDefault(privileged_cols=None, teacher_params=None, teacher_weight_col=None, crossfit_groups_col=None)
@@ -267,7 +268,7 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
     """``SparkXGBRegressor`` with a teacher that sees columns which exist at training time only.
 
     All parameters of ``xgboost.spark.SparkXGBRegressor`` mean what they mean there. A teacher can guide
-    ``objective="reg:squarederror"``, the default, and ``"binary:logistic"``. ``fit`` returns a
+    the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRegressor`, one target each. ``fit`` returns a
     ``xgboost.spark.SparkXGBRegressorModel``.
 
     Parameters

@@ -39,6 +39,8 @@ class Configuration:
     n_classes: int
     """``num_class``: 0 where there are no several classes."""
     tree_params: dict[str, Any]
+    objective_params: dict[str, str]
+    """Those that the objective itself reads."""
     settings: dict[str, str]
     """Every parameter that a user may set, under its first name."""
 
@@ -61,6 +63,7 @@ def configuration_of(booster: xgboost.Booster) -> Configuration:
         base_score=str(model["base_score"]),
         n_classes=int(model["num_class"]),
         tree_params=dict(learner["gradient_booster"].get("tree_train_param", {})),
+        objective_params=dict(_leaves(learner["objective"])),
         settings=settings | {name: generic[name] for name in _GENERIC if name in generic},
     )
 
@@ -71,6 +74,15 @@ def _leaves(section: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _leaves(value)
         elif isinstance(value, str) and name not in ("name", "updater", "updater_seq"):
             yield name, value
+
+
+def eta_of(booster: xgboost.Booster) -> float:
+    """The size of its steps."""
+    found = configuration_of(booster).settings.get("eta")
+    if found is None:  # a linear booster keeps it in a place of its own
+        own = json.loads(booster.save_config())["learner"]["gradient_booster"]
+        found = own["updater"]["linear_train_param"]["eta"]
+    return float(found)
 
 
 def base_score_of(booster: xgboost.Booster) -> str:
@@ -154,9 +166,7 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     ours = {name: pd.Index(kept, dtype=object) for name, kept in json.loads(booster.attr(_CATEGORIES) or "{}").items()}
     if set(categorical) <= set(ours):
         return {name: ours[name] for name in categorical}
-    text = bytes(booster.save_raw("json")).decode()
-    begin = text.find('"cats":{')
-    kept = json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
+    kept = _encoded_categories(booster)
     if len(kept) != len(names):
         raise ValueError(
             "the model has categorical features and does not say what their categories are: it was made by an XGBoost "
@@ -164,6 +174,19 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
         )
     by_name = dict(zip(names, kept, strict=True))
     return {name: ours[name] if name in ours else _decoded(by_name[name], name) for name in categorical}
+
+
+def categories_by_position(booster: xgboost.Booster) -> list[pd.Index[Any]]:
+    """Those that XGBoost keeps, one index for each column, empty ones for numbers; none at all where it keeps none."""
+    names = booster.feature_names or [str(i) for i in range(booster.num_features())]
+    kept = _encoded_categories(booster)
+    return [_decoded(one, name) for one, name in zip(kept, names, strict=True)] if len(kept) == len(names) else []
+
+
+def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
+    text = bytes(booster.save_raw("json")).decode()
+    begin = text.find('"cats":{')
+    return json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
 
 
 def _decoded(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
-from typing import Any
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import xgboost
 
@@ -34,6 +35,50 @@ def borrowed(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]
     )
     copied.__kwdefaults__ = original.__kwdefaults__
     return copied
+
+
+def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
+    """``xgboost.train`` for a matrix that stands for ``dtrain`` and has its cuts.
+
+    XGBoost asks whether quantised evaluation matrices have the cuts of the very matrix that is trained on. Here they
+    are right if they have those of ``dtrain``.
+    """
+    its_train = borrowed(xgboost.train, _RefMixIn=())
+
+    def train(params: Any, stand_in: xgboost.DMatrix, *arguments: Any, evals: Any = (), **keywords: Any) -> Any:
+        for matrix, name in evals:
+            quantised = isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix))
+            if quantised and matrix is not dtrain and matrix.ref is not weakref.ref(dtrain):
+                raise ValueError(
+                    f"the evaluation matrix {name!r} has cuts of its own: build it as QuantileDMatrix(..., ref=dtrain)"
+                )
+        return its_train(params, stand_in, *arguments, evals=evals, **keywords)
+
+    return train
+
+
+class FoldParts(NamedTuple):
+    """A fold: what is trained on, what is shown to metrics as the training rows, the rows held out, the params."""
+
+    trained: xgboost.DMatrix
+    shown: xgboost.DMatrix
+    test: xgboost.DMatrix
+    params: dict[str, Any]
+
+
+def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..., Any]:
+    """``xgboost.cv`` on these folds, made once it has read its params."""
+
+    def mknfold(*, param: dict[str, Any], evals: Sequence[Any] = (), **_: Any) -> list[Any]:
+        packs = []
+        for fold in folds(param):
+            params = [*fold.params.items(), *(("eval_metric", metric) for metric in evals)]
+            pack = xgboost.training.CVPack(fold.trained, fold.test, params)
+            pack.watchlist = [(fold.shown, "train"), (fold.test, "test")]
+            packs.append(pack)
+        return packs
+
+    return borrowed(xgboost.cv, mknfold=mknfold)
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -16,6 +16,7 @@ from .._arrays import Array
 from .booster import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
+_LABELS = ("label", "label_lower_bound", "label_upper_bound")
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
@@ -36,14 +37,47 @@ def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.D
     return matrix
 
 
-def slice_rows(matrix: xgboost.DMatrix, rows: Any) -> xgboost.DMatrix:
-    """Some rows of a DMatrix, with an error for those that cannot be cut."""
+def labels_of(matrix: xgboost.DMatrix) -> Array:
+    """The labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 gives in one row."""
+    label, n_rows = matrix.get_label(), matrix.num_row()
+    return label.reshape(n_rows, -1) if label.ndim == 1 and n_rows and label.size > n_rows else label
+
+
+def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) -> xgboost.DMatrix:
+    """Some rows of a DMatrix with their queries, with an error for those that cannot be cut.
+
+    ``weight`` takes the place of the weights of the matrix, one per row, or one per query where it has queries.
+    """
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
             f"a {type(matrix).__name__} cannot be cut into folds: use a DMatrix where rows have to be selected "
             "(crossfit, cv)"
         )
-    return matrix.slice(rows)
+    query = query_of_row(matrix)
+    if query is None:
+        cut = matrix.slice(rows)
+        if weight is not None:
+            cut.set_weight(weight[rows] if weight.size else weight)
+        return cut
+    cut = matrix.slice(rows, allow_groups=True)  # which drops queries and weights
+    sizes, first = runs(query[rows])
+    cut.set_group(sizes)
+    weight = matrix.get_weight() if weight is None else weight
+    if weight.size:
+        cut.set_weight(weight[query[rows][first]])
+    return cut
+
+
+def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
+    """The number of the query of each row; None for a matrix without queries."""
+    ends = matrix.get_uint_info("group_ptr")
+    return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
+
+
+def runs(values: Array) -> tuple[Array, Array]:
+    """Length and first position of each run of equal values."""
+    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return np.diff(np.append(first, len(values))), first
 
 
 def can_be_cut(matrix: xgboost.DMatrix) -> bool:
@@ -51,7 +85,7 @@ def can_be_cut(matrix: xgboost.DMatrix) -> bool:
     if isinstance(matrix, _QUANTISED):
         return False
     try:
-        matrix.slice([0])
+        matrix.slice([0], allow_groups=True)
     except xgboost.core.XGBoostError:
         return False
     return True
@@ -117,20 +151,39 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
 
 
 def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
-    """The features of both, with the labels and weights of ``dtrain``."""
+    """The features of both, with the labels and weights of ``dtrain``, starting where ``privileged`` does."""
     from scipy import sparse  # XGBoost needs SciPy itself
 
     # What is missing is not stored, so that zeros and gaps stay apart.
     data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
-    weight = dtrain.get_weight()
-    return xgboost.DMatrix(
+    both = xgboost.DMatrix(
         data,
-        dtrain.get_label(),
-        weight=weight if weight.size else None,
         feature_names=_names(dtrain, "x") + _names(privileged, "z"),
         feature_types=_types(dtrain) + _types(privileged),
         enable_categorical=True,
     )
+    copy_rows_info(dtrain, both)
+    if privileged.get_base_margin().size:
+        both.set_base_margin(privileged.get_base_margin())
+    return both
+
+
+def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
+    """Labels, queries and weights of the same rows in another matrix."""
+    for name in _LABELS:
+        values = labels_of(source) if name == "label" else source.get_float_info(name)
+        if values.size:
+            target.set_info(**{name: values})
+    copy_queries(source, target)
+    if source.get_weight().size:
+        target.set_weight(source.get_weight())
+
+
+def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
+    """The queries of the same rows in another matrix, where there are some."""
+    ends = source.get_uint_info("group_ptr")
+    if ends.size > 1:
+        target.set_group(np.diff(ends))
 
 
 def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
@@ -146,7 +199,7 @@ def _types(matrix: xgboost.DMatrix) -> list[str]:
 @contextlib.contextmanager
 def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
     """Leave the labels and weights of a matrix as they were."""
-    label, weight = matrix.get_label(), matrix.get_weight()
+    label, weight = labels_of(matrix), matrix.get_weight()
     try:
         yield
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
@@ -60,6 +60,17 @@ def user_params(params: Any) -> dict[str, Any]:
     return copied
 
 
+FEW_ROWS = 10_000
+"""Up to here a second thread saves next to nothing, and on a busy machine threads wait for each other every round."""
+
+
+def on_one_thread(params: Any, n_rows: int) -> Any:
+    """The params of one training of many, on one thread where rows are few and the user says nothing of threads."""
+    if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
+        return params
+    return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
+
+
 def objective_name(params: Mapping[str, Any]) -> str:
     """The objective that XGBoost would use for these params."""
     if "objective" in params:
@@ -77,28 +88,69 @@ def scale_pos_weight(params: Mapping[str, Any]) -> float:
     return check_scale_pos_weight(params.get("scale_pos_weight", 1))
 
 
-# Each under all its names, with XGBoost's default; the last name given would win, so they must not be mixed.
+DEFAULT_ETA = 0.3
+"""The step of XGBoost's trees where params say nothing."""
+
+
+class _Scaled(NamedTuple):
+    """XGBoost's default, and what it is divided by: so many times the factor, and so many times the share."""
+
+    default: float
+    factors: int
+    shares: int
+
+
+# Each under all its names; the last name given would win, so they must not be mixed.
 _COMPARED_WITH_SUMS = {
-    ("reg_lambda", "lambda"): 1.0,
-    ("reg_alpha", "alpha"): 0.0,
-    ("gamma", "min_split_loss"): 0.0,
-    ("min_child_weight",): 1.0,
+    ("reg_lambda", "lambda"): _Scaled(1.0, 1, 1),
+    ("reg_alpha", "alpha"): _Scaled(0.0, 1, 0),
+    ("gamma", "min_split_loss"): _Scaled(0.0, 1, -1),
+    ("min_child_weight",): _Scaled(1.0, 1, 1),
+}
+_SIZES_OF_LEAVES = {
+    ("eta", "learning_rate"): _Scaled(DEFAULT_ETA, 0, 1),
+    ("max_delta_step",): _Scaled(0.0, 0, -1),
 }
 
 
-def native_params(params: Mapping[str, Any], factor: float, carried: Mapping[str, Any]) -> dict[str, Any]:
-    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient.
+def native_params(
+    params: Mapping[str, Any],
+    factor: float,
+    carried: Mapping[str, Any],
+    share: float = 1.0,
+    *,
+    scales_positives: bool,
+) -> dict[str, Any]:
+    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient and ``factor *
+    share`` times its Hessian.
 
     ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
+    ``scales_positives`` says whether the objective knows ``scale_pos_weight``.
     """
     scaled = dict(params)
-    for names, default in _COMPARED_WITH_SUMS.items():
-        given = [scaled.pop(name) for name in names if name in scaled]
-        inherited = [carried[name] for name in names if name in carried]
-        scaled[names[0]] = float([default, *inherited, *given][-1]) / factor
-    # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
-    scaled["scale_pos_weight"] = 1.0
+    for names, how in _changed_by(share).items():
+        given = _in_force(names, how.default, params, carried)
+        for name in names:
+            scaled.pop(name, None)
+        scaled[names[0]] = given / (factor**how.factors * share**how.shares)
+    if scales_positives:
+        # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
+        scaled["scale_pos_weight"] = 1.0
     return scaled
+
+
+def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
+    return _COMPARED_WITH_SUMS if share == 1 else {**_COMPARED_WITH_SUMS, **_SIZES_OF_LEAVES}
+
+
+def _in_force(names: tuple[str, ...], default: float, params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
+    return float([default, *(source[name] for source in (carried, params) for name in names if name in source)][-1])
+
+
+def step_of(params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
+    """The size of the steps of trees."""
+    ((names, how), *_) = _SIZES_OF_LEAVES.items()
+    return _in_force(names, how.default, params, carried)
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:
@@ -108,8 +160,15 @@ def carried_params(xgb_model: Any) -> dict[str, Any]:
     return configuration_of(xgb_model).tree_params
 
 
-def give_back_params(booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any]) -> None:
+def give_back_params(
+    booster: xgboost.Booster,
+    params: Mapping[str, Any],
+    carried: Mapping[str, Any],
+    share: float = 1.0,
+    *,
+    scales_positives: bool,
+) -> None:
     """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
-    original = native_params(params, 1.0, carried)
-    asked = {name: original[name] for name, *_ in _COMPARED_WITH_SUMS}
-    booster.set_param({**asked, "scale_pos_weight": scale_pos_weight(params)})
+    changed = _changed_by(share).items()
+    asked = {names[0]: _in_force(names, how.default, params, carried) for names, how in changed}
+    booster.set_param({**asked, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
     """Let a function be called like XGBoost's: its keywords by position, with its own warning.
 
-    XGBoost's ``train`` and ``cv`` take keyword-only arguments by position too, in the order of their own
+    XGBoost's ``train``, ``cv`` and estimators take keyword-only arguments by position too, in the order of their own
     signature, for the sake of older scripts. Ours have more keywords in between, so the order is looked up
     there. An unknown keyword gets an error that says where it belongs.
     """
@@ -25,12 +25,13 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         n_positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             for name in kwargs:
-                if name not in parameters:
+                if name not in parameters and not takes_any:
                     raise TypeError(_unknown_keyword(function.__name__, name, parameters))
             extra = args[n_positional:]
             if extra:
@@ -63,6 +64,11 @@ def _unknown_keyword(function: str, name: str, known: Any) -> str:
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
     if close:
         return f"{function}() has no keyword {name!r}: did you mean {close[0]!r}?"
+    if "self" in known:
+        return (
+            f"{function}() has no keyword {name!r}: parameters of the model, such as max_depth or "
+            f"early_stopping_rounds, are given where it is made, or by set_params({name}=...)"
+        )
     return (
         f"{function}() has no keyword {name!r}: parameters of the booster, such as max_depth or eta, go into params, "
         f"the first argument: {function}({{{name!r}: ..., ...}}, dtrain, ...)"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
 from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights
-from ._disparities import check_comparison
+from ._disparities import Pairs, Undefined, check_comparison
 from ._rates import Values, warn_undefined
 
 Positions = NDArray[np.intp]
@@ -27,8 +27,8 @@ def abroca(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: str = "between_groups",
-    undefined: str = "nan",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
 ) -> float:
     """The area between the ROC curves of two groups, ``integral over t in [0, 1] of |ROC_a(t) - ROC_b(t)|``.
 

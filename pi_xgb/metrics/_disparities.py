@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,9 @@ from .._rows.groups import as_groups, check_several
 from .._rows.names import plain
 from .._rows.vectors import as_vector
 from ._rates import RATES, Values, as_decided, warn_undefined
+
+Pairs = Literal["between_groups", "to_rest"]
+Undefined = Literal["nan", "skip"]
 
 GAPS = {
     "statistical_parity": ("selection_rate",),
@@ -28,8 +31,8 @@ def statistical_parity(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: str = "between_groups",
-    undefined: str = "nan",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
 ) -> float:
     """The largest difference in selection rate, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
 
@@ -67,8 +70,8 @@ def equal_opportunity(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: str = "between_groups",
-    undefined: str = "nan",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
 ) -> float:
     """The largest difference in true positive rate, ``|P(d=1 | s=a, y=1) - P(d=1 | s=b, y=1)|``, between 0 and 1.
 
@@ -93,9 +96,9 @@ def equalized_odds(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: str = "between_groups",
-    undefined: str = "nan",
-    agg: str = "sum",
+    method: Pairs = "between_groups",
+    undefined: Undefined = "nan",
+    agg: Literal["sum", "max"] = "sum",
 ) -> float:
     """The difference in error rates: ``sum over v in {0, 1} of |P(d=1 | s=a, y=v) - P(d=1 | s=b, y=v)|``.
 
@@ -170,8 +173,8 @@ def each_against_rest(
 
 def check_comparison(method: str, undefined: str) -> None:
     """Which groups are compared, and what becomes of one that has nothing to compare."""
-    check_choice(method, ("between_groups", "to_rest"), "method")
-    check_choice(undefined, ("nan", "skip"), "undefined")
+    check_choice(method, get_args(Pairs), "method")
+    check_choice(undefined, get_args(Undefined), "undefined")
 
 
 def rest_cells(cells: Values) -> Values:
@@ -194,8 +197,15 @@ def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum")
         differences = [np.abs(one - rate.of(others)) for rate, one in zip(rates, values, strict=True)]
         together = (np.add if agg == "sum" else larger).reduce(differences)
         return np.asarray(larger.reduce(together, axis=-1))
-    if agg == "max" or len(values) == 1:
+    if agg == "max":
         return np.asarray(larger.reduce([_spread(one, undefined) for one in values]))
+    return largest_between(values, undefined)
+
+
+def largest_between(values: Sequence[Values], undefined: str) -> Values:
+    """The largest sum of absolute differences between two groups, of one rate or of two, each ``(..., k)``."""
+    if len(values) == 1:
+        return _spread(values[0], undefined)
     # max over pairs of |a| + |b| is the larger of the spreads of the sum and of the difference.
     first, second = values
     return np.maximum(_spread(first + second, undefined), _spread(first - second, undefined))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def choose_threshold(
     y_true: Any,
     y_score: Any,
     *,
-    rule: str | Rule = "f1",
+    rule: Literal["f1", "accuracy", "balanced_accuracy"] | Rule = "f1",
     grid: Any = None,
     folds: Any = None,
     sample_weight: Any = None,

@@ -342,3 +342,5 @@ def test_the_repositorys_page_comes_from_the_repositorys_csv(tmp_path):
         (tmp_path / results.name).write_bytes(results.read_bytes())
     unlabelled.main(["--page", "--out", str(tmp_path / unlabelled.RESULTS.name)])
     assert (tmp_path / "UNLABELLED.md").read_text() == unlabelled.PAGE.read_text()
+    # The README's picture needs sets that made lines lack.
+    assert (tmp_path / "figures" / "headline.png").stat().st_size > 10_000

@@ -1,0 +1,1 @@
+"""What teachers are worth to counts, survival and ranking, and what copies of rows cost."""

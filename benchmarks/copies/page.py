@@ -1,0 +1,153 @@
+"""COPIES.md: the tables of what teachers are worth and what copies cost, from the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.copies.problems import PROBLEMS
+from benchmarks.text import number, signed, table
+
+Results = Mapping[str, pd.DataFrame]
+
+
+def page(results: Results) -> list[str]:
+    """The lines of the page."""
+    return [
+        "# Counts, survival, ranking: what teachers are worth, what copies cost",
+        "",
+        "Made by `python -m benchmarks.copies page` from `benchmarks/results/copies_*.csv`. Standard errors over draws "
+        "or splits in brackets.",
+        "",
+        *_gains(results["gains"]),
+        *_strength(results["strength"]),
+        *_public(results["public"]),
+        *_cost(results["cost"]),
+    ]
+
+
+def gain(better: pd.Series[float], worse: pd.Series[float], digits: int = 4) -> str:
+    """The mean of the differences, draw by draw, with its standard error."""
+    differences = (better - worse).dropna()
+    if differences.empty:
+        return "-"
+    error = differences.std() / np.sqrt(len(differences))
+    return f"{signed(differences.mean(), digits)} ({number(error, digits)})"
+
+
+def _gains(found: pd.DataFrame) -> list[str]:
+    rows = []
+    for problem in PROBLEMS:
+        its = found[found["problem"] == problem.name]
+        ways = ("labelled", "labelled_control", "unlabelled", "unlabelled_control", "all_labels")
+        gains = [gain(its["plain"], its[way]) for way in ways]
+        rows.append([f"{problem.name}: {problem.measure}", number(its["plain"].mean(), 4), *gains])
+    return [
+        "## Made data with known truth",
+        "",
+        f"150 labelled rows of 1,500 (15 queries of 150 for the ranking), {found['draw'].nunique()} draws. `count` is "
+        "`count:poisson`, `survival` is `survival:aft` with two fifths of the times censored, `ranking` is `rank:ndcg`."
+        " A hidden score decides; x sees it blurred, z nearly plainly. The teacher sees x and z, cross-fitted in five "
+        "folds, `kl_weight` 1; the control's teacher sees x. Losses of plain XGBoost on the labelled rows against the "
+        "truth, and what is gained of them (more is better).",
+        "",
+        *table(
+            [
+                "problem: loss",
+                "plain",
+                "labelled rows",
+                "control",
+                "with unlabelled rows",
+                "control",
+                "all labels known",
+            ],
+            rows,
+        ),
+    ]
+
+
+def _strength(found: pd.DataFrame) -> list[str]:
+    rows = [
+        [
+            number(noise, 1),
+            number(told, 2),
+            number(its["teacher_ndcg"].mean()),
+            gain(its["plain"], its["student"]),
+        ]
+        for (noise, told), its in found.groupby(["z_noise", "told_chance"], sort=False)
+    ]
+    return [
+        "## A teacher can be too good",
+        "",
+        f"60 queries of ten rows, all labelled, {found['draw'].nunique()} draws, `kl_weight` 10. From line to line z "
+        "knows more of the labels: it sees the hidden score more plainly, then also the chance that went into each "
+        "label, which no model of x can know. The teacher's NDCG@5 on the labels (cross-fitted) grows throughout; what "
+        "its student gains in NDCG@5 does not.",
+        "",
+        *table(["noise of z", "share of the chance that z knows", "teacher's NDCG@5", "student's gain"], rows),
+    ]
+
+
+def _public(found: pd.DataFrame) -> list[str]:
+    ways = ("labelled", "labelled_control", "unlabelled", "unlabelled_control", "z_at_prediction")
+    rows = [
+        [str(n), number(its["plain"].mean()), *(gain(its[way], its["plain"], 3) for way in ways)]
+        for n, its in found.groupby("n_labelled")
+    ]
+    return [
+        "## A public ranking set",
+        "",
+        "251 queries of LightGBM's example (`benchmarks/data/ranking.py`), 60 of them held out, "
+        f"{found['split'].nunique()} splits. z are the ten features of largest gain in a model of all queries; "
+        "`rank:ndcg`, `kl_weight` 1, the teacher on x and z cross-fitted by query. NDCG@5 of plain XGBoost on the "
+        "labelled queries, and what is added to it.",
+        "",
+        *table(
+            [
+                "labelled queries",
+                "plain",
+                "labelled queries taught",
+                "control",
+                "unlabelled ones too",
+                "control",
+                "z known at prediction",
+            ],
+            rows,
+        ),
+    ]
+
+
+def _cost(found: pd.DataFrame) -> list[str]:
+    rows = [
+        [
+            str(line["objective"]),
+            str(line["kind"]),
+            number(line["plain_seconds"], 2),
+            f"{number(line['time_ratio'], 2)} ({number(line['low'], 2)} to {number(line['high'], 2)})",
+            f"{line['plain_mib']:.0f}",
+            f"{line['copies_mib']:.0f}",
+            number(line["memory_ratio"], 2),
+        ]
+        for _, line in found.iterrows()
+    ]
+    return [
+        "## Cost",
+        "",
+        f"{found['rows'].iloc[0]:,} rows of 30 columns, {found['rounds'].iloc[0]} rounds of depth 6 on one core, every "
+        "row taught by a q that is there. Memory is the highest of a process less its libraries, the matrix in it.",
+        "",
+        *table(
+            [
+                "objective",
+                "matrix",
+                "plain, seconds",
+                "time ratio",
+                "plain, MiB",
+                "copies, MiB",
+                "memory ratio",
+            ],
+            rows,
+        ),
+    ]

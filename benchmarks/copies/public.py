@@ -1,0 +1,66 @@
+"""The public ranking set: ten features privileged, few queries labelled, queries held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+
+import pi_xgb
+from benchmarks.copies.problems import ndcg
+from benchmarks.data.ranking import RankingSet, load_ranking
+
+PARAMS = {"objective": "rank:ndcg", "ndcg_exp_gain": False, "max_depth": 3, "eta": 0.1, "nthread": 1}
+N_PRIVILEGED, N_HELD_OUT = 10, 60
+
+
+def useful(data: RankingSet, rounds: int) -> list[int]:
+    """The features of largest total gain in a model of all queries."""
+    booster = xgb.train(PARAMS, xgb.DMatrix(data.X, data.y, qid=data.qid), rounds)
+    gain = booster.get_score(importance_type="total_gain")
+    return sorted(int(name[1:]) for name in sorted(gain, key=lambda name: -gain[name])[:N_PRIVILEGED])
+
+
+def splits(
+    labelled: tuple[int, ...], repeats: int, rounds: int = 80, data: RankingSet | None = None
+) -> Iterator[dict[str, Any]]:
+    """A line per number of labelled queries and split: NDCG@5 on the queries held out."""
+    data = load_ranking() if data is None else data
+    z = useful(data, rounds)
+    x = [i for i in range(data.X.shape[1]) if i not in z]
+    n_queries = int(data.qid[-1]) + 1
+    held_out = min(N_HELD_OUT, n_queries // 3)
+    for seed in range(repeats):
+        order = np.random.default_rng(seed).permutation(n_queries)
+        train, test = (np.flatnonzero(np.isin(data.qid, part)) for part in (order[held_out:], order[:held_out]))
+        for n_labelled in labelled:
+            known = np.isin(data.qid[train], order[held_out : held_out + n_labelled])
+            yield {"n_labelled": n_labelled, "split": seed, **_scores(data, x, z, train, test, known, rounds)}
+
+
+def _scores(
+    data: RankingSet, x: list[int], z: list[int], train: Any, test: Any, known: Any, rounds: int
+) -> dict[str, float]:
+    def matrix(columns: list[int], rows: Any) -> xgb.DMatrix:
+        return xgb.DMatrix(data.X[np.ix_(rows, columns)], data.y[rows], qid=data.qid[rows])
+
+    def score(booster: xgb.Booster, columns: list[int] = x) -> float:
+        return ndcg(booster.predict(matrix(columns, test)), data.y[test], data.qid[test])
+
+    def taught(columns: list[int], rows: Any, **told: Any) -> float:
+        guided = {"privileged": matrix(columns, rows), "allow_overlap": True, "crossfit": 5, "kl_weight": 1.0, **told}
+        return score(pi_xgb.train(PARAMS, matrix(x, rows), rounds, **guided))
+
+    few = train[known]
+    found = {
+        "plain": score(xgb.train(PARAMS, matrix(x, few), rounds)),
+        "labelled": taught(x + z, few),
+        "labelled_control": taught(x, few),
+        "z_at_prediction": score(xgb.train(PARAMS, matrix(x + z, few), rounds), x + z),
+    }
+    if known.all():
+        return {**found, "unlabelled": np.nan, "unlabelled_control": np.nan}
+    some = {"labelled": known}
+    return {**found, "unlabelled": taught(x + z, train, **some), "unlabelled_control": taught(x, train, **some)}

@@ -1,0 +1,283 @@
+"""PRIVACY.md and its pictures, all of it from the CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.intervals import Interval, corrected_interval
+from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
+from benchmarks.privacy import attacks, cost, ebm
+from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
+from benchmarks.privacy.sets import MADE, SPLITS
+from benchmarks.text import NOTHING, number, signed, table
+
+CHEAP = 0.002
+PLACE = ["dataset", "labels"]
+STYLES = {"histogram": (PALETTE[0], "o"), "dp-ebm": (PALETTE[1], "s")}
+PRINTED = {0.5: 0.874, 1.0: 0.883, 4.0: 0.890, 8.0: 0.893}
+"""AUC of DP-EBM on adult in Nori and others (2021)."""
+
+ABOUT = """\
+Made by `python -m benchmarks.privacy`. What the promise of [a private teacher](../docs/privacy.md) costs in AUC, from
+how many rows on it is cheap, and what attacks find. delta is {delta:g} throughout.
+
+A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
+as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
+teacher that is KbPIB's, cross-fitted. Teachers are those of the package with its defaults. kl_weight is one of 0
+(plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
+for private and open teachers alike; that costs no privacy. Half widths are of 95 % intervals over paired repeats
+(corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
+
+SIZES = """\
+Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
+few have labels it is one row in {one_in}. Privacy is cheap where the mean cost is below {cheap:g} and stays so in all
+larger sizes."""
+
+ATTACKS = """\
+`pi_xgb.privacy.audit` on {rows} rows whose z says y nearly and whose x tells each row from the others, the worst
+case. Neighbours: z of one row differs. Values: z of {secrets} rows is drawn, and guessed. The student has deep trees,
+{rounds} rounds and kl_weight {kl_weight:g}. A bound holds with {confidence:.0%}; with {runs} runs none above about
+{most:.1f} can be shown for one row. Teachers that state no epsilon promise nothing. A bound above what is stated
+would prove that the promise is broken."""
+
+EBM = """\
+interpret's DP-EBM on adult with its defaults, {folds} folds, delta {delta:g}; standard deviation over folds in
+brackets. Its promise is for a row that comes or goes with all that it has, y and x too. "Printed" is the AUC of Nori,
+Caruana, Bu, Shen and Kulkarni (2021), with 25 random splits of 80 and 20 %, where it is known to us; the set here has
+no column `fnlwgt` and no rows with an unknown value."""
+
+BRIDGE = """\
+**The bridge**, for those who need y and x protected as well: a DP-EBM teacher on z (age, race, sex) with {share:g} of
+epsilon, and a DP-EBM student on x with the rest, trained on the target (y + a q) / (1 + a), a = {kl_weight:g}. Given
+the teacher, a row enters the student's data by its own x and target alone, so the two budgets add up to the epsilon
+of the table, each with half of delta, and q needs no noise of its own. "x alone" is a DP-EBM on x with all of
+epsilon."""
+
+
+def csv(folder: Path, part: str) -> pd.DataFrame | None:
+    """The lines of a part; None where it was not run."""
+    file = folder / f"privacy_{part}.csv"
+    return pd.read_csv(file) if file.exists() else None
+
+
+def write_page(folder: Path, page: Path) -> None:
+    """The page, and its pictures in the folder ``figures`` beside it."""
+    out = ["# What privacy costs", "", about(), ""]
+    figures = page.parent / "figures"
+    if (lines := csv(folder, "cost")) is not None:
+        out += ["## The sets", "", *sets(lines), "## AUC against epsilon", "", *costs(lines)]
+        draw_costs(lines, figures / "privacy_cost.png")
+        out += ["![AUC against epsilon](figures/privacy_cost.png)", ""]
+    if (lines := csv(folder, "sizes")) is not None:
+        out += ["## From how many rows on", "", *sizes(lines)]
+        draw_sizes(lines, figures / "privacy_sizes.png")
+        out += ["![What privacy costs against rows](figures/privacy_sizes.png)", ""]
+    if (lines := csv(folder, "attacks")) is not None:
+        out += ["## Attacks", "", *found(lines)]
+    if (lines := csv(folder, "ebm")) is not None:
+        out += ["## DP-EBM as in its paper, and a bridge", "", *dp_ebm(lines)]
+    if len(out) == 4:
+        raise SystemExit(f"expected CSV files of python -m benchmarks.privacy in {folder}, there are none")
+    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+
+
+def about() -> str:
+    return ABOUT.format(
+        delta=cost.DELTA,
+        test=f"{cost.TEST:,}",
+        training=f"{cost.TRAINING:,}",
+        depth=cost.PARAMS["max_depth"],
+        eta=cost.PARAMS["eta"],
+        rounds=cost.ROUNDS,
+        open=OPEN,
+        weights=", ".join(f"{weight:g}" for weight in cost.KL_WEIGHTS),
+        apart_all=cost.APART["all"],
+        apart_few=cost.APART["few"],
+    )
+
+
+def sets(lines: pd.DataFrame) -> list[str]:
+    most = lines.groupby("dataset")[["rows", "repeat"]].agg({"rows": "max", "repeat": "nunique"})
+    rows = [
+        [name, str(most.loc[name, "rows"]), str(most.loc[name, "repeat"]), ", ".join(split.bounds), split.why]
+        for name, split in SPLITS.items()
+        if name in most.index
+    ]
+    return table(["set", "training rows", "repeats", "z", "what it is"], rows)
+
+
+class Wide:
+    """AUC by repeat, a column for each method and epsilon."""
+
+    def __init__(self, lines: pd.DataFrame, place: Sequence[str]) -> None:
+        self.table = lines.pivot_table(index=[*place, "repeat"], columns=["method", "epsilon"], values="auc")
+
+    def gain(self, place: Any, method: str, epsilon: float = np.inf, less: str = PLAIN) -> Interval:
+        here = self.table.loc[place]
+        values = (here[(method, epsilon)] - here[(less, np.inf)]).dropna().to_numpy()
+        return corrected_interval(values, 0.0 if MADE in np.atleast_1d(place) else 1 / 3)
+
+    def mean(self, place: Any, method: str) -> float:
+        return float(self.table.loc[place][(method, np.inf)].mean())
+
+
+def said(interval: Interval, digits: int = 3) -> str:
+    half = number(interval.half, digits)
+    return f"{signed(interval.mean, digits)} +- {half}" if half != NOTHING else signed(interval.mean, digits)
+
+
+def costs(lines: pd.DataFrame) -> list[str]:
+    wide, epsilons = Wide(lines, PLACE), sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
+    models = [model for model in MODELS if model in set(lines["method"])]
+    rows, below = [], []
+    for place in places(lines):
+        here = lines[(lines["dataset"] == place[0]) & (lines["labels"] == place[1])]
+        first = [place[0], str(here["labelled"].max()), number(wide.mean(place, PLAIN)), said(wide.gain(place, OPEN))]
+        for model in models:
+            rows.append([*first, model, *(said(wide.gain(place, model, epsilon)) for epsilon in epsilons)])
+            weights = [here[(here["method"] == model) & (here["epsilon"] == e)]["kl_weight"] for e in epsilons]
+            shares = [f"{(one == 0).mean():.0%}, {one.median():g}" for one in weights]
+            private = [said(wide.gain(place, model, epsilon, OPEN)) for epsilon in epsilons]
+            below.append(
+                [place[0], first[1], model, *(f"{gain} ({w})" for gain, w in zip(private, shares, strict=True))]
+            )
+    columns = [f"epsilon {epsilon:g}" for epsilon in epsilons]
+    return [
+        "Gain in AUC over plain XGBoost on the labelled rows.",
+        "",
+        *table(["set", "labels", "plain", f"{OPEN}, gain", "private teacher", *columns], rows),
+        "The same less the student that is not private; in brackets how often plain was chosen, and the median of the",
+        "chosen kl_weight.",
+        "",
+        *table(["set", "labels", "private teacher", *columns], below),
+    ]
+
+
+def places(lines: pd.DataFrame) -> list[tuple[str, str]]:
+    there = set(lines[PLACE].itertuples(index=False, name=None))
+    return [(name, labels) for name in SPLITS for labels in cost.LABELS if (name, labels) in there]
+
+
+def draw_costs(lines: pd.DataFrame, path: Path) -> None:
+    """A panel for each set and number of labels."""
+    wide, at = Wide(lines, PLACE), places(lines)
+    figure, axes = panels(len(at), 2, 4.6, 2.9)
+    for ax, place in zip(axes, at, strict=True):
+        open_gain = wide.gain(place, OPEN)
+        ax.axhline(0, color="black", linewidth=0.8, label="plain XGBoost")
+        ax.axhline(open_gain.mean, color=REFERENCE, linestyle=(0, (5, 1.5)), label=OPEN)
+        for model, (color, marker) in STYLES.items():
+            epsilons = sorted(lines.loc[lines["method"] == model, "epsilon"].unique())
+            if epsilons:
+                draw_line(
+                    ax, epsilons, [wide.gain(place, model, epsilon) for epsilon in epsilons], color, marker, model
+                )
+        ax.set_xscale("log")
+        ax.set_title(f"{place[0]}, {place[1]} labels", fontsize="medium")
+        finish(ax, "epsilon", "gain in AUC over plain")
+    axes[0].legend(fontsize="small")
+    save(figure, path)
+
+
+def draw_line(ax: Any, at: Sequence[float], gains: list[Interval], color: Any, marker: str, label: str) -> None:
+    means, half = np.array([gain.mean for gain in gains]), np.array([gain.half for gain in gains])
+    ax.plot(at, means, color=color, marker=marker, ms=4, lw=1.6, label=label)
+    ax.fill_between(at, means - half, means + half, color=color, alpha=0.18, linewidth=0)
+
+
+def price(wide: Wide, place: tuple[str, str, int], epsilon: float) -> Interval:
+    gain = wide.gain(place, "histogram", epsilon, OPEN)
+    return gain._replace(mean=-gain.mean)
+
+
+def sizes(lines: pd.DataFrame) -> list[str]:
+    wide = Wide(lines, [*PLACE, "rows"])
+    epsilons = sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
+    rows, told = [], []
+    for labels in lines["labels"].unique():
+        its = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
+        for size in its:
+            place = (MADE, labels, size)
+            cells = [said(price(wide, place, epsilon), 4) for epsilon in epsilons]
+            rows.append([labels, f"{size:,}", said(wide.gain(place, OPEN), 4), *cells])
+        for epsilon in epsilons:
+            dear = [size for size in its if not price(wide, (MADE, labels, size), epsilon).mean < CHEAP]
+            first = [size for size in its if not dear or size > dear[-1]]
+            words = f"from {first[0]:,} rows on" if first else f"not with {its[-1]:,} rows"
+            told.append(f"- {labels} labels, epsilon {epsilon:g}: {words}")
+    text = SIZES.format(one_in=round(1 / cost.SIZE_LABELS["few"]), cheap=CHEAP)
+    header = ["labels", "rows", f"{OPEN}, gain over plain", *(f"cost, epsilon {epsilon:g}" for epsilon in epsilons)]
+    return [text, "", *told, "", *table(header, rows)]
+
+
+def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
+    """A panel for all labels and one for few."""
+    wide, names = Wide(lines, [*PLACE, "rows"]), list(lines["labels"].unique())
+    figure, axes = panels(len(names), 2, 4.6, 3.2)
+    for ax, labels in zip(axes, names, strict=True):
+        its = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.axhline(CHEAP, color=REFERENCE, linestyle=(0, (1.2, 1.2)))
+        for epsilon, (color, marker) in zip(cost.SIZE_EPSILONS, STYLES.values(), strict=True):
+            if (lines["epsilon"] == epsilon).any():
+                prices = [price(wide, (MADE, labels, size), epsilon) for size in its]
+                draw_line(ax, its, prices, color, marker, f"epsilon {epsilon:g}")
+        ax.set_xscale("log")
+        ax.set_title(f"{labels} labels", fontsize="medium")
+        finish(ax, "training rows", "AUC that privacy costs")
+    axes[0].legend(fontsize="small")
+    save(figure, path)
+
+
+def found(lines: pd.DataFrame) -> list[str]:
+    runs = int(lines["runs"].max())
+    text = ATTACKS.format(
+        rows=attacks.ROWS,
+        secrets=attacks.SECRETS,
+        rounds=attacks.ROUNDS,
+        kl_weight=attacks.KL_WEIGHT,
+        confidence=attacks.CONFIDENCE,
+        runs=runs,
+        most=np.log(runs / 15),
+    )
+    rows = [
+        [
+            one.teacher,
+            one.sees,
+            one.attack,
+            f"{one.stated:g}" if np.isfinite(one.stated) else "none",
+            number(one.bound, 2),
+            f"{one.accuracy:.0%}",
+            str(one.runs),
+        ]
+        for one in lines.itertuples()
+    ]
+    broken = lines[(lines["bound"] > lines["stated"]) & ~lines["teacher"].str.contains("switched off")]
+    kept = "No bound is above what is stated, but for noise that was switched off on purpose."
+    verdict = kept if broken.empty else f"{len(broken)} bounds are above what is stated."
+    header = ["teacher", "seen by the attacker", "attack", "epsilon stated", "at least", "right guesses", "runs"]
+    return [text, "", verdict, "", *table(header, rows)]
+
+
+def dp_ebm(lines: pd.DataFrame) -> list[str]:
+    kinds = [("all features", "classic"), ("all features", "gdp"), ("x alone", "gdp"), ("x, blended targets", "gdp")]
+    by_kind = lines.groupby(["method", "composition", "epsilon"])["auc"].agg(["mean", "std"])
+    rows = []
+    for epsilon in ebm.EPSILONS:
+        cells = [by_kind.loc[(*kind, epsilon)] for kind in kinds]
+        rows.append(
+            [
+                f"{epsilon:g}",
+                number(PRINTED.get(epsilon)),
+                *(f"{number(c['mean'])} ({number(c['std'])})" for c in cells),
+            ]
+        )
+    text = EBM.format(folds=lines["fold"].nunique(), delta=ebm.DELTA)
+    header = ["epsilon", "printed", *(f"{method}, {composition}" for method, composition in kinds)]
+    bridge = BRIDGE.format(share=ebm.TEACHER_SHARE, kl_weight=ebm.KL_WEIGHT)
+    return [text, "", *table(header, rows), bridge]

@@ -1,0 +1,111 @@
+"""One cell of each part: what select tries on training rows, and what that is worth on rows nobody has seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+import pi_xgb
+from benchmarks.data import load
+from benchmarks.data.folds import parts
+from benchmarks.selection.fresh import fresh
+from benchmarks.selection.rows import Rows, made, strong
+from benchmarks.unlabelled.cell import Draw, Work
+from pi_xgb.selection import Selection, compare, select
+
+PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
+ROUNDS = 60
+TEST_ROWS = 5000
+# Larger sets are cut to so many training rows: where rows are plentiful, nothing is to be gained.
+MOST_ROWS = 1000
+COMPARED_ROWS = 1000
+OUTER = 5
+
+Lines = list[dict[str, Any]]
+
+
+def measures(booster: xgb.Booster, test: xgb.DMatrix, y: Any) -> dict[str, float]:
+    chance = booster.predict(test).astype(float)
+    kept = np.clip(np.where(y == 1, chance, 1 - chance), 1e-7, None)
+    return {"auc": float(roc_auc_score(y, chance)), "logloss": float(-np.log(kept).mean())}
+
+
+def judged(selection: Selection, dtrain: Any, dall: Any, test: Any, y: Any, labelled: Any = None) -> Lines:
+    """Every candidate of a selection, trained as it was cross-validated, on rows that nobody has seen."""
+    how: dict[str, Any] = {"labelled": labelled}
+    teacher = pi_xgb.fit_teacher(PARAMS, dall, ROUNDS, crossfit=5, **how)
+    known = dtrain if labelled is None else dtrain.slice(np.flatnonzero(labelled))
+    lines = []
+    for name, row in selection.summary.iterrows():
+        if row.method == "plain":
+            booster = xgb.train(PARAMS, known, row.rounds)
+        else:
+            booster = pi_xgb.train(PARAMS, dtrain, row.rounds, teacher=teacher, kl_weight=row.kl_weight, **how)
+        cv = {"rounds": row.rounds, "cv_gain": row.gain, "cv_error": row.error, "mistakes": selection.mistakes}
+        lines.append({"candidate": name, **cv, **measures(booster, test, y)})
+    return lines
+
+
+def selected(train: Rows, test: Rows, **settings: Any) -> Lines:
+    """What ``select`` finds by its defaults on these rows."""
+    dtrain = train.student
+    selection = select(PARAMS, dtrain, ROUNDS, privileged=train.teacher, progress=False, **settings)
+    return judged(selection, dtrain, train.all, test.student, test.y)
+
+
+def synthetic(strength: str, size: int, seed: int, test_rows: int = TEST_ROWS, **settings: Any) -> Lines:
+    rows = made(size + test_rows, strength, seed)
+    return selected(rows.take(slice(0, size)), rows.take(slice(size, None)), **settings)
+
+
+def control(strength: str, size: int, seed: int) -> Lines:
+    """The same made rows with x as the privileged features: what smoothing alone is worth."""
+    rows = made(size + TEST_ROWS, strength, seed)
+    train, test = rows.take(slice(0, size)), rows.take(slice(size, None))
+    dtrain, copy = train.student, train._replace(z=train.x).teacher
+    selection = select(PARAMS, dtrain, ROUNDS, privileged=copy, teacher="privileged", progress=False)
+    return judged(selection, dtrain, copy, test.student, test.y)
+
+
+def public(name: str, fold: int) -> Lines:
+    data = load(name)
+    (x, x_types), (z, z_types) = data.student(), data.teacher()
+    rows = Rows(x.to_numpy(), z.to_numpy(), data.y, x_types, z_types)
+    test = parts(data.y)[fold]
+    rest = np.setdiff1d(np.arange(len(data.y)), test)
+    chosen = np.sort(np.random.default_rng(fold).permutation(rest)[:MOST_ROWS])
+    return selected(rows.take(chosen), rows.take(test))
+
+
+def unseen(name: str, repeat: int, fold: int) -> Lines:
+    """On a set that had no part in any choice; ``repeat`` times five folds."""
+    rows = fresh(name)
+    split = StratifiedKFold(OUTER, shuffle=True, random_state=repeat).split(rows.x, rows.y)
+    rest, test = list(split)[fold]
+    rest = np.sort(np.random.default_rng([repeat, fold]).permutation(rest)[:MOST_ROWS])
+    return selected(rows.take(rest), rows.take(test))
+
+
+def unlabelled(name: str, labels: int, repeat: int) -> Lines:
+    """Few labels on many rows: whether and how the teacher teaches is judged on labelled rows alone."""
+    work = Work(Draw(load(name), repeat), labels)
+    draw, known = work.draw, work.known
+    dtrain = work.all_x
+    privileged = draw.matrix("z", work.all, work.label)
+    selection = select(PARAMS, dtrain, ROUNDS, privileged=privileged, labelled=known, progress=False)
+    dall = draw.matrix("xz", work.all, work.label)
+    return judged(selection, dtrain, dall, draw.matrix("x", draw.test), draw.test.y, known)
+
+
+def compared(what: str, seed: int, size: int = COMPARED_ROWS, **settings: Any) -> Lines:
+    rows = strong(size, seed)
+    z = rows.z[np.random.default_rng([seed, 2]).permutation(size)] if what == "shuffled" else rows.z
+    quick = {"params": {**PARAMS, "eta": 0.3}, "num_boost_round": 40, "seed": seed, "progress": False}
+    found = compare(rows.x, rows.y, z, **{**quick, **settings})
+    means = found.summary.droplevel("size")
+    gains = {f"gain_{model}": means.loc[model, "gain"] for model in means.index}
+    return [{"evidence": found.evidence, "verdict": found.verdict, **gains}]

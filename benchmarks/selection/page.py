@@ -1,0 +1,188 @@
+"""From the cells to SELECTION.md: what the choice gains, whether it ever hurts, and how the bar was found."""
+
+from __future__ import annotations
+
+from inspect import signature
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from benchmarks import FOLDER
+from benchmarks.intervals import Interval, corrected_interval
+from benchmarks.text import signed, table
+from pi_xgb._selection.search import LEAST_WRONG
+from pi_xgb.selection import select
+
+PAGE = FOLDER / "SELECTION.md"
+DEFAULT = signature(select).parameters["standard_errors"].default
+BARS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
+
+
+class Part(NamedTuple):
+    """A part of the results: what makes a cell, what makes a setting, and n_test / n_train of its outer folds."""
+
+    keys: list[str]
+    by: list[str]
+    ratio: float
+
+
+PARTS = {
+    "synthetic": Part(["strength", "rows", "seed"], ["strength", "rows"], 0.0),
+    "control": Part(["strength", "rows", "seed"], ["strength", "rows"], 0.0),
+    "public": Part(["set", "fold"], ["set"], 1 / 9),
+    "unseen": Part(["set", "repeat", "fold"], ["set"], 1 / 4),
+    "unlabelled": Part(["set", "labels", "draw"], ["set", "labels"], 1 / 3),
+}
+
+ABOUT = """\
+# What choosing and comparing are worth
+
+Made by `python -m benchmarks.selection --report` from `results/selection_*.csv`; the same program made these files.
+Depth 3, eta 0.1, at most 60 rounds, one thread. `select` ran with its defaults: plain XGBoost and the all-features
+teacher at `kl_weight` 1 and 10, judged by log loss over five folds of the training rows, few rows dealt several times.
+A gain is against plain XGBoost on rows that no choice has seen, and positive for the better. Intervals are at 95 %;
+where outer folds share training rows they are corrected for it (Nadeau and Bengio)."""
+
+
+def cells_of(lines: pd.DataFrame, part: Part, bar: float, least: float = LEAST_WRONG) -> pd.DataFrame:
+    """A line for each cell: what the rule chooses with this bar, and what that gains on the test rows."""
+    rows = []
+    for key, cell in lines.groupby(part.keys, sort=False):
+        plain, best = cell.iloc[0], cell.loc[cell["cv_gain"].idxmax()]
+        leaves = best.cv_gain > max(bar * best.cv_error, 0) and (plain.mistakes >= least or bar == 0)
+        chosen = best if leaves else plain
+        gains = {"logloss": plain.logloss - chosen.logloss, "auc": chosen.auc - plain.auc}
+        rows.append({**dict(zip(part.keys, key, strict=True)), **gains, "plain": not leaves})
+    return pd.DataFrame(rows)
+
+
+def settings_of(cells: pd.DataFrame, part: Part) -> pd.DataFrame:
+    """A line for each setting: mean gains, the interval of log loss, how often plain XGBoost was chosen."""
+    settings = cells.groupby(part.by, sort=False)
+    found = settings[["logloss", "auc", "plain"]].mean()
+    found["cells"] = settings.size()
+    found["interval"] = settings["logloss"].apply(lambda gains: corrected_interval(gains.to_numpy(), part.ratio))
+    return found
+
+
+def said(interval: Interval) -> str:
+    return f"{signed(interval.mean, 4)} [{signed(interval.low, 4)}, {signed(interval.high, 4)}]"
+
+
+def gain_table(lines: pd.DataFrame, part: Part) -> list[str]:
+    found = settings_of(cells_of(lines, part, DEFAULT), part)
+    rows = []
+    for key, row in found.iterrows():
+        names = [str(name) for name in (key if isinstance(key, tuple) else (key,))]
+        rows.append([*names, str(row.cells), said(row.interval), signed(row.auc, 4), f"{row.plain:.0%}"])
+    return table([*part.by, "cells", "log loss lower by", "AUC higher by", "plain chosen"], rows)
+
+
+def summary_line(lines: pd.DataFrame, part: Part) -> str:
+    found = settings_of(cells_of(lines, part, DEFAULT), part)
+    worse = [name for name, interval in found["interval"].items() if interval.high < 0]
+    better = [name for name, interval in found["interval"].items() if interval.low > 0]
+    lowest = found["logloss"].idxmin()
+    return (
+        f"Mean over the {len(found)} rows of this table: log loss lower by {signed(found['logloss'].mean(), 4)}, AUC "
+        f"higher by {signed(found['auc'].mean(), 4)}. Significantly worse in {len(worse)}, significantly better in "
+        f"{len(better)}; the lowest mean is {signed(found['logloss'].min(), 4)} ({lowest})."
+    )
+
+
+def bar_table(parts: dict[str, pd.DataFrame]) -> list[str]:
+    rows = []
+    for bar in BARS:
+        row = [f"{bar:g}"]
+        for name, lines in parts.items():
+            found = settings_of(cells_of(lines, PARTS[name], bar), PARTS[name])
+            worse = sum(interval.high < 0 for interval in found["interval"])
+            row += [signed(found["logloss"].mean(), 4), signed(found["logloss"].min(), 4), str(worse)]
+        rows.append(row)
+    header = [text for name in parts for text in (f"{name}: mean", "lowest", "worse")]
+    return table(["standard errors", *header], rows)
+
+
+def small(lines: pd.DataFrame) -> str:
+    """The sets that are small, and those on which plain XGBoost is hardly ever wrong."""
+    part = PARTS["unseen"]
+    found = settings_of(cells_of(lines, part, DEFAULT), part)
+    few = [name for name in found.index if name in SMALL]
+    mean = found.loc[few, "logloss"].mean()
+    untold = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["mistakes"].mean()
+    never = [str(name) for name, mistakes in untold.items() if mistakes < LEAST_WRONG]
+    without = settings_of(cells_of(lines, part, DEFAULT, least=0), part).loc[never, "logloss"]
+    return (
+        f"The {len(few)} sets of fewer than 250 rows ({', '.join(few)}): mean gain {signed(mean, 4)}, lowest "
+        f"{signed(found.loc[few, 'logloss'].min(), 4)}. On {', '.join(never)} plain XGBoost gets fewer than "
+        f"{LEAST_WRONG} rows wrong on average, and is mostly kept for that reason; without this rule the gains there "
+        f"would be {', '.join(signed(gain, 4) for gain in without)}."
+    )
+
+
+SMALL = ("wine", "iris", "hepatitis", "new_thyroid1", "glass1", "glass_0_6_vs_5")
+COMPARE = """\
+1,000 rows whose x determines the chance of y by waves that labels hardly show, and whose z shows that chance. The same
+with the privileged rows shuffled beforehand. `compare` with its defaults, eta 0.3 and 40 rounds."""
+
+
+def compare_lines(lines: pd.DataFrame) -> list[str]:
+    rows = []
+    for name, own in lines.groupby("data", sort=False):
+        gains = own[[column for column in own if column.startswith("gain_")]].mean()
+        rows.append([str(name), f"{int(own['evidence'].sum())} of {len(own)}", *(signed(gain, 4) for gain in gains)])
+    models = [column.removeprefix("gain_") for column in lines if column.startswith("gain_")]
+    return table(["privileged rows", "evidence", *models], rows)
+
+
+MADE = """\
+## Made data of known truth
+
+`make_privileged`, its privileged features blurred by noise of standard deviation 0 (strong), 1 (medium) or 4 (weak);
+5,000 test rows.
+"""
+SMOOTHING = """\
+How much of it is smoothing: the same choice with a teacher that sees x alone, which knows nothing that the student does
+not.
+"""
+BAR = f"""\
+## How convincing must a gain be?
+
+`standard_errors` says how many corrected standard errors a gain must be worth before plain XGBoost is left. The
+default, {DEFAULT:g}, was chosen from the first two groups of columns; the third had no say. Mean over the settings of
+the gain in log loss, the lowest setting, and how many settings are significantly worse.
+"""
+UNSEEN = """\
+## Sets that had no part in any choice
+
+Twenty small sets (`benchmarks/selection/fresh.py`), half of the columns of each, drawn by lot, taken for privileged;
+five outer folds.
+"""
+UNLABELLED = """\
+## Few labels on many rows
+
+The same rule with rows without a label, judged on labelled rows alone; sets and draws are those of
+[UNLABELLED.md](UNLABELLED.md).
+"""
+
+
+def section(name: str, folder: Path) -> list[str]:
+    lines = pd.read_csv(folder / f"selection_{name}.csv")
+    return [*gain_table(lines, PARTS[name]), summary_line(lines, PARTS[name]), ""]
+
+
+def text_of(folder: Path) -> str:
+    """The page."""
+    parts = {name: pd.read_csv(folder / f"selection_{name}.csv") for name in ("public", "synthetic", "unseen")}
+    lines = [ABOUT, "", "## The paper's public sets", "", "Ten outer folds, at most 1,000 training rows.", ""]
+    lines += [*section("public", folder), MADE, *section("synthetic", folder), SMOOTHING, *section("control", folder)]
+    lines += [BAR, *bar_table(parts), UNSEEN, *section("unseen", folder), small(parts["unseen"]), ""]
+    lines += [UNLABELLED, *section("unlabelled", folder), "## compare", "", COMPARE, ""]
+    lines += compare_lines(pd.read_csv(folder / "selection_compare.csv"))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write(folder: Path, page: Path = PAGE) -> None:
+    """The page, from the CSV files of this folder."""
+    page.write_text(text_of(folder), encoding="utf-8")

@@ -1,0 +1,137 @@
+"""The documentation site: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
+
+Pages that live elsewhere in the repository, where readers of the source look for them, are copied next to those of
+this folder before the build, and every link between two pages is turned to where they stand on the site.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import warnings
+from pathlib import Path
+
+import pi_xgb
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+project = "pi_xgb"
+author = "The pi_xgb contributors"
+copyright = "the pi_xgb contributors"
+version = release = pi_xgb.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery", "pictures/*.ipynb", "**/sg_execution_times.rst"]
+templates_path = ["_templates"]
+
+# The words of the pages.
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # notebooks are run by CI, and shown as they are committed
+copybutton_prompt_text = ">>> |... |$ "
+copybutton_prompt_is_regexp = False
+copybutton_only_copy_prompt_lines = True
+# The reference: what the docstrings say.
+SPARK = importlib.util.find_spec("pyspark") is not None
+autosummary_generate = ["reference.md", "api_spark.md"] if SPARK else ["reference.md"]
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+# Methods that scikit-learn writes for its metadata routing; their text links into scikit-learn's pages.
+_ROUTING = ("fit", "partial_fit", "predict", "predict_proba", "score", "split")
+autodoc_default_options = {"exclude-members": ",".join(f"set_{method}_request" for method in _ROUTING)}
+
+# Pictures that are drawn while the site is built.
+warnings.filterwarnings("ignore", message=".*non-interactive.*")
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "pictures",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 60,
+    "image_scrapers": ("matplotlib",),
+    "plot_gallery": os.environ.get("PI_XGB_DOCS_PICTURES", "1") != "0",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"pi_xgb {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "pi_xgb"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_depth": 2,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+COPIED = {
+    **{page: f"evidence/{page.name}" for page in sorted((ROOT / "benchmarks").glob("*.md"))},
+    **{page: f"notebooks/{page.name}" for page in sorted((ROOT / "notebooks").glob("*.ipynb"))},
+    ROOT / "CHANGELOG.md": "project/changelog.md",
+    ROOT / "CONTRIBUTING.md": "project/contributing.md",
+}
+"""Where on the site each page of elsewhere stands."""
+ON_SITE = COPIED | {page: page.name for page in HERE.glob("*.md")}
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+
+
+def relinked(text: str, origin: Path, place: str) -> str:
+    """The text of a page with links to other pages as they stand on the site; other files keep their names alone."""
+
+    def turned(link: re.Match[str]) -> str:
+        picture, words, path, anchor = link.group(1), link.group(2), link.group(3), link.group(4) or ""
+        if not path or "://" in path or picture:
+            return link.group(0)
+        target = (origin.parent / path).resolve()
+        if target in ON_SITE:
+            return f"[{words}]({os.path.relpath(ON_SITE[target], Path(place).parent)}{anchor})"
+        return f"{words} (`{target.relative_to(ROOT)}`)"
+
+    return _LINK.sub(turned, text)
+
+
+def copy_pages() -> None:
+    """Lay the pages of elsewhere next to ours; what a page shows comes along."""
+    for folder in ("evidence", "notebooks", "project"):
+        shutil.rmtree(HERE / folder, ignore_errors=True)
+        (HERE / folder).mkdir()
+    shutil.copytree(ROOT / "benchmarks" / "figures", HERE / "evidence" / "figures")
+    for origin, place in COPIED.items():
+        (HERE / place).write_text(relinked(origin.read_text(), origin, place))
+
+
+def relink_own(app: object, page: str, source: list[str]) -> None:
+    """Links from a page of this folder to one of elsewhere; and examples without the empty line at their end."""
+    if page == "api_spark" and not SPARK:
+        source[0] = "# Spark\n\nThis page is made where PySpark is installed.\n"
+    origin = HERE / f"{page}.md"
+    if origin in ON_SITE:
+        source[0] = relinked(source[0], origin, origin.name).replace("\n\n```\n", "\n```\n")
+
+
+def setup(app: object) -> None:
+    """Copied before Sphinx looks for pages; links are turned as it reads them."""
+    copy_pages()
+    app.connect("source-read", relink_own)  # type: ignore[attr-defined]

@@ -1,0 +1,25 @@
+"""
+Is privileged data worth anything?
+==================================
+
+Plain XGBoost, the student, the ceiling and two controls on the same held-out rows (:func:`pi_xgb.compare`).
+"""
+
+import pi_xgb
+
+data = pi_xgb.datasets.make_privileged(300, x_noise=2.0, seed=0)
+comparison = pi_xgb.compare(
+    data.x,
+    data.y,
+    data.z,
+    params={"max_depth": 2, "eta": 0.2, "nthread": 1},
+    num_boost_round=25,
+    method="kbpib",
+    teacher="privileged",
+    crossfit=5,
+    nfold=3,
+    repeats=2,
+    inner_nfold=3,
+)
+print(comparison)
+comparison.plot()

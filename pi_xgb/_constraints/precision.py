@@ -1,0 +1,138 @@
+"""The constraint that a positive decision means the same in every group."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._arrays import Array
+from .._xgb.collective import global_sum
+from .distribution import bounds, tabulate
+from .groups import BetweenGroups
+
+
+class PrecisionParity(BetweenGroups):
+    """The same precision in every group (equal positive predictive value, predictive parity).
+
+    Use it when those who are selected should be right equally often whatever their group: of the patients who are
+    called ill, of the borrowers who are granted a loan. The precision of a group is counted from predictions, sum(p y)
+    / sum(p) over its rows; q are the closest values with the precision that all rows have together. In a group whose
+    precision is too low the rows with label 1 are pulled up and the others down, in one where it is too high the other
+    way round. Labels must be 0 and 1; rows without one, and groups that lack one of the two, are left alone.
+
+    Parameters
+    ----------
+    sensitive_features, hessian
+        As for :class:`GroupParity`.
+    soft
+        False for the counted form, of decisions at p > 1/2: the cut of each group is moved until its precision is as
+        near as it gets to that of all decisions, and the rows between 1/2 and the cut get the q of the other side,
+        1 - p.
+
+    Notes
+    -----
+    Where base rates differ it contradicts :class:`EqualizedOdds`: no model but a perfect one satisfies both. A q that
+    would leave [0, 1] stops at the edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import PrecisionParity
+    >>> p, y = np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], np.float32), np.array([1, 0, 0, 1, 1, 0])
+    >>> PrecisionParity(list("aaabbb")).q(p, label=y, weight=None).round(2).tolist()
+    [0.67..., 0.33..., 0.33..., 0.33..., 0.33..., 0.67...]
+    """
+
+    gap = "predictive_parity"
+
+    def __init__(
+        self, sensitive_features: Any, *, soft: bool = True, hessian: Literal["follow", "paper"] = "follow"
+    ) -> None:
+        super().__init__(sensitive_features, soft=soft, hessian=hessian)
+
+    def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
+        value, known, counted = value.astype(np.float64), ~np.isnan(label), self._counted(label, weight)
+        hits = np.where(known, label, 0.0)
+        kinds = (counted * value * hits, counted * value, counted * hits, counted * (1 - hits))
+        found, selected, positives, negatives = self._sums(kinds)
+        if selected.sum() == 0:
+            return value
+        precision = found.sum() / selected.sum()
+        # The closest q: p less a multiple of y - precision, the direction in which a group's precision changes.
+        length = positives * (1 - precision) ** 2 + negatives * precision**2
+        can_change = (positives > 0) & (negatives > 0) & (length > 0)
+        step = np.where(can_change, found - precision * selected, 0.0) / np.where(can_change, length, 1.0)
+        step[np.abs(step) < _ROUNDING] = 0.0
+        return np.where(known, np.clip(value - step[self._shared] * (hits - precision), 0.0, 1.0), value)
+
+    def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
+        counted, hits = self._counted(label, weight), np.nan_to_num(label)
+        lines = tabulate(self._shared, p, counted, over_workers=self._over_workers)
+        right = tabulate(self._shared, p, counted * hits, over_workers=self._over_workers).weight
+        is_selected = lines.value > 0.5
+        selected = lines.weight[is_selected].sum()
+        if selected == 0:
+            return p.astype(np.float64)
+        precision = right[is_selected].sum() / selected
+        cut = np.full(self._n_groups, 0.5)
+        for group, (first, last) in enumerate(zip(*bounds(lines.cell, self._n_groups), strict=True)):
+            own = slice(first, last)
+            cut[group] = _cut(lines.value[own], lines.weight[own], right[own], precision)
+        own_cut = cut[self._shared]
+        changes = ((p > 0.5) != (p > own_cut)) & ~np.isnan(label)
+        return np.where(changes, 1.0 - p.astype(np.float64), p)
+
+    def _counted(self, label: Array, weight: Array | None) -> Array:
+        known = ~np.isnan(label)
+        return known.astype(np.float64) if weight is None else np.where(known, weight, 0.0).astype(np.float64)
+
+    def _sums(self, kinds: tuple[Array, ...]) -> Array:
+        sums = np.stack([np.bincount(self._shared, kind, minlength=self._n_groups) for kind in kinds])
+        return global_sum(sums.ravel()).reshape(sums.shape) if self._over_workers else sums
+
+    def _check_rows(self, p: Array, label: Array) -> None:
+        super()._check_rows(p, label)
+        if p.ndim == 2 and p.shape[1] > 1:
+            raise ValueError(
+                f"PrecisionParity is about one decision per row, got {p.shape[1]} classes: train a binary model of the "
+                "class that is selected"
+            )
+        if p.min() < 0 or p.max() > 1:
+            raise ValueError(
+                f"PrecisionParity needs probabilities, got predictions from {p.min()} to {p.max()}: use "
+                "binary:logistic, or GroupParity for regression"
+            )
+        label = np.asarray(label)
+        if label.shape != self._row_values.shape or not np.isin(label[~np.isnan(label)], (0, 1)).all():
+            raise ValueError(
+                f"PrecisionParity needs one label 0 or 1 per row, got {np.unique(label)[:3].tolist()} among labels of "
+                f"shape {label.shape} for {len(self._row_values)} rows"
+            )
+
+
+# Differences of sums that are rounding.
+_ROUNDING = 1e-9
+
+
+def _cut(value: Array, weight: Array, right: Array, precision: float) -> float:
+    """The cut in the place of 1/2 at which a group's precision comes nearest; ``value`` rises. 1/2 if nothing helps.
+
+    Cuts are tried from 1/2 on, upwards where the precision is too low and downwards where it is too high, as far as the
+    first that reaches it.
+    """
+    above, hits = np.cumsum(weight[::-1])[::-1], np.cumsum(right[::-1])[::-1]
+    at = int(np.searchsorted(value, 0.5, side="right"))
+    if at == len(value) or above[at] <= 0 or hits[0] <= 0 or hits[0] >= above[0]:
+        return 0.5
+    # The precision of the rows from each line on; where nobody counts there is none.
+    own = np.where(above > 0, hits / np.where(above > 0, above, 1.0), np.nan)
+    rises = own[at] < precision
+    lines = np.arange(at, len(value)) if rises else np.arange(at, -1, -1)
+    lines = lines[~np.isnan(own[lines])]
+    reached = np.flatnonzero(own[lines] >= precision if rises else own[lines] <= precision)
+    lines = lines[: reached[0] + 1] if reached.size else lines
+    best = lines[np.abs(own[lines] - precision).argmin()]
+    if best == at:
+        return 0.5
+    return float(value[best - 1]) if best else -1.0

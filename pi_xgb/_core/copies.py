@@ -1,0 +1,163 @@
+"""The copies engine: what teachers say becomes further rows, for objectives whose gradient is not linear in the label.
+
+The gradient of ``loss(y, f) + a loss(q, f)`` is then no gradient at a blended label, but it is always the sum of the
+gradients of two rows: one labelled y, and a copy of it labelled q that weighs a times as much. So XGBoost's own
+objective is trained on such a stack. A row without a label has copies only; where rows are ranked, the copies of a
+query are a query of their own. The user's matrix stays as it is, and cuts are drawn from its rows alone, so that
+copies change what is learned and not where trees may split.
+
+XGBoost divides the weights of queries by their mean, which copies change: the penalties on leaves are multiplied with
+what that does to the gradient, so that a ``kl_weight`` near 0 gives the plain model here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xgboost
+
+from .._arrays import Array
+from .._xgb.collective import global_sum
+from .._xgb.matrix import query_of_row, runs
+from .._xgb.params import carried_params, give_back_params, native_params
+from .._xgb.stack import can_be_stacked, stacked
+from .spec import Spec
+from .task import Task
+from .teachers import Teaching
+
+
+def check_copies(spec: Spec, dtrain: xgboost.DMatrix, *, teaches: bool, follows_student: bool) -> None:
+    """Raise where copies would not do what they should; where nobody teaches there are none."""
+    if not teaches:
+        return
+    obstacle = _obstacle(spec, follows_student=follows_student)
+    if obstacle is None and not can_be_stacked(dtrain):
+        obstacle = "the rows of dtrain lie in external memory and cannot be read back: build a DMatrix in memory"
+    if obstacle:
+        raise ValueError(f"a teacher guides {spec.objective} by copies of the rows, and {obstacle}")
+
+
+def _obstacle(spec: Spec, *, follows_student: bool) -> str | None:
+    params = spec.params
+    if spec.loss.obstacle:
+        return spec.loss.obstacle
+    if follows_student:
+        return (
+            "their labels stay: a teacher that follows the student (method='jpib', a constraint, a Teacher whose "
+            "follows_student is True) cannot teach them. Use method='kbpib', or a fixed q"
+        )
+    if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
+        return "scale_pos_weight would weigh those of them that happen to be labelled 1: leave it out"
+    if not spec.loss.by_query:
+        return None
+    if params.get("booster") == "gblinear":
+        return "booster='gblinear' does not scale its regularisation with the weights of queries: use trees"
+    if str(params.get("sampling_method", "uniform")) == "gradient_based":
+        return "sampling_method='gradient_based' weighs gradients against lambda, which copies of queries scale"
+    return None
+
+
+def check_whole_queries(weight: Any, dtrain: xgboost.DMatrix) -> None:
+    """A teacher counts as much in all rows of a query that it teaches: a query has one weight."""
+    query = query_of_row(dtrain)
+    if query is None or np.ndim(weight) == 0:
+        return
+    taught = weight > 0
+    highest = np.zeros(query[-1] + 1)
+    np.maximum.at(highest, query[taught], weight[taught])
+    torn = np.flatnonzero(taught & (weight != highest[query]))
+    if torn.size:
+        raise ValueError(
+            f"teacher_weight differs among the rows of {len(np.unique(query[torn]))} queries, first in row {torn[0]}: "
+            "a query has one weight to XGBoost, so give all its rows the same, or 0 to those that are not taught"
+        )
+
+
+class _Rows(NamedTuple):
+    """Some rows of the user's matrix, labelled by them or by a teacher."""
+
+    rows: Array
+    weight: Array
+    said: Array | None
+    """What the teacher says of them; None: their own labels."""
+
+
+def train_copies(
+    task: Task,
+    teachings: Sequence[Teaching],
+    dtrain: xgboost.DMatrix,
+    xgb_model: Any,
+    boost: Callable[..., Any],
+) -> xgboost.Booster:
+    """Train the student; ``boost(params, rows)`` is the user's call of ``xgboost.train`` on other rows."""
+    params, carried = task.spec.params, carried_params(xgb_model)
+    stack, chosen = stack_with_params(task, teachings, dtrain, carried)
+    booster: xgboost.Booster = boost(chosen, rows=stack)
+    if chosen is not params:
+        give_back_params(booster, params, carried, scales_positives=False)
+    return booster
+
+
+def stack_with_params(
+    task: Task,
+    teachings: Sequence[Teaching],
+    dtrain: xgboost.DMatrix,
+    carried: Mapping[str, Any],
+) -> tuple[xgboost.DMatrix, dict[str, Any]]:
+    """Labelled rows and copies as one matrix, and the params for the gradient of that.
+
+    ``carried`` are the parameters that a continued booster brings along.
+    """
+    params = task.spec.params
+    stack, scale = _stack_of(task, teachings, dtrain)
+    return stack, params if scale == 1 else native_params(params, 1 / scale, carried, scales_positives=False)
+
+
+def _stack_of(task: Task, teachings: Sequence[Teaching], dtrain: xgboost.DMatrix) -> tuple[xgboost.DMatrix, float]:
+    """The matrix, and how many times too large its gradient is."""
+    parts = [_labelled(task), *(_copied(task, teaching) for teaching in teachings)]
+    rows = np.concatenate([part.rows for part in parts])
+    stack = stacked(dtrain, rows, task.spec.params)
+    for field in task.spec.loss.label_fields:
+        own = dtrain.get_float_info(field)
+        stack.set_info(**{field: np.concatenate([_labels(part, own) for part in parts])})
+    weight = np.concatenate([part.weight for part in parts]).astype(np.float32)
+    query = query_of_row(dtrain) if task.spec.loss.by_query else None
+    if query is not None:
+        return stack, _set_queries(stack, [query[part.rows] for part in parts], weight)
+    stack.set_weight(weight)
+    return stack, 1.0
+
+
+def _labelled(task: Task) -> _Rows:
+    rows = np.arange(task.n_rows) if task.labelled is None else np.flatnonzero(task.labelled)
+    return _Rows(rows, _weight(task)[rows], None)
+
+
+def _copied(task: Task, teaching: Teaching) -> _Rows:
+    per_row = np.broadcast_to(np.asarray(teaching.weight, np.float64), task.n_rows)
+    rows = np.flatnonzero(per_row > 0)
+    said = teaching.teacher.answer(task, task.like, teaching.weight)
+    return _Rows(rows, _weight(task)[rows] * per_row[rows], said[rows])
+
+
+def _weight(task: Task) -> Array:
+    return np.ones(task.n_rows) if task.weight is None else task.weight.astype(np.float64)
+
+
+def _labels(part: _Rows, own: Array) -> Array:
+    return own[part.rows] if part.said is None else part.said
+
+
+def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:
+    """The queries of labelled rows and of copies, with a weight each; how many times too large the gradient is."""
+    sizes = [runs(query)[0] for query in queries]
+    stack.set_group(np.concatenate(sizes))
+    of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
+    stack.set_weight(of_query)
+    labelled = of_query[: len(sizes[0])]
+    # Of all workers, who would else build other trees each.
+    sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
+    return float((sums[0] / sums[1]) / (sums[2] / sums[3]))

@@ -1,0 +1,1 @@
+"""Behind ``pi_xgb.frontier``: what a constraint costs, on rows held out."""

@@ -1,0 +1,217 @@
+"""``frontier``: what equal treatment of groups costs, weight by weight or for a wanted gap, on rows held out."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+
+from .._arrays import Array
+from .._constraints.by_column import ByColumn
+from .._constraints.groups import BetweenGroups
+from .._core.checks import check_dmatrix, check_kl_weight
+from .._core.spec import Spec
+from .._core.train import train
+from .._rows.checks import check_bootstrap, check_jobs, check_whole
+from .._rows.groups import Groups
+from .._rows.vectors import as_cut
+from .._selection.problem import settled
+from .._selection.progress import progress_bar
+from .._selection.search import in_threads
+from .._selection.splits import Split, splits_of
+from .._stats.folds import checked_groups
+from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.signature import called_like
+from .measured import HeldOut
+from .result import Frontier, wanted_gaps
+
+KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+_HALVINGS = 2
+"""How often the step of the grid in which a wanted gap is reached is halved."""
+
+
+@called_like(xgboost.cv)
+def frontier(
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int = 100,
+    *,
+    constraint: Any,
+    kl_weight: Any = KL_WEIGHTS,
+    gap: Any = None,
+    threshold: float = 0.5,
+    nfold: int = 5,
+    folds: Any = None,
+    groups: Any = None,
+    seed: int = 0,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    n_jobs: int = 1,
+    progress: bool | None = None,
+) -> Frontier:
+    """What a constraint between groups costs, on rows held out.
+
+    Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
+    judged by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
+    accuracy are those of all rows together.
+
+    Parameters
+    ----------
+    params, dtrain, num_boost_round
+        As for :func:`pi_xgb.train`; the objective must be binary:logistic. The number of rounds that plain XGBoost
+        wants is a good number at every weight. Row weights count in training and in the table.
+    constraint
+        ``GroupParity``, ``EqualizedOdds`` or ``PrecisionParity`` of :mod:`pi_xgb.constraints`, made of the groups of
+        the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or ``predictive_parity``, the
+        largest difference between two groups in the precision of decisions.
+    kl_weight
+        The weights to try, one or several. Plain XGBoost, which is 0, is always there.
+    gap
+        Wanted gaps, one or several numbers between 0 and 1: the step of the weights in which the held-out gap falls to
+        that size is halved twice more, and ``choices`` has the smallest weight that reaches it.
+    threshold
+        Rows with a probability above it are decided 1.
+    nfold, folds, groups, seed
+        The folds, as for :func:`pi_xgb.select`: ``groups`` here are rows that belong together, not those that are
+        compared.
+    n_boot, confidence
+        Draws for the intervals of the gap (0 for none), and how sure all intervals should be. Those of accuracy and
+        cost are normal, the cost's paired row by row; they tell how sure the numbers are for these models, and leave
+        out that other training rows would give other models.
+    n_jobs, progress
+        As for :func:`pi_xgb.select`.
+
+    Returns
+    -------
+    Frontier
+        The table, the choices, a plot, and :meth:`Frontier.train` for the model of a wanted gap.
+
+    Notes
+    -----
+    It costs ``nfold`` trainings for each weight and for plain XGBoost, and twice ``nfold`` for each wanted gap. A
+    weight that is chosen by its held-out gap will often show a slightly larger one on fresh rows: the best of several
+    is flattered.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> from pi_xgb.constraints import GroupParity
+    >>> data = pi_xgb.datasets.make_privileged(600, group_gap=2.0, seed=0)
+    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), GroupParity(data.group)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
+    >>> found = pi_xgb.frontier(params, dtrain, 20, constraint=parity, kl_weight=[2, 20], gap=0.2, nfold=3, n_boot=200)
+    >>> bool(found.table.loc[20.0, "statistical_parity"] < found.table.loc[0.0, "statistical_parity"] / 2)
+    True
+    >>> booster = found.train(dtrain, parity, gap=0.2)
+    """
+    weights, wanted = _weights(kl_weight), wanted_gaps(gap)
+    check_whole("num_boost_round", num_boost_round, 1)
+    check_bootstrap(n_boot, confidence)
+    jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
+    recipe = settled(params)
+    _check(recipe, dtrain, constraint)
+    together = checked_groups(groups, dtrain.num_row())
+    label = dtrain.get_label()
+    splits = splits_of(label, nfold, 1, folds, seed, classes=True, groups=together)
+    judged = np.unique(np.concatenate([split.test for split in splits]))
+    weight = dtrain.get_weight()[judged] if dtrain.get_weight().size else None
+    compared = Groups(constraint.group_of_rows[judged], pd.RangeIndex(len(constraint.groups)))
+    held_out = HeldOut(label[judged], weight, compared, constraint.gap, cut, n_boot, confidence, seed)
+    steps = (1 + len(weights) + _HALVINGS * len(wanted)) * len(splits)
+    with progress_bar(steps, "frontier", progress) as step:
+        students = Students(recipe, dtrain, int(num_boost_round), constraint, splits, jobs, step)
+        plain = students.scores(0.0)[judged]
+        found = {0.0: held_out.measure(plain)}
+
+        def measure(kl_weight: float) -> float:
+            if kl_weight not in found:
+                found[kl_weight] = held_out.measure(students.scores(kl_weight)[judged], plain)
+            return found[kl_weight][constraint.gap]
+
+        for one in weights:
+            measure(one)
+        for one in wanted:
+            _close_in(one, found, measure, constraint.gap)
+    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("kl_weight").sort_index()
+    return Frontier(table, constraint.gap, recipe, int(num_boost_round), wanted)
+
+
+@dataclasses.dataclass(frozen=True)
+class Students:
+    """The students of every fold, asked weight by weight."""
+
+    params: dict[str, Any]
+    dtrain: xgboost.DMatrix
+    rounds: int
+    constraint: BetweenGroups
+    splits: Sequence[Split]
+    jobs: int
+    step: Callable[[], Any]
+
+    def scores(self, kl_weight: float) -> Array:
+        """For every row that a fold holds out, the mean score of the students that did not see it."""
+        total, count = np.zeros(self.dtrain.num_row()), np.zeros(self.dtrain.num_row())
+        of_splits = in_threads(lambda split: self._of(split, kl_weight), self.splits, self.jobs)
+        for split, scores in zip(self.splits, of_splits, strict=True):
+            total[split.test] += scores
+            count[split.test] += 1
+        return (total / np.maximum(count, 1)).astype(np.float32)
+
+    def _of(self, split: Split, kl_weight: float) -> Array:
+        with exclusive(self.dtrain):
+            part, held_out = slice_rows(self.dtrain, split.train), slice_rows(self.dtrain, split.test)
+        taught: dict[str, Any] = (
+            {"teacher": self.constraint.take(split.train), "kl_weight": kl_weight} if kl_weight else {}
+        )
+        booster = train(self.params, part, self.rounds, verbose_eval=False, **taught)
+        self.step()
+        return booster.predict(held_out)
+
+
+def _weights(kl_weight: Any) -> list[float]:
+    values = list(kl_weight) if isinstance(kl_weight, Iterable) else [kl_weight]
+    positive = sorted({check_kl_weight(value) for value in values} - {0.0})
+    if not positive:
+        raise ValueError(
+            f"kl_weight has no value above 0: plain XGBoost is always there, give it something to compare with, for "
+            f"example kl_weight={KL_WEIGHTS}"
+        )
+    return positive
+
+
+def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
+    if isinstance(constraint, ByColumn):
+        raise TypeError(f"{constraint!r} names a column, which a DMatrix does not have: give it the groups of the rows")
+    if not isinstance(constraint, BetweenGroups):
+        raise TypeError(
+            "constraint must be GroupParity, EqualizedOdds or PrecisionParity with the groups of the training rows, "
+            f"whose gap can be measured, got {type(constraint).__name__}"
+        )
+    spec = Spec.read(params)
+    if spec.objective != "binary:logistic":
+        raise ValueError(
+            f"frontier is about decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
+        )
+    check_dmatrix(dtrain, "dtrain", spec.loss)
+    if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
+        raise TypeError(f"dtrain is a {type(dtrain).__name__}, which cannot be cut into folds: build a DMatrix")
+    spec.loss.check_labels(dtrain.get_label(), 0)
+    constraint.check(dtrain.num_row())
+    if not np.isin(dtrain.get_label(), (0, 1)).all():
+        raise ValueError("frontier counts right decisions, and needs labels 0 and 1, not probabilities")
+
+
+def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], float], gap: str) -> None:
+    """Try weights within the step in which the gap falls to what is wanted."""
+    for _ in range(_HALVINGS):
+        weights = sorted(found)
+        reached = [weight for weight in weights if found[weight][gap] <= wanted]
+        if not reached or reached[0] == 0:
+            return
+        before = weights[weights.index(reached[0]) - 1]
+        measure(math.sqrt(before * reached[0]) if before else reached[0] / 2)

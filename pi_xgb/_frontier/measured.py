@@ -1,0 +1,91 @@
+"""What one student is worth on rows held out: accuracy, the gap between groups, and what it costs, with intervals."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import Array
+from .._rows.groups import Groups
+from .._rows.vectors import as_scored
+from .._stats.bootstrap import interval, resamples
+from ..metrics import disparity_report
+from ..metrics._rates import RATES, UndefinedRateWarning, Values
+from ..metrics._scored import ScoredGroups
+
+PRECISION_GAP = "predictive_parity"
+
+
+class HeldOut(NamedTuple):
+    """Rows that judge, and how."""
+
+    label: Array
+    weight: Array | None
+    groups: Groups
+    gap: str
+    """The name of the difference between groups."""
+    threshold: float
+    n_boot: int
+    confidence: float
+    seed: int
+
+    def measure(self, scores: Array, plain: Array | None = None) -> dict[str, float]:
+        """Of these scores; ``plain`` are those of plain XGBoost, against which accuracy is lost."""
+        right = self._right(scores)
+        own = right if plain is None else self._right(plain)
+        found = {**self._mean("accuracy", right), **self._gap(scores), **self._mean("cost", own - right)}
+        return {name: float(value) for name, value in found.items()}
+
+    def _right(self, scores: Array) -> Values:
+        return np.asarray((scores > self.threshold) == (self.label > 0.5), np.float64)
+
+    def _mean(self, name: str, of_rows: Values) -> dict[str, float]:
+        """A weighted mean over rows with its normal interval; paired, since it is of differences row by row."""
+        from scipy.special import ndtri
+
+        weight = np.ones(len(of_rows)) if self.weight is None else self.weight.astype(np.float64)
+        mean = np.average(of_rows, weights=weight)
+        error = np.sqrt((weight**2 * (of_rows - mean) ** 2).sum()) / weight.sum()
+        half = float(ndtri((1 + self.confidence) / 2)) * error
+        return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+
+    def _gap(self, scores: Array) -> dict[str, float]:
+        measure = self._precision_gap if self.gap == PRECISION_GAP else self._reported_gap
+        value, low, high = measure(scores)
+        return {self.gap: value, f"{self.gap}_low": low, f"{self.gap}_high": high}
+
+    def _reported_gap(self, scores: Array) -> tuple[float, float, float]:
+        with warnings.catch_warnings():
+            # A group whose rate does not exist makes the gap NaN, and the table shows it.
+            warnings.simplefilter("ignore", UndefinedRateWarning)
+            table: Any = disparity_report(
+                self.label,
+                scores,
+                sensitive_features=self.groups.codes,
+                threshold=self.threshold,
+                sample_weight=self.weight,
+                metrics=[self.gap],
+                n_boot=self.n_boot,
+                confidence=self.confidence,
+                random_state=self.seed,
+            )
+        row = table.loc[self.gap]
+        return row["value"], row.get("low", np.nan), row.get("high", np.nan)
+
+    def _precision_gap(self, scores: Array) -> tuple[float, float, float]:
+        """The largest difference in precision, with a bootstrap interval around it."""
+        labels, scored, weights = as_scored(self.label, scores, self.weight)
+        rows = ScoredGroups(labels, scored, scored > self.threshold, weights, self.groups)
+
+        def gaps(multiplicity: Values) -> Values:
+            return np.asarray(np.ptp(RATES["precision"].of(rows.cells(multiplicity)), axis=-1))
+
+        value = gaps(np.ones((1, len(labels))))[0]
+        if not self.n_boot:
+            return value, np.nan, np.nan
+        drawn = np.concatenate([gaps(one) for one in resamples(len(labels), self.n_boot, self.seed)])
+        low, high = interval(drawn[:, None], self.confidence)
+        # A largest difference is pushed up by noise, in the resamples twice: its mirror image takes that back.
+        return value, max(0.0, 2 * value - high[0]), max(value, 2 * value - low[0])

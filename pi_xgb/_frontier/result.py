@@ -1,0 +1,116 @@
+"""What ``frontier`` found: a table, choices for wanted gaps, a picture, and the model of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+
+from .._core.train import train
+from .._plots.by_table import plot_frontier
+
+
+class Frontier:
+    """What :func:`frontier` found. It holds numbers only, nothing of the data.
+
+    Attributes
+    ----------
+    table
+        A row for each ``kl_weight``, 0 being plain XGBoost: ``accuracy``, the gap by its name, and ``cost``, what plain
+        XGBoost has more of accuracy. Each has an interval in the columns ending in ``_low`` and ``_high``.
+    gap
+        The name of the gap.
+    choices
+        For each wanted gap the row of the smallest weight that reaches it on held-out rows; NaN where none does.
+    """
+
+    def __init__(
+        self, table: pd.DataFrame, gap: str, params: dict[str, Any], rounds: int, wanted: Sequence[float]
+    ) -> None:
+        self.table, self.gap = table, gap
+        self._params, self._rounds, self._wanted = params, rounds, list(wanted)
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """A row for each wanted gap."""
+        weights = [self._reaching(one) for one in self._wanted]
+        rows = self.table.reindex([np.nan if weight is None else weight for weight in weights]).reset_index()
+        return rows.set_index(pd.Index(self._wanted, name="wanted"))
+
+    def at(self, gap: float) -> pd.Series[Any]:
+        """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight."""
+        (gap,) = wanted_gaps(gap)
+        weight = self._reaching(gap)
+        if weight is None:
+            raise ValueError(
+                f"no kl_weight reached a {self.gap} of {gap:g} on held-out rows, the smallest is "
+                f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, or more "
+                "rows"
+            )
+        row: pd.Series[Any] = self.table.loc[weight]  # type: ignore[assignment]  # one weight, one row
+        return row
+
+    def _reaching(self, gap: float) -> float | None:
+        reached = self.table.index[self.table[self.gap] <= gap]
+        return float(reached[0]) if len(reached) else None
+
+    def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:
+        """Train on all rows the student that :meth:`at` names for a gap.
+
+        Parameters
+        ----------
+        dtrain, constraint
+            As for :func:`frontier`.
+        gap
+            The wanted gap.
+        **keywords
+            Of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on.
+        """
+        weight = float(str(self.at(gap).name))
+        taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
+        return train(self._params, dtrain, self._rounds, **taught, **keywords)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Accuracy against the gap along ``kl_weight``, with intervals; needs matplotlib."""
+        shown = self.table.reset_index().assign(method="constraint")
+        return plot_frontier(shown, fairness=self.gap, ax=ax)
+
+    def __str__(self) -> str:
+        lines = [self._told(gap) for gap in self._wanted] or [
+            f"{self.gap} from {self.table[self.gap].iloc[0]:.3f} (plain XGBoost) to {self.table[self.gap].min():.3f}, "
+            f"accuracy from {self.table['accuracy'].iloc[0]:.3f} to {self.table['accuracy'].min():.3f}"
+        ]
+        return "\n".join(lines)
+
+    def _told(self, gap: float) -> str:
+        weight = self._reaching(gap)
+        if weight is None:
+            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
+        row: Any = self.table.loc[weight]
+
+        def shown(name: str) -> str:
+            return f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
+
+        return (
+            f"{self.gap} of at most {gap:g}: kl_weight {weight:.4g} has {shown(self.gap)} and costs {shown('cost')} of "
+            f"the accuracy of plain XGBoost, {self.table['accuracy'].iloc[0]:.3f}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Frontier: {self}>"
+
+
+def wanted_gaps(gap: Any) -> list[float]:
+    """Target gaps, none, one or several."""
+    values = [] if gap is None else list(gap) if isinstance(gap, Iterable) and not isinstance(gap, str) else [gap]
+    for value in values:
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 1:
+            raise ValueError(
+                f"gap must be numbers between 0 and 1, differences between rates, got {value!r}: five percentage "
+                "points are 0.05"
+            )
+    return [float(value) for value in values]

@@ -1,0 +1,89 @@
+"""Trees and forests of scikit-learn, read as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._xgb.trees import ALL_OUTPUTS, MAX_LEAF_IDS, Array, Forest, Tree, forest_of
+
+
+def has_trees(model: Any) -> bool:
+    """Whether a model is a fitted tree of scikit-learn, or consists of such with a leaf per row each."""
+    if not hasattr(model, "apply"):
+        return False
+    members = getattr(model, "estimators_", None)
+    return hasattr(model, "tree_") or (
+        members is not None and all(hasattr(tree, "tree_") for tree in np.ravel(members))
+    )
+
+
+class SklearnSubject:
+    """What fair importance looks at in a scikit-learn model: a tree, a forest, or gradient boosting."""
+
+    begin = 0
+    predictions = surrogate = None
+    objective = ""
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._model, self._X = model, X
+        # Gradient boosting has a row of trees per round, one for each class but for two classes.
+        members = np.asarray(getattr(model, "estimators_", [model]), dtype=object)
+        self.n_rounds = self.end = len(members)
+        self._per_class = members.ndim == 2 and members.shape[1] > 1
+        self._members = members.ravel()
+        self.n_trees = self._members.size
+        self.n_features = int(model.n_features_in_)
+        if isinstance(getattr(model, "classes_", None), list) or getattr(model, "n_outputs_", 1) > 1:
+            raise ValueError("a scikit-learn model of several outputs cannot be read: pass one output's predictions")
+        classes = getattr(model, "classes_", None)
+        self.classes = None if classes is None else np.asarray(classes)
+        self.n_outputs = 1 if classes is None or len(classes) <= 2 else len(classes)
+        self.output_kind = "target" if classes is None else "class"
+        self.output_names = [str(name) for name in (range(self.n_outputs) if classes is None else classes)]
+        leaves = np.asarray(model.apply(X))
+        self._leaves = leaves.reshape(len(leaves), -1).astype(np.intp)
+        self.n_rows = len(leaves)
+        self.weights = np.empty(0)
+
+    @property
+    def features(self) -> Sequence[str]:
+        """The names that the model was trained with, else f0, f1, ..."""
+        names = getattr(self._model, "feature_names_in_", None)
+        return [f"f{i}" for i in range(self.n_features)] if names is None else [str(name) for name in names]
+
+    def forests(self) -> Iterator[tuple[Forest, Array]]:
+        """The trees, and in which leaf each row ends; scikit-learn has them all at once."""
+        per_pass = max(1, MAX_LEAF_IDS // self.n_rows)
+        for start in range(0, self.n_trees, per_pass):
+            trees = [self._tree(i) for i in range(start, min(start + per_pass, self.n_trees))]
+            yield forest_of(trees, self.n_outputs), self._leaves[:, start : start + per_pass]
+
+    def mean(self) -> Array:
+        """Its predictions, ``(n, K)``."""
+        if self.classes is None:
+            return np.asarray(self._model.predict(self._X), dtype=np.float64).reshape(-1, 1)
+        answer = np.asarray(self._model.predict_proba(self._X), dtype=np.float64)
+        return answer if self.n_outputs > 1 else answer[:, -1:]
+
+    def gain(self, kind: str) -> Array:
+        """The decrease in impurity by feature, as an average over its splits or as a sum."""
+        total, splits = np.zeros(self.n_features), np.zeros(self.n_features)
+        for member in self._members:
+            tree = member.tree_
+            split = np.flatnonzero(tree.children_left >= 0)
+            left, right = tree.children_left[split], tree.children_right[split]
+            rows = tree.weighted_n_node_samples * tree.impurity
+            decrease = (rows[split] - rows[left] - rows[right]) / tree.weighted_n_node_samples[0]
+            np.add.at(total, tree.feature[split], decrease)
+            np.add.at(splits, tree.feature[split], 1)
+        return total if kind == "total_gain" else total / np.maximum(splits, 1)
+
+    def _tree(self, i: int) -> Tree:
+        tree = self._members[i].tree_
+        output = i % self.n_outputs if self._per_class else ALL_OUTPUTS
+        feature = np.where(tree.children_left < 0, 0, tree.feature).astype(np.intp)
+        left, right = tree.children_left.astype(np.intp), tree.children_right.astype(np.intp)
+        return Tree(left, right, feature, output, 1.0)

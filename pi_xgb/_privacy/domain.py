@@ -1,0 +1,141 @@
+"""What privileged values may be, as their owner declared it: nothing about them is learned from the data itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._rows.checks import check_lengths
+from .._rows.names import describe
+from .._rows.tables import as_frame, as_table
+
+
+class Numbers:
+    """A column of numbers in a range; what lies beyond an end counts as that end."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+
+    def read(self, column: pd.Series[Any], name: Any) -> NDArray[np.float64]:
+        """The column within the range."""
+        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
+        if np.isnan(values).any():
+            odd = column[np.isnan(values)].iloc[0]
+            raise TypeError(
+                f"the column {name!r} of z is declared as numbers from {self.low:g} to {self.high:g}, and has "
+                f"{odd!r}: declare its categories as a list"
+            )
+        return np.asarray(np.clip(values, self.low, self.high))
+
+    def cells(self, values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+        """Which of so many bins of equal width each value is in."""
+        share = (values - self.low) / (self.high - self.low)
+        return np.minimum((share * bins).astype(np.int64), bins - 1)
+
+    def size(self, bins: int) -> int:
+        """How many cells there are."""
+        return bins
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where values as they are read lie."""
+        return self.low, self.high
+
+
+class Categories:
+    """A column of declared categories, read as their numbers."""
+
+    def __init__(self, names: list[Any]) -> None:
+        self.names = names
+
+    def read(self, column: pd.Series[Any], name: Any) -> NDArray[np.float64]:
+        """The number of each row's category."""
+        codes = pd.Index(self.names).get_indexer(pd.Index(column.astype(object)))
+        if (codes < 0).any():
+            odd = column[codes < 0].iloc[0]
+            raise ValueError(
+                f"the column {name!r} of z has {odd!r}, which is not among its declared categories "
+                f"{describe(self.names)}: declare all that there may be, or a range of numbers as a pair, (low, high)"
+            )
+        return np.asarray(codes, dtype=np.float64)
+
+    def cells(self, values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+        """The category itself."""
+        return values.astype(np.int64)
+
+    def size(self, bins: int) -> int:
+        """How many categories there are."""
+        return len(self.names)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where values as they are read lie, each category in the middle of a part of its own."""
+        return -0.5, len(self.names) - 0.5
+
+
+class Domain:
+    """The declared domain of every column of z."""
+
+    def __init__(self, bounds: Any) -> None:
+        if not isinstance(bounds, Mapping) or not bounds:
+            raise ValueError(
+                f"bounds must say of each column of z what may be in it, got {bounds!r}: a pair (low, high) for "
+                "numbers, a list for categories, for example {'age': (0, 110), 'ward': ['a', 'b']}. Were they read "
+                "from the data, they would give rows away"
+            )
+        self.columns = {name: _column(name, declared) for name, declared in bounds.items()}
+
+    def read(self, z: Any) -> NDArray[np.float64]:
+        """The columns of z as numbers within their bounds, in the order of the declaration."""
+        frame = as_frame(as_table(z, "z"))
+        check_no_gaps(frame)
+        unknown = [name for name in frame.columns if name not in self.columns]
+        absent = [name for name in self.columns if name not in frame.columns]
+        if unknown or absent:
+            what = f"bounds for {describe(unknown)}" if unknown else f"the columns {describe(absent)} in z"
+            raise ValueError(
+                f"z has the columns {describe(frame.columns)}, and there are no {what}: every column needs bounds "
+                "that are known without looking at the data"
+            )
+        return np.column_stack([column.read(frame[name], name) for name, column in self.columns.items()])
+
+
+def check_no_gaps(frame: pd.DataFrame) -> None:
+    """A gap says something of its row too, and no mechanism here accounts for it."""
+    gaps = frame.isna().sum()
+    if gaps.any():
+        name = gaps.index[gaps > 0][0]
+        raise ValueError(
+            f"the column {name!r} of z has {gaps[name]} missing values: that a value is missing is a privileged value "
+            "as well. Fill it by a rule that does not look at other rows, or make 'missing' a category and declare it"
+        )
+
+
+def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
+    """As many privileged rows as labels."""
+    check_lengths(z=len(frame), y=n_rows)
+
+
+def _column(name: Any, declared: Any) -> Numbers | Categories:
+    if isinstance(declared, tuple):
+        if len(declared) != 2 or not all(_is_number(end) for end in declared) or not declared[0] < declared[1]:
+            raise ValueError(
+                f"the bounds of {name!r} must be a pair of finite numbers (low, high) with low < high, got "
+                f"{declared!r}: categories are a list"
+            )
+        return Numbers(float(declared[0]), float(declared[1]))
+    names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
+    if len(names) < 2 or pd.isna(pd.Series(names, dtype=object)).any() or len(set(names)) < len(names):
+        raise ValueError(
+            f"the bounds of {name!r} must be a pair (low, high) for numbers, or a list of at least two different "
+            f"categories, got {declared!r}"
+        )
+    return Categories(names)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))

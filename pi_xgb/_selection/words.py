@@ -1,0 +1,32 @@
+"""Gains in words: which score, which way is better, by how much and how sure."""
+
+from __future__ import annotations
+
+from .._stats.paired import Interval
+from .scores import Score
+
+_NAMES = {
+    **dict.fromkeys(("logloss", "mlogloss"), "log loss"),
+    **dict.fromkeys(("error", "merror"), "error rate"),
+    **{name: name.upper() for name in ("auc", "rmse", "mae")},
+}
+
+
+def name_of(score: Score) -> str:
+    """What a reader calls the score."""
+    return _NAMES.get(score.name, score.name)
+
+
+def in_words(score: Score, gain: Interval) -> str:
+    """A gain as a change of its score; in the interval more is better, whichever way the score points.
+
+    Examples
+    --------
+    >>> in_words(Score("logloss", maximised=False), Interval(0.01, 0.02, -0.037, 0.058))
+    'log loss lower by 0.0100 [-0.0370, +0.0580]'
+    >>> in_words(Score("auc", maximised=True), Interval(-0.01, 0.02, -0.058, 0.037))
+    'AUC lower by 0.0100, not higher [-0.0580, +0.0370]'
+    """
+    better, worse = ("higher", "lower") if score.maximised else ("lower", "higher")
+    way = f"{better} by {gain.mean:.4f}" if gain.mean >= 0 else f"{worse} by {-gain.mean:.4f}, not {better}"
+    return f"{name_of(score)} {way} [{gain.low:+.4f}, {gain.high:+.4f}]"

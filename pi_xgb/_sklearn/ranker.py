@@ -1,0 +1,122 @@
+"""The ranker: XGBoost's own, whose ``fit`` ends in ``pi_xgb.train``."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import pandas as pd
+import xgboost
+
+from .._rows.alongside import check_orders
+from .._rows.views import divide
+from .estimators import PrivilegedXGBModel
+
+_QID = "qid"
+
+
+class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
+    """``XGBRanker`` with a teacher that sees features which exist at training time only: clicks, time spent, sales.
+
+    All parameters, attributes and methods of ``xgboost.XGBRanker`` mean what they mean there, and without a teacher, or
+    with ``kl_weight=0``, the model is its model to the bit. A teacher can guide ``objective="rank:ndcg"``, the default,
+    with ``ndcg_exp_gain=False``, and ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
+    ``score`` as well.
+
+    Parameters
+    ----------
+    method, kl_weight, teacher, crossfit, teacher_params, engine, privileged_features
+        As for :class:`PrivilegedXGBClassifier`. Queries are cross-fitted as a whole; ``"jpib"`` and constraints cannot
+        teach rankings. An estimator as teacher needs ``predict``, of which the order counts.
+    **kwargs
+        The parameters of ``xgboost.XGBRanker``.
+
+    Examples
+    --------
+    >>> import numpy as np, pi_xgb
+    >>> from pi_xgb.sklearn import PrivilegedXGBRanker
+    >>> data = pi_xgb.datasets.make_privileged(400, seed=0)
+    >>> qid = np.arange(400) // 10
+    >>> model = PrivilegedXGBRanker(n_estimators=20, ndcg_exp_gain=False, crossfit=5, n_jobs=1)
+    >>> model.fit(data.x, data.y, qid=qid, privileged=data.z).predict(data.x).shape
+    (400,)
+    >>> bool(model.score(data.x.assign(qid=qid), data.y) > 0.7)
+    True
+    """
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        privileged: Any = None,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Any = None,
+        eval_group: Any = None,
+        eval_qid: Any = None,
+        eval_privileged: Any = None,
+        verbose: bool | int | None = False,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Any = None,
+        base_margin_eval_set: Any = None,
+        feature_weights: Any = None,
+    ) -> Self:
+        """Fit the student on X and y, guided by a teacher that sees the privileged columns.
+
+        Parameters
+        ----------
+        X, y, privileged, crossfit_groups, eval_set, eval_privileged
+            As for :class:`PrivilegedXGBClassifier`. Queries whose y is missing are taught by the teacher alone.
+        group, qid, eval_group, eval_qid, sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set,
+        base_margin_eval_set, feature_weights
+            As for ``xgboost.XGBRanker``. Weights are those of queries.
+        teacher_weight
+            One number of at least 0 per row, the same in all rows of a query, or 0.
+        """
+        if qid is None and group is None:
+            X, qid, eval_set, eval_qid = _without_qid(X, eval_set, eval_qid)
+        check_orders(X, "X", {"qid": qid})
+        return self._fit(
+            X,
+            y,
+            divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
+            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
+            {"base_margin": base_margin},
+            {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set},
+            group=group,
+            qid=qid,
+            sample_weight=sample_weight,
+            eval_group=eval_group,
+            eval_qid=eval_qid,
+            verbose=verbose,
+            xgb_model=xgb_model,
+            feature_weights=feature_weights,
+        )
+
+    def score(self, X: Any, y: Any) -> float:
+        """The last evaluation metric, as ``XGBRanker`` has it; privileged columns in X are left out."""
+        if self.privileged_features is None or not _has_qid(X):
+            return float(super().score(self._student_part(X), y))
+        return float(super().score(self._student_part(X.drop(columns=_QID)).assign(**{_QID: X[_QID]}), y))
+
+
+def _has_qid(X: Any) -> bool:
+    return isinstance(X, pd.DataFrame) and _QID in X.columns
+
+
+def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, Any]:
+    """The tables without their columns of query numbers, which no teacher should see, and these."""
+    if not _has_qid(X):
+        return X, None, eval_set, eval_qid
+    student = X.drop(columns=_QID)
+    if eval_set is not None and eval_qid is None:
+        eval_qid = [X_i[_QID] if _has_qid(X_i) else None for X_i, _ in eval_set]
+        # The training rows again must stay one object, by which XGBoost recognises them.
+        eval_set = [
+            (student if X_i is X else X_i.drop(columns=_QID) if _has_qid(X_i) else X_i, y_i) for X_i, y_i in eval_set
+        ]
+    return student, X[_QID], eval_set, eval_qid

@@ -1,0 +1,106 @@
+"""How much of a difference between groups could be chance: null, p-value, interval, and the pair that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._rows.checks import check_whole
+from .._rows.groups import Groups
+from .._rows.names import in_words
+from .._rows.vectors import Bools, Floats
+from .._stats.gaps import LEAST_DRAWS, limits, p_value
+from ._abroca import RankedGroups
+from ._curve_noise import Curves, curves_of
+from ._disparities import GAPS
+from ._rate_noise import Rates, rates_of
+from ._rates import RATES, Decisions, Values
+
+N_NULL = 1999
+
+Told = dict[str, Any]
+
+UNKNOWN: Told = {
+    "low": np.nan, "high": np.nan, "corrected": np.nan, "chance": np.nan, "p_value": np.nan, "between": ""
+}  # fmt: skip
+"""What is said of a gap that does not exist."""
+
+
+def check_null(n_null: Any) -> None:
+    """Enough draws to tell something from chance, or none."""
+    check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
+    if 0 < n_null < LEAST_DRAWS:
+        raise ValueError(
+            f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: so few draws cannot tell a gap from chance; "
+            f"{N_NULL} is usual"
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows between whose groups there is a gap."""
+
+    labels: Bools
+    scores: Floats
+    selected: Bools
+    weights: Values | None
+    groups: Groups
+
+    def decisions(self) -> Decisions:
+        """Without their scores."""
+        return Decisions(self.labels, self.selected, self.weights, self.groups)
+
+    def comparable(self, name: str) -> Rows:
+        """The rows of the groups that have what the metric compares."""
+        cells = self.decisions().cells()
+        rates = [RATES[rate] for rate in GAPS.get(name, ("true_positive_rate", "false_positive_rate"))]
+        there: Bools = np.isfinite(np.stack([rate.of(cells) for rate in rates])).min(axis=0)
+        if there.all():
+            return self
+        rows = there[self.groups.codes]
+        codes = (np.cumsum(there) - 1)[self.groups.codes[rows]]
+        weights = None if self.weights is None else self.weights[rows]
+        groups = Groups(codes, self.groups.names[there])
+        return Rows(self.labels[rows], self.scores[rows], self.selected[rows], weights, groups)
+
+    def gap(self, name: str, method: str) -> Rates | Curves:
+        """What the metric compares, with its noise."""
+        if name in GAPS:
+            return rates_of(self.decisions(), name, method)
+        weight = np.ones(self.labels.size) if self.weights is None else self.weights
+        ranked = RankedGroups(self.labels, self.scores, self.groups)
+        return curves_of(self.labels, self.scores, ranked, weight, self.groups.codes, against_rest=method == "to_rest")
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many draws of each kind, and how sure an interval should be."""
+
+    n_boot: int
+    n_null: int
+    confidence: float
+
+    def of(self, rows: Rows, name: str, method: str, generator: np.random.Generator) -> Told:
+        """All that is said of a gap besides its value."""
+        rows = rows.comparable(name)
+        gap = rows.gap(name, method)
+        told = dict(UNKNOWN, between=_in_words(gap.furthest(), rows.groups.names))
+        if self.n_null:
+            null = gap.without_gap(gap.draws(self.n_null), generator)
+            told |= {"chance": float(null.mean()), "p_value": p_value(null, gap.seen())}
+        if self.n_boot:
+            n_draws = gap.draws(self.n_boot)
+            crowded, plain = gap.crowded(n_draws, generator), gap.plain(n_draws, generator)
+            told |= limits(gap.value, crowded, plain, self.confidence)._asdict()
+            # One answer to whether there is a gap at all: the test's, which is exact.
+            if self.n_null and told["p_value"] > 1 - self.confidence:
+                told["low"] = 0.0
+        return told
+
+
+def _in_words(pair: tuple[int, int | None], names: pd.Index) -> str:
+    one, other = pair
+    return f"{in_words(names[one])} – {'the rest' if other is None else in_words(names[other])}"

@@ -1,0 +1,22 @@
+"""Teachers whose answers keep a promise of differential privacy, and attacks that try whether they do.
+
+:class:`PrivateTeacher` promises that the privileged values of any one row hardly change the chances of any trained
+model (see docs/privacy.md for the exact words, the proof, and what is not promised). :func:`audit` attacks a way of
+training, private or not, and reports what epsilon it has at least.
+
+Examples
+--------
+>>> import pi_xgb, xgboost as xgb
+>>> from pi_xgb.privacy import PrivateTeacher
+>>> data = pi_xgb.datasets.make_privileged(1000, n_privileged=2, seed=0)
+>>> teacher = PrivateTeacher(2.0, 1e-6, bounds={"z0": (-3, 3), "z1": (-3, 3)}, bins=4).fit(data.z, data.y)
+>>> teacher.values.shape, teacher.budget.model.epsilon, teacher.budget.rows.epsilon
+((1000,), 1.0, 1.0)
+"""
+
+from __future__ import annotations
+
+from ._privacy.audit import Audit, audit
+from ._privacy.teacher import PrivateTeacher
+
+__all__ = ["Audit", "PrivateTeacher", "audit"]

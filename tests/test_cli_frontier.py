@@ -1,0 +1,150 @@
+"""Constraints on the command line: the models of Python, the frontier's table and model, and words for bad input."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from helpers_cli import PARAMS, QUICK, files, one_thread, refused, works  # noqa: F401
+
+import pi_xgb
+from pi_xgb.constraints import EqualizedOdds, GroupParity, PrecisionParity
+
+LABEL = ["--label", "y", *QUICK, "--drop", "w,q,ill,colour,flag"]
+NAMES = ["x0", "x1", "x2"]
+
+
+def model(name):
+    return xgb.Booster(model_file=name)
+
+
+def dumps(booster):
+    return booster.get_dump(with_stats=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "constraint"), [("parity", GroupParity), ("odds", EqualizedOdds), ("precision", PrecisionParity)]
+)
+def test_train_with_a_constraint_is_train_with_a_constraint(files, kind, constraint):  # noqa: F811
+    works("train", "train.csv", *LABEL, "--drop", "z0,z1", "--constraint", f"{kind}:sex=5", "--out", "m.ubj")
+    rows = files[0]
+    dtrain = xgb.DMatrix(rows[NAMES], rows.y)
+    by_hand = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(constraint(rows.sex), 5.0)])
+    # The column of the groups is no feature, and the model is that of Python.
+    assert model("m.ubj").feature_names == NAMES
+    assert dumps(model("m.ubj")) == dumps(by_hand)
+
+
+def test_a_constraint_beside_privileged_columns(files):  # noqa: F811
+    guided = ["--privileged", "z0,z1", "--kl-weight", "2", "--crossfit", "3"]
+    works("train", "train.csv", *LABEL, *guided, "--constraint", "parity:sex=5", "--out", "m.ubj")
+    rows = files[0]
+    dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
+    teacher = pi_xgb.fit_teacher(PARAMS, privileged, 6, crossfit=3)
+    by_hand = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(teacher, 2.0), (GroupParity(rows.sex), 5.0)])
+    assert dumps(model("m.ubj")) == dumps(by_hand)
+    # The column may be privileged as well: then the teacher sees it, and the student does not.
+    both = ["--privileged", "z0,z1,sex", "--constraint", "parity:sex=5", "--out", "both.ubj"]
+    works("train", "train.csv", *LABEL, *both)
+    assert model("both.ubj").feature_names == NAMES
+
+
+def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
+    chosen = [
+        "--method",
+        "kbpib",
+        "--teacher",
+        "privileged",
+        "--crossfit",
+        "3",
+        "--kl-weight",
+        "1",
+        "--folds",
+        "3",
+        "--repeats",
+        "1",
+    ]
+    constrained = ["--constraint", "parity:sex=20", "--format", "csv", "--out", "m.ubj"]
+    works("tune", "train.csv", *LABEL, "--privileged", "z0,z1", *chosen, *constrained)
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=0)
+    rows = files[0]
+    dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
+    keywords = {"privileged": privileged, "constraints": [(GroupParity(rows.sex), 20.0)]}
+    selection = pi_xgb.select(
+        PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="privileged", crossfit=3, kl_weight=1, nfold=3, repeats=1
+    )
+    np.testing.assert_allclose(shown["score"], selection.summary["score"], rtol=1e-6)
+    assert dumps(model("m.ubj")) == dumps(selection.train(dtrain, **keywords))
+    # Plain XGBoost is constrained, too: its score is not that of a selection without constraints.
+    free = pi_xgb.select(
+        PARAMS, dtrain, 6, privileged=privileged, method="kbpib", teacher="privileged", kl_weight=1, nfold=3, repeats=1
+    )
+    assert free.summary.loc["plain", "score"] != selection.summary.loc["plain", "score"]
+    with pytest.raises(ValueError, match="was cross-validated with constraints"):
+        selection.train(dtrain, privileged=privileged)
+    if selection.candidate == "plain":
+        by_hand = pi_xgb.train(
+            PARAMS, dtrain, selection.choice["num_boost_round"], teacher=[(GroupParity(rows.sex), 20.0)]
+        )
+        assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
+
+
+def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
+    asked = ["--constraint", "parity:sex", "--kl-weight", "3,30", "--gap", "0.9", "--folds", "3", "--n-boot", "100"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked, "--format", "csv", "--out", "m.ubj")
+    out, err = capsys.readouterr()
+    rows = files[0]
+    dtrain, parity = xgb.DMatrix(rows[NAMES], rows.y), GroupParity(rows.sex)
+    found = pi_xgb.frontier(PARAMS, dtrain, 6, constraint=parity, kl_weight=[3, 30], gap=0.9, nfold=3, n_boot=100)
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out), index_col=0), found.table)
+    assert str(found) in err
+    assert dumps(model("m.ubj")) == dumps(found.train(dtrain, parity, gap=0.9))
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    assert "statistical_parity" in capsys.readouterr().out
+
+
+def test_the_frontier_draws(files):  # noqa: F811
+    pytest.importorskip("matplotlib")
+    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.png"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    with open("f.png", "rb") as picture:
+        assert picture.read(4) == b"\x89PNG"
+
+
+FRONTIER = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1"]
+TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
+        ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
+        ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
+        ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
+        (
+            [*TRAIN, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"],
+            "parity:sex and odds:sex, which contradict each other",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F811
+    refused(capsys, words, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
+        ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
+        ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),
+        ([*TRAIN, "--constraint", "parity:sex=-1"], "at least 0, got '-1'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(files, capsys, arguments, words):  # noqa: F811
+    with pytest.raises(SystemExit):
+        works(*arguments)
+    assert words in capsys.readouterr().err

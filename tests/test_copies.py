@@ -1,0 +1,474 @@
+"""Objectives that are taught by copies: the model is plain XGBoost's on the stacked rows, to the bit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from hypothesis import given
+from hypothesis import strategies as st
+from xgboost.collective import CommunicatorContext
+from xgboost.tracker import RabitTracker
+
+import pi_xgb
+from pi_xgb._core.losses import LOSSES
+
+NUMBERS = [name for name, loss in LOSSES.items() if loss.engines == ("copies",) and not loss.by_query]
+RANKINGS = [name for name, loss in LOSSES.items() if loss.by_query]
+OWN = {
+    "reg:quantileerror": {"quantile_alpha": 0.7},
+    "survival:aft": {"aft_loss_distribution_scale": 0.8},
+    "rank:ndcg": {"ndcg_exp_gain": False},
+}
+
+
+class Rows(NamedTuple):
+    """Rows with gaps in x, two kinds of label, weights of rows or queries, and what a teacher says."""
+
+    x: np.ndarray
+    z: np.ndarray
+    fields: dict[str, np.ndarray]
+    weight: np.ndarray
+    q: np.ndarray
+    labelled: np.ndarray
+    teacher_weight: np.ndarray
+    qid: np.ndarray | None
+
+    def matrix(self, values: Any = None, **more: Any) -> xgb.DMatrix:
+        kind = more.pop("kind", xgb.DMatrix)
+        return kind(self.x if values is None else values, **self.fields, weight=self.weight, qid=self.qid, **more)
+
+
+def make(objective: str, n: int = 300, seed: int = 0) -> Rows:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 4)).astype(np.float32)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    z = rng.normal(size=(n, 2)).astype(np.float32)
+    signal = np.nan_to_num(x[:, 0]) + z[:, 0]
+    noisy = signal + 0.5 * rng.normal(size=n)
+    if objective in RANKINGS:
+        qid = np.repeat(np.arange(n // 10), 10)
+        fields = {"label": np.clip(np.round(noisy + 1), 0, 4)}
+        of_query = [rng.uniform(0.5, 2, n // 10), rng.random(n // 10) < 0.6, rng.uniform(0.5, 2, n // 10)]
+        weight, labelled, teacher_weight = of_query[0].astype(np.float32), of_query[1][qid], of_query[2][qid]
+        labelled[::17] = True  # some queries are known in part
+        teacher_weight[labelled & (np.arange(n) % 7 == 0)] = 0
+        return Rows(x, z, fields, weight, np.clip(signal + 1, 0, 4), labelled, teacher_weight, qid)
+    y = np.exp(noisy / 2)
+    fields = {"label": y}
+    if objective == "survival:aft":
+        fields = {"label_lower_bound": y, "label_upper_bound": np.where(rng.random(n) < 0.3, np.inf, y)}
+    weight, teacher_weight = rng.uniform(0.2, 3, n).astype(np.float32), rng.uniform(0.5, 2, n)
+    labelled = rng.random(n) < 0.6
+    teacher_weight[labelled & (np.arange(n) % 7 == 0)] = 0
+    return Rows(x, z, fields, weight, np.exp(signal / 2), labelled, teacher_weight, None)
+
+
+def params_of(objective: str, **more: Any) -> dict[str, Any]:
+    return {"objective": objective, "max_depth": 3, "nthread": 1, **OWN.get(objective, {}), **more}
+
+
+def stack_by_hand(
+    rows: Rows, parts: list[tuple[np.ndarray, np.ndarray | None, np.ndarray]], values: Any, ref: xgb.DMatrix | None
+) -> tuple[xgb.DMatrix, float]:
+    """Rows, what is said of them and what they weigh, one part under another; how the mean weight has changed."""
+    chosen = np.concatenate([np.flatnonzero(known) for known, _, _ in parts])
+    fields = {
+        name: np.concatenate([(own if said is None else said)[known] for known, said, _ in parts])
+        for name, own in rows.fields.items()
+    }
+    table = values.iloc[chosen] if isinstance(values, pd.DataFrame) else values[chosen]
+    cut = {}
+    kind = xgb.DMatrix
+    if ref is not None:
+        kind, cut = xgb.QuantileDMatrix, {"ref": ref, "max_bin": ref.max_bin}
+    if rows.qid is None:
+        weight = np.concatenate([(rows.weight * counts)[known] for known, _, counts in parts])
+        return kind(table, **fields, weight=weight, enable_categorical=True, **cut), 1.0
+    qid, weight, n_labelled = [], [], 0
+    for part, (known, _, counts) in enumerate(parts):
+        its = rows.qid[known]
+        qid.append(its + 1000 * part)
+        weight.append([rows.weight[one] * counts[known][its == one][0] for one in np.unique(its)])
+        n_labelled = n_labelled or len(weight[0])
+    weights = np.concatenate(weight)
+    matrix = kind(table, **fields, qid=np.concatenate(qid), weight=weights, enable_categorical=True, **cut)
+    return matrix, weights[:n_labelled].mean() / weights.mean()
+
+
+def parts_of(rows: Rows, kl_weight: float) -> list[tuple[np.ndarray, np.ndarray | None, np.ndarray]]:
+    counts = kl_weight * rows.teacher_weight
+    return [(rows.labelled, None, np.ones(len(rows.x))), (counts > 0, rows.q, counts)]
+
+
+def with_penalties(params: dict[str, Any], scale: float) -> dict[str, Any]:
+    """Penalties for gradients that are ``scale`` times as large."""
+    return params if scale == 1 else {**params, "reg_lambda": scale, "min_child_weight": scale}
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+@pytest.mark.parametrize(
+    "more", [{}, {"tree_method": "exact"}, {"tree_method": "approx"}, {"subsample": 0.7, "max_bin": 16}], ids=str
+)
+def test_copies_are_the_stack_that_plain_xgboost_trains_on(objective: str, more: dict[str, Any]) -> None:
+    rows, params = make(objective), params_of(objective, **more)
+    dtrain = rows.matrix()
+    told = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    student = pi_xgb.train(params, dtrain, 6, teacher=rows.q, **told)
+    ref = None if "tree_method" in more else rows.matrix(kind=xgb.QuantileDMatrix, max_bin=more.get("max_bin", 256))
+    stack, scale = stack_by_hand(rows, parts_of(rows, 2.0), rows.x, ref)
+    theirs = xgb.train(with_penalties(params, scale), stack, 6)
+    test = xgb.DMatrix(rows.x)
+    close = {"rtol": 0} if scale == 1 else {"rtol": 1e-5, "atol": 1e-6}
+    np.testing.assert_allclose(student.predict(test), theirs.predict(test), **close)
+    assert student.attr("pi_xgb_engine") == "copies"
+    assert len(set(student.predict(test))) > 10
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+def test_at_kl_weight_0_the_model_is_xgboosts(objective: str) -> None:
+    rows = make(objective)
+    # With the default gain too, which no teacher could speak of.
+    params = {"objective": objective, "nthread": 1}
+    if objective == "reg:quantileerror":
+        params["quantile_alpha"] = [0.2, 0.8]
+    dtrain, privileged = rows.matrix(), rows.matrix(rows.z)
+    for keywords in ({}, {"privileged": privileged, "kl_weight": 0.0}, {"teacher": rows.q, "kl_weight": 0.0}):
+        ours = pi_xgb.train(params, dtrain, 4, **keywords)
+        assert ours.save_raw() == xgb.train(params, dtrain, 4).save_raw()
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+def test_a_small_kl_weight_is_nearly_the_plain_model(objective: str) -> None:
+    # XGBoost divides the weights of queries by their mean: copies that weigh nothing would halve the penalties.
+    rows, params = make(objective), params_of(objective)
+    dtrain = rows.matrix()
+    nearly = pi_xgb.train(params, dtrain, 5, teacher=rows.q, kl_weight=1e-9)
+    test = xgb.DMatrix(rows.x)
+    np.testing.assert_allclose(nearly.predict(test), xgb.train(params, dtrain, 5).predict(test), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "rank:ndcg"])
+def test_categories_and_quantiles_and_gaps_are_copied(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    kinds = pd.Categorical(np.array(["red", "green", "blue"])[np.digitize(rows.z[:, 0], [-0.5, 0.5])])
+    table = pd.DataFrame(rows.x, columns=list("abcd")).assign(kind=kinds)
+    table.loc[::7, "kind"] = None
+    shown = table.copy()
+    shown["kind"] = shown["kind"].cat.reorder_categories(["green", "red", "blue"])  # other numbers, the same rows
+    params["max_cat_to_onehot"] = 2
+    told = {"teacher": rows.q, "kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    for kind in (xgb.DMatrix, xgb.QuantileDMatrix):
+        dtrain = rows.matrix(table, kind=kind, enable_categorical=True)
+        student = pi_xgb.train(params, dtrain, 6, **told)
+        ref = rows.matrix(table, kind=xgb.QuantileDMatrix, enable_categorical=True)
+        stack, scale = stack_by_hand(rows, parts_of(rows, 2.0), table, ref)
+        theirs = xgb.train(with_penalties(params, scale), stack, 6)
+        for asked in (table, shown):
+            test = xgb.DMatrix(asked, enable_categorical=True)
+            np.testing.assert_allclose(student.predict(test), theirs.predict(test), rtol=1e-5)
+        assert student.feature_types == theirs.feature_types == ["float"] * 4 + ["c"]
+        assert any("kind" in dump for dump in student.get_dump())
+
+
+def test_columns_and_margins_come_along() -> None:
+    rows, params = make("survival:aft"), params_of("survival:aft", colsample_bytree=0.5)
+    more = {"base_margin": rows.x[:, 1].copy(), "feature_weights": [0.0, 1.0, 1.0, 5.0]}
+    more["base_margin"][np.isnan(more["base_margin"])] = 0
+    dtrain = rows.matrix(**more)
+    student = pi_xgb.train(params, dtrain, 6, teacher=rows.q, kl_weight=1.0)
+    stack, _ = stack_by_hand(
+        rows,
+        [(rows.q > 0, None, np.ones(300)), (rows.q > 0, rows.q, np.ones(300))],
+        rows.x,
+        rows.matrix(kind=xgb.QuantileDMatrix),
+    )
+    stack.set_base_margin(np.tile(more["base_margin"], 2))
+    stack.set_info(feature_weights=more["feature_weights"])
+    test = xgb.DMatrix(rows.x)
+    np.testing.assert_array_equal(student.predict(test), xgb.train(params, stack, 6).predict(test))
+    assert "f0" not in student.get_score()
+
+
+def snapshot(matrix: xgb.DMatrix) -> list[Any]:
+    names = ("label", "weight", "base_margin", "label_lower_bound", "label_upper_bound")
+    return [*(matrix.get_float_info(name).tolist() for name in names), matrix.get_uint_info("group_ptr").tolist()]
+
+
+@pytest.mark.parametrize("objective", ["reg:pseudohubererror", "survival:aft", "rank:pairwise"])
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.QuantileDMatrix])
+def test_early_stopping_metrics_and_continuation_are_xgboosts(objective: str, kind: Any) -> None:
+    rows, valid, params = make(objective), make(objective, seed=1), params_of(objective)
+    dtrain = rows.matrix(kind=kind)
+    dvalid = valid.matrix(kind=kind, **({"ref": dtrain} if kind is xgb.QuantileDMatrix else {}))
+    before, log, shown = [snapshot(one) for one in (dtrain, dvalid)], {}, []
+
+    def metric(predictions: np.ndarray, matrix: xgb.DMatrix) -> tuple[str, float]:
+        shown.append((matrix is dtrain or matrix is dvalid, predictions))
+        return "own", float(predictions.mean())
+
+    watched = {"evals": [(dtrain, "train"), (dvalid, "valid")], "verbose_eval": False}
+    told = {"teacher": rows.q, "kl_weight": 2.0}
+    student = pi_xgb.train(
+        params,
+        dtrain,
+        30,
+        early_stopping_rounds=2,
+        maximize=True,
+        evals_result=log,
+        custom_metric=metric,
+        **told,
+        **watched,
+    )
+    assert all(its for its, _ in shown)
+    last = student.num_boosted_rounds()
+    np.testing.assert_allclose(shown[-2][1], student.predict(dtrain, iteration_range=(0, last)), rtol=1e-6)
+    name = LOSSES[objective].default_metric
+    (key,) = [key for key in log["valid"] if key.startswith(name)]
+    told_by_xgboost = dict(part.split(":") for part in student.eval(dvalid).split()[1:])
+    best = student.best_iteration
+    assert float(told_by_xgboost[f"eval-{key}"]) == pytest.approx(log["valid"][key][-1], rel=1e-4)
+    assert best == int(np.argmax(log["valid"]["own"]))
+    assert [snapshot(one) for one in (dtrain, dvalid)] == before
+
+    three = pi_xgb.train(params, dtrain, 3, **told)
+    six = pi_xgb.train(params, dtrain, 3, **told, xgb_model=three)
+    whole = pi_xgb.train(params, dtrain, 6, **told)
+    np.testing.assert_allclose(six.predict(dvalid), whole.predict(dvalid), rtol=1e-6)
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+@pytest.mark.parametrize("crossfit", [0, 3])
+def test_a_teacher_that_learned_is_a_teacher_that_was_brought(objective: str, crossfit: int) -> None:
+    rows, params = make(objective), params_of(objective)
+    dtrain, privileged = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    told = {"labelled": rows.labelled, "crossfit": crossfit}
+    student = pi_xgb.train(params, dtrain, 6, privileged=privileged, kl_weight=2.0, **told)
+    teacher = pi_xgb.fit_teacher(params, privileged, 6, **told)
+    brought = pi_xgb.train(params, dtrain, 6, teacher=teacher, kl_weight=2.0, labelled=rows.labelled)
+    assert student.get_dump() == brought.get_dump()
+    # It knows the signal that it sees a part of.
+    known = np.corrcoef(teacher.values, rows.q)[0, 1]
+    assert known > 0.4
+    low, high = teacher.values.min(), teacher.values.max()
+    if objective in RANKINGS:
+        label = rows.fields["label"][rows.labelled]
+        assert label.min() <= low < high <= label.max()
+    # Weights that dtrain alone has count for the teacher as well.
+    bare = rows._replace(weight=np.ones_like(rows.weight)).matrix(rows.z, feature_names=["u", "v"])
+    bare.set_weight(np.empty(0))
+    same = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, **told)
+    assert same.get_dump() == student.get_dump()
+    both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher="all", **told)
+    assert both.get_dump() != student.get_dump()
+
+
+def oracle_of_fold(
+    rows: Rows, params: dict[str, Any], kl_weight: float, fold: tuple[np.ndarray, np.ndarray], n_rounds: int
+) -> list[float]:
+    """What plain XGBoost on a stack of these rows scores on those held out."""
+
+    def part(chosen: np.ndarray) -> Rows:
+        weight = rows.weight if rows.qid is not None else rows.weight[chosen]
+        if rows.qid is not None:
+            weight = rows.weight[np.unique(rows.qid[chosen])]
+        renamed = None if rows.qid is None else np.unique(rows.qid[chosen], return_inverse=True)[1]
+        its = {name: values[chosen] for name, values in rows.fields.items()}
+        per_row = (rows.q[chosen], rows.labelled[chosen], rows.teacher_weight[chosen])
+        return Rows(rows.x[chosen], rows.z[chosen], its, weight, *per_row, renamed)
+
+    trained, test, log = part(fold[0]), part(fold[1]).matrix(), {}
+    ref = trained.matrix(kind=xgb.QuantileDMatrix)
+    stack, scale = stack_by_hand(trained, parts_of(trained, kl_weight), trained.x, ref)
+    watched = {"evals": [(stack, "stack")], "evals_result": log, "verbose_eval": False}
+    booster = xgb.train(with_penalties(params, scale), stack, n_rounds, **watched)
+    (name,) = log["stack"]
+    return [float(booster[: i + 1].eval(test, "t").split(f"t-{name}:")[1]) for i in range(n_rounds)]
+
+
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "survival:aft", "rank:ndcg"])
+def test_cv_trains_each_fold_on_the_stack_of_its_own_rows(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    dtrain = rows.matrix()
+    of = rows.qid if rows.qid is not None else np.arange(len(rows.x))
+    folds = []
+    for k in range(3):
+        out = np.flatnonzero(rows.labelled & (of % 3 == k))
+        folds.append((np.flatnonzero((of % 3 != k) | ~rows.labelled), out))
+    told = {"teacher": rows.q, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight, "folds": folds}
+    if objective == "rank:ndcg":  # in whole queries
+        known = [(np.intersect1d(rest, np.flatnonzero(rows.labelled)), out) for rest, out in folds]
+        told["folds"] = [(rest[~np.isin(of[rest], of[out])], out) for rest, out in known]
+    table = pi_xgb.cv(params, dtrain, 3, kl_weight=[0.0, 2.0], **told)
+    column = next(name for name in table.columns if name.startswith("test-") and name.endswith("-mean"))
+    expected = np.mean([oracle_of_fold(rows, params, 2.0, fold, 3) for fold in folds], axis=0)
+    np.testing.assert_allclose(table.loc[2.0, column], expected, rtol=1e-5)
+    assert not np.allclose(table.loc[0.0, column], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("objective", NUMBERS + RANKINGS)
+def test_cv_at_kl_weight_0_is_xgboosts_and_metrics_of_training_rows_see_no_copies(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    rows = rows._replace(weight=np.ones_like(rows.weight))  # xgboost.cv drops the weights of queries
+    dtrain, seen = rows.matrix(), []
+
+    def count(predictions: np.ndarray, matrix: xgb.DMatrix) -> tuple[str, float]:
+        seen.append(matrix.num_row())
+        return "rows", 0.0
+
+    table = pi_xgb.cv(params, dtrain, 3, teacher=rows.q, kl_weight=[0.0, 2.0], custom_metric=count, seed=5)
+    theirs = xgb.cv(params, dtrain, 3, custom_metric=lambda p, m: ("rows", 0.0), seed=5)
+    pd.testing.assert_frame_equal(table.loc[0.0].rename_axis(None), theirs, check_exact=True)
+    assert set(seen) == {100, 200}
+
+
+def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
+    rows, params = make("rank:ndcg"), params_of("rank:ndcg")
+    dtrain = rows.matrix()
+    with pytest.raises(ValueError, match="stratified folds would tear queries apart"):
+        pi_xgb.cv(params, dtrain, 2, teacher=rows.q, stratified=True)
+    torn = [(np.arange(5, 300), np.arange(5))]
+    with pytest.raises(ValueError, match="both sides"):
+        pi_xgb.cv(params, dtrain, 2, teacher=rows.q, folds=torn)
+    from sklearn.model_selection import GroupKFold
+
+    assert len(pi_xgb.cv(params, dtrain, 2, teacher=rows.q, folds=GroupKFold(3))) == 2
+    other = xgb.DMatrix(rows.x, rows.q, qid=rows.qid)
+    with pytest.raises(ValueError, match="cannot keep query groups together"):
+        pi_xgb.cv({"objective": "reg:squarederror"}, other, 2, teacher=rows.q)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4), st.booleans()), min_size=2, max_size=30).filter(
+        lambda rows: any(known for _, _, known in rows)
+    )
+)
+def test_a_score_says_the_relevance_that_judged_rows_of_it_have(rows: list[tuple[int, int, bool]]) -> None:
+    score, label = (np.array(column, np.float32) for column in list(zip(*rows, strict=True))[:2])
+    known = np.array([its for _, _, its in rows])
+    said = LOSSES["rank:pairwise"].said(score, label, known)
+    order = np.argsort(score)
+    assert (np.diff(said[order]) >= 0).all()
+    assert label[known].min() <= said.min()
+    assert said.max() <= label[known].max()
+    # The least squares of all rising functions, by their definition: the max over what ends at a score or after it of
+    # the min over what starts there or before it of the mean label between.
+    levels = np.unique(score[known])
+
+    def mean(low: float, high: float) -> float:
+        return float(label[known & (score >= low) & (score <= high)].mean())
+
+    for one in levels:
+        best = max(min(mean(low, high) for high in levels[levels >= one]) for low in levels[levels <= one])
+        np.testing.assert_allclose(said[score == one], best, rtol=1e-5, atol=1e-6)
+
+
+class Batches(xgb.DataIter):
+    """Rows that lie on disk."""
+
+    def __init__(self, rows: Rows, folder: Any) -> None:
+        super().__init__(cache_prefix=str(folder / "cache"))
+        self.rows, self.at = rows, 0
+
+    def reset(self) -> None:
+        self.at = 0
+
+    def next(self, input_data: Any) -> bool:
+        if self.at == 3:
+            return False
+        part = slice(100 * self.at, 100 * self.at + 100)
+        input_data(data=self.rows.x[part], label=self.rows.fields["label"][part])
+        self.at += 1
+        return True
+
+
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.ExtMemQuantileDMatrix])
+def test_external_memory_is_refused_before_any_training(kind: Any, tmp_path: Any) -> None:
+    rows = make("reg:absoluteerror")
+    dtrain = kind(Batches(rows, tmp_path))
+    with pytest.raises(ValueError, match="external memory and cannot be read back: build a DMatrix in memory"):
+        pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q)
+    # Where nobody teaches nothing has to be read.
+    assert pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q, kl_weight=0.0)
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "several quantiles": ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, {}, "several quantiles.*model for each"),
+    "written quantiles": ("reg:quantileerror", {"quantile_alpha": "[0.1, 0.9]"}, {}, "several quantiles"),
+    "exponential gain": ("rank:ndcg", {"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),
+    "positions": ("rank:pairwise", {"lambdarank_unbiased": 1}, {}, "lambdarank_unbiased.*nothing of copies"),
+    "linear ranking": ("rank:pairwise", {"booster": "gblinear"}, {}, "gblinear.*use trees"),
+    "sampled by gradient": ("rank:pairwise", {"sampling_method": "gradient_based"}, {}, "gradient_based"),
+    "weights of ones": ("reg:squaredlogerror", {"scale_pos_weight": 3.0}, {}, "scale_pos_weight.*leave it out"),
+    "jpib": ("reg:absoluteerror", {}, {"method": "jpib"}, "follows the student.*method='kbpib'"),
+    "callback": ("reg:absoluteerror", {}, {"engine": "callback"}, "engine='copies' or 'auto'"),
+    "native": ("survival:aft", {}, {"engine": "native"}, "engine='copies' or 'auto'"),
+    "cox": ("survival:cox", {}, {}, "can guide the objectives"),
+    "map": ("rank:map", {}, {}, "can guide the objectives"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_copies_cannot_do_is_said_before_any_training(case: str) -> None:
+    objective, more, keywords, match = REFUSED[case]
+    rows = make({"survival:cox": "reg:absoluteerror", "rank:map": "rank:pairwise"}.get(objective, objective))
+    dtrain, privileged = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    params = {**params_of(objective), **more}
+    with pytest.raises(ValueError, match=match):
+        pi_xgb.train(params, dtrain, 2, privileged=privileged, **keywords)
+
+
+def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
+    rows, params = make("survival:aft"), params_of("survival:aft")
+    with pytest.raises(ValueError, match="label_lower_bound="):
+        pi_xgb.train(params, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
+    turned = {"label_lower_bound": rows.q + 1, "label_upper_bound": rows.q}
+    with pytest.raises(ValueError, match="not above the upper one, row 0"):
+        pi_xgb.train(params, xgb.DMatrix(rows.x, **turned), 2, teacher=rows.q)
+    with pytest.raises(ValueError, match=r"lie above 0.*give times"):
+        pi_xgb.train(params, rows.matrix(), 2, teacher=np.zeros(300))
+    ranking = make("rank:pairwise")
+    with pytest.raises(ValueError, match=r"dtrain has no queries.*qid="):
+        pi_xgb.train({"objective": "rank:pairwise"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
+    others = xgb.DMatrix(rows.z, ranking.fields["label"], qid=np.arange(300) // 15, feature_names=["u", "v"])
+    with pytest.raises(ValueError, match="the queries of dtrain and privileged differ"):
+        pi_xgb.train({"objective": "rank:pairwise"}, ranking.matrix(), 2, privileged=others)
+    with pytest.raises(ValueError, match="engine='copies' is for objectives"):
+        pi_xgb.train({"objective": "reg:squarederror"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q, engine="copies")
+    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+        pi_xgb.KLObjective(rows.q, objective="reg:absoluteerror")
+    objective = pi_xgb.KLObjective(rows.q)
+    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+        xgb.train({"objective": "reg:absoluteerror"}, xgb.DMatrix(rows.x, rows.q), 2, obj=objective)
+
+
+@pytest.mark.parametrize("objective", ["reg:pseudohubererror", "rank:ndcg"])
+def test_workers_that_copy_their_own_rows_train_the_model_of_one(objective: str) -> None:
+    rows, params = make(objective), params_of(objective)
+    few = np.random.default_rng(0).integers(0, 9, size=(300, 4)).astype(np.float32)  # every worker has all cuts
+    rows = rows._replace(x=few)
+    told = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    if objective == "rank:ndcg":  # XGBoost divides the weights of queries by their mean on each worker
+        rows, told = rows._replace(weight=np.ones_like(rows.weight)), {"kl_weight": 1.0}
+
+    def share(part: slice, address: dict[str, Any]) -> list[str]:
+        with CommunicatorContext(**address):
+            its = {name: values[part] for name, values in rows.fields.items()}
+            qid = None if rows.qid is None else rows.qid[part]
+            weight = rows.weight[part] if qid is None else rows.weight[np.unique(qid)]
+            dtrain = xgb.DMatrix(few[part], **its, weight=weight, qid=qid)
+            mine = {name: value if np.ndim(value) == 0 else value[part] for name, value in told.items()}
+            return pi_xgb.train(params, dtrain, 3, teacher=rows.q[part], **mine).predict(xgb.DMatrix(few))
+
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
+    tracker.start()
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(share, [slice(0, 120), slice(120, 300)], [tracker.worker_args()] * 2)
+    tracker.wait_for(timeout=30)
+    alone = pi_xgb.train(params, rows.matrix(), 3, teacher=rows.q, **told).predict(xgb.DMatrix(few))
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(one, alone, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,188 @@
+"""What chance makes of a gap: against all permutations, known truths, and what must not change it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_xgb import metrics
+from pi_xgb._stats.gaps import holm
+from pi_xgb.metrics import UndefinedRateWarning
+from pi_xgb.metrics._disparity_report import DISPARITIES
+
+
+def rows_of(seed, n=400, n_groups=3, apart=0.0):
+    """Calibrated scores of groups, whose first one lies ``apart`` from the others."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n)
+    p = np.clip(rng.random(n) + apart * (group == 0), 0, 1)
+    return rng.random(n) < p, p, group
+
+
+def test_the_null_is_that_of_all_permutations():
+    y = np.array([1, 1, 1, 0, 0, 0, 1, 0, 1, 0])
+    d = np.array([1, 0, 1, 1, 0, 0, 0, 0, 1, 1])
+    g = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    # Every way to deal the four places of the first group.
+    every = [np.isin(np.arange(10), chosen, invert=True) for chosen in combinations(range(10), 4)]
+    same_labels = [dealt for dealt in every if (y[~dealt] == 1).sum() == (y[g == 0] == 1).sum()]
+    for name, dealt in {"statistical_parity": every, "equalized_odds": same_labels}.items():
+        metric = getattr(metrics, name)
+        null = np.array([metric(y, d, sensitive_features=groups) for groups in dealt])
+        told = metrics.disparity_report(y, d, sensitive_features=g, metrics=name, n_null=50_000).loc[name]
+        # As often as among all ways to deal them, and the mean of all of them.
+        assert told["p_value"] == pytest.approx((null >= told["value"] - 1e-9).mean(), abs=0.01)
+        assert told["chance"] == pytest.approx(null.mean(), abs=0.005)
+
+
+def test_the_null_of_curves_is_that_of_permutations():
+    y, p, g = rows_of(0, 60)
+    p = np.round(p, 2)
+    told = metrics.disparity_report(y, p, sensitive_features=g, metrics="abroca", n_null=2000).loc["abroca"]
+    rng, null = np.random.default_rng(1), []
+    for _ in range(400):
+        dealt = np.where(y, 0, 0)
+        for label in (True, False):
+            dealt[y == label] = rng.permutation(g[y == label])
+        null.append(metrics.abroca(y, p, sensitive_features=dealt))
+    assert told["chance"] == pytest.approx(np.mean(null), rel=0.06)
+    assert told["p_value"] == pytest.approx((np.array(null) >= told["value"]).mean(), abs=0.08)
+
+
+def test_groups_that_do_not_matter_are_not_told_apart():
+    # A calibrated score and ten groups drawn at random: as an auditor would meet them.
+    tables = []
+    for seed in range(12):
+        y, p, group = rows_of(seed, 3000, 10)
+        tables.append(metrics.disparity_report(y, p, sensitive_features=group, n_boot=200, n_null=199))
+    told = pd.concat(tables)
+    # The intervals begin at 0, all but about one in twenty,
+    assert (told["low"] == 0).mean() > 0.85
+    # each holds its corrected gap, and the gap that was seen is about what chance gives.
+    assert ((told["low"] <= told["corrected"]) & (told["corrected"] <= told["high"])).all()
+    assert (told["value"] / told["chance"]).mean() == pytest.approx(1, abs=0.1)
+
+
+def test_a_gap_that_is_there_is_found_and_named():
+    y, p, group = rows_of(1, 2000, 4, apart=0.3)
+    told = metrics.disparity_report(y, p, sensitive_features=np.array(list("abcd"))[group], n_boot=200)
+    parity = told.loc["statistical_parity"]
+    assert parity["p_adjusted"] < 0.01
+    assert parity["low"] > 0.2
+    # The worst pair is named, and it is the one whose difference is the value.
+    one, other = parity["between"].split(" – ")
+    rates = metrics.selection_rate(y, p > 0.5, sensitive_features=np.array(list("abcd"))[group])
+    assert abs(rates[one] - rates[other]) == pytest.approx(parity["value"])
+
+
+def test_coverage_of_known_gaps():
+    # A small version of `python -m benchmarks.coverage`: rates .35 and .35 + gap, exactly as they are drawn.
+    rng = np.random.default_rng(0)
+    covered = []
+    for truth, n_groups in [(0.0, 2), (0.2, 2), (0.2, 5)] * 60:
+        group = rng.integers(0, n_groups, 300)
+        selected = rng.random(300) < 0.35 + truth * (group == 0)
+        told = metrics.disparity_report(
+            selected, selected, sensitive_features=group, metrics="statistical_parity", n_boot=200, n_null=199
+        )
+        low, high = told.loc["statistical_parity", ["low", "high"]]
+        covered.append(low <= truth <= high)
+    # 95 %, give or take three standard errors.
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.05)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["between_groups", "to_rest"]))
+def test_what_holds_of_every_table(seed, n_groups, method):
+    y, p, group = rows_of(seed, 150, n_groups, apart=0.2)
+    usual = {"n_boot": 100, "n_null": 100, "method": method, "undefined": "skip"}
+    told = metrics.disparity_report(y, p, sensitive_features=group, **usual)
+    assert ((told["low"] >= 0) & (told["low"] <= told["corrected"]) & (told["corrected"] <= told["high"])).all()
+    assert (told["p_value"] <= told["p_adjusted"]).all()
+    assert told["p_adjusted"].between(1 / 101, 1).all()
+    # A weight that all rows share says nothing.
+    weighted = metrics.disparity_report(y, p, sensitive_features=group, sample_weight=np.full(150, 2.0**900), **usual)
+    pd.testing.assert_frame_equal(weighted, told)
+
+
+def test_weights_make_it_less_sure():
+    y, p, group = rows_of(3, 1000, 2)
+    heavy = np.where(np.arange(1000) % 10 == 0, 100.0, 1.0)
+    usual = {"sensitive_features": group, "n_boot": 400}
+    widths = [
+        (table["high"] - table["low"]).mean()
+        for table in (metrics.disparity_report(y, p, sample_weight=w, **usual) for w in (None, heavy))
+    ]
+    # One row in ten has nearly all the weight: about three times as wide.
+    assert 2 < widths[1] / widths[0] < 5
+
+
+def test_a_million_rows_need_no_million_draws(monkeypatch):
+    from pi_xgb._stats import bootstrap
+
+    monkeypatch.setattr(bootstrap, "resamples", None)
+    y, p, group = rows_of(0, 300_000)
+    told = metrics.disparity_report(y, p, sensitive_features=group, n_boot=100, n_null=100)
+    # No row is resampled, and the interval is as narrow as so many rows make it.
+    assert (told["high"] < 0.02).all()
+
+
+def test_weights_beyond_what_a_sum_can_hold():
+    # The reason is told, instead of groups without positives.
+    with pytest.raises(
+        ValueError, match="sample_weight goes up to 1e\\+308, and its sum is more than a number can hold"
+    ):
+        metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
+
+
+@pytest.mark.parametrize("n_null", [1, 99])
+def test_a_null_of_few_draws_is_refused(n_null):
+    with pytest.raises(ValueError, match=f"n_null must be 0 or at least 100, got {n_null}"):
+        metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), n_null=n_null)
+
+
+def test_a_group_of_one_row_is_not_surely_apart():
+    y, p, group = rows_of(5, 300, 2)
+    group[0] = 7
+    with pytest.warns(UndefinedRateWarning, match="in group 7"):
+        told = metrics.disparity_report(y, p, sensitive_features=group, n_boot=200, undefined="skip")
+    parity = told.loc["statistical_parity"]
+    # Its rate is 0 or 1, so it is always in the widest pair, which is what chance gives as well.
+    assert "7" in parity["between"]
+    assert parity["chance"] > 0.4
+    assert parity["p_adjusted"] > 0.1
+    # Where it lacks a rate, the others are compared.
+    assert "7" not in told.loc["equalized_odds", "between"]
+
+
+def test_a_group_without_positives():
+    y, p, group = rows_of(6, 300, 3)
+    y = y & (group != 2)
+    with pytest.warns(UndefinedRateWarning) as caught:
+        told = metrics.disparity_report(y, p, sensitive_features=group, n_boot=100)
+    assert all("in group 2" in str(warning.message) for warning in caught)
+    # What cannot be compared has neither interval nor p-value; what can, has.
+    assert told.loc[["equalized_odds", "equal_opportunity", "abroca"], "p_value"].isna().all()
+    assert told.loc["statistical_parity"].notna().all()
+    # Holm counts what was looked at.
+    assert told.loc["statistical_parity", "p_adjusted"] == told.loc["statistical_parity", "p_value"]
+
+
+def test_groups_that_are_all_alike():
+    y, p = np.tile([0, 1, 0, 1], 50), np.tile([0.1, 0.9, 0.6, 0.4], 50)
+    told = metrics.disparity_report(y, p, sensitive_features=np.repeat(["a", "b"], 100), n_boot=200)
+    # No gap is seen, but one may be there.
+    assert (told["value"] == 0).all()
+    assert (told["p_value"] == 1).all()
+    assert told["high"].between(0.02, 0.4).all()
+
+
+def test_holm_is_that_of_statsmodels_by_hand():
+    # Sorted .01 .02 .04, times 3, 2, 1, never falling; NaN is not counted.
+    np.testing.assert_allclose(holm(np.array([0.04, np.nan, 0.01, 0.02])), [0.04, np.nan, 0.03, 0.04])
+    assert DISPARITIES[-1] == "abroca"

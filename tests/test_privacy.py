@@ -1,0 +1,764 @@
+"""Private teachers: the noise is what the proof needs, budgets add up, what would break the promise is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from scipy import integrate, stats
+
+import pi_xgb
+from pi_xgb._privacy import histogram, randomness
+from pi_xgb._privacy.bounds import chance_of, from_guesses, from_rates
+from pi_xgb._privacy.budget import Spent
+from pi_xgb._privacy.domain import Domain
+from pi_xgb._privacy.mechanisms import (
+    STEPS,
+    Coin,
+    Laplace,
+    bit_thresholds,
+    discrete_laplace,
+    noise_named,
+    sampling_delta,
+)
+from pi_xgb._privacy.randomness import SeededWords
+from pi_xgb.constraints import GroupParity
+from pi_xgb.privacy import PrivateTeacher, audit
+
+PARAMS = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
+EPSILON, DELTA = 1.0, 1e-6
+BOUNDS = {"z0": (-3, 3), "z1": (-3, 3)}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pi_xgb.datasets.make_privileged(400, n_privileged=2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def dtrain(data):
+    return xgb.DMatrix(data.x, data.y)
+
+
+def fitted(data, seed=None, labelled=None, **options):
+    given = {"epsilon": EPSILON, "delta": DELTA, "bounds": BOUNDS, "bins": 4, "unsafe_seed": seed, **options}
+    return PrivateTeacher(given.pop("epsilon"), given.pop("delta"), **given).fit(data.z, data.y, labelled=labelled)
+
+
+@pytest.fixture
+def no_noise_in_tables(monkeypatch):
+    monkeypatch.setattr(histogram, "discrete_laplace", lambda count, *rest: np.zeros(count, np.int64))
+
+
+# ---- the noise
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(3), Fraction(1, 1000)])
+def test_the_digits_of_a_geometric_number_have_their_chances(rate):
+    with localcontext() as context:
+        context.prec = 80
+        step = Decimal(rate.numerator) / Decimal(rate.denominator)
+        for digit, threshold in enumerate(bit_thresholds(rate)):
+            chance = 1 / (1 + (step * 2**digit).exp())
+            assert 0 <= chance - Decimal(threshold) / 2**64 < Decimal(2) ** -64
+        assert step * 2 ** len(bit_thresholds(rate)) >= 64  # what is left out never comes
+
+
+def test_independent_digits_make_a_geometric_number():
+    chances = [1 / (1 + math.exp(0.3 * 2**digit)) for digit in range(8)]
+    for k in range(200):
+        bits = [(k >> digit) & 1 for digit in range(8)]
+        chance = math.prod(p if bit else 1 - p for p, bit in zip(chances, bits, strict=True))
+        assert chance == pytest.approx((1 - math.exp(-0.3)) * math.exp(-0.3 * k), rel=1e-9)
+
+
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [(2, 1.0), (2, 0.25), (1, 3.0)])
+def test_laplace_noise_has_the_stated_distribution(sensitivity, epsilon):
+    noise = discrete_laplace(200_000, sensitivity, epsilon, SeededWords(1))
+    rate = epsilon / sensitivity
+    edge = int(6 / rate)
+    ks = np.arange(-edge, edge + 1)
+    chance = np.tanh(rate / 2) * np.exp(-rate * np.abs(ks))
+    counts = np.array([(noise == k).sum() for k in ks])
+    rest = len(noise) - counts.sum()
+    observed = np.append(counts, rest)
+    expected = np.append(chance, 1 - chance.sum()) * len(noise)
+    assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-3
+
+
+def test_the_laplace_noise_of_a_verdict_is_that_of_its_scale():
+    shown = Laplace(2.0).release(np.full(50_000, STEPS // 3), SeededWords(2))
+    assert stats.kstest(shown - 1 / 3, stats.laplace(scale=1 / 2).cdf).pvalue > 1e-3
+    assert np.var(shown) == pytest.approx(Laplace(2.0).variance, rel=0.05)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 20.0])
+def test_a_coin_keeps_its_epsilon_exactly_and_is_unbiased(epsilon):
+    coin = Coin(epsilon)
+    low, high = coin._low, coin._low + coin._step * STEPS
+    with localcontext() as context:
+        context.prec = 60
+        factor = Decimal(epsilon).exp()
+        for most, least in ((high, low), (2**64 - low, 2**64 - high)):
+            assert 0 < least <= most < 2**64
+            assert Decimal(most) <= factor * Decimal(least)
+    shown = [Fraction(2**64 * side - low, coin._step * STEPS) for side in (0, 1)]
+    for steps in (0, 1, STEPS // 2, STEPS):
+        chance = Fraction(low + coin._step * steps, 2**64)
+        assert chance * shown[1] + (1 - chance) * shown[0] == Fraction(steps, STEPS)
+
+
+@pytest.mark.parametrize("steps", [0, STEPS // 4, STEPS])
+def test_a_coin_falls_with_its_chance(steps):
+    coin = Coin(1.0)
+    shown = coin.release(np.full(100_000, steps), SeededWords(3))
+    assert len(np.unique(shown)) == 2
+    chance = (coin._low + coin._step * steps) / 2**64
+    assert stats.binomtest(int((shown == shown.max()).sum()), len(shown), chance).pvalue > 1e-3
+
+
+def test_auto_takes_the_noise_that_varies_less():
+    assert [noise_named("auto", epsilon).name for epsilon in (0.1, 1, 2, 3, 10)] == ["coin"] * 3 + ["laplace"] * 2
+
+
+def test_noise_comes_from_the_operating_system(data, monkeypatch):
+    asked = []
+    real = randomness.os.urandom
+    monkeypatch.setattr(randomness.os, "urandom", lambda n: asked.append(n) or real(n))
+    first, second = fitted(data), fitted(data)
+    assert asked
+    assert not np.array_equal(first.values, second.values)
+
+
+def test_it_is_the_noise_of_opendp():
+    dp = pytest.importorskip("opendp.prelude", reason="the comparison needs OpenDP")
+    dp.enable_features("contrib")
+    theirs = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=8.0)
+    assert theirs.map(2) == pytest.approx(0.25)
+    drawn = np.array(theirs([0] * 20_000))
+    ours = discrete_laplace(20_000, 2, 0.25, SeededWords(0))
+    edges = np.arange(-30.5, 31)
+    table = [np.histogram(np.clip(one, -30, 30), edges)[0] for one in (drawn, ours)]
+    assert stats.chi2_contingency(table).pvalue > 1e-6
+
+
+# ---- sensitivity, and what a row enters
+
+
+def test_the_table_moves_by_two_at_most_brute_force(no_noise_in_tables):
+    domain = Domain({0: ["a", "b", "c"]})
+
+    def counts(z, y):
+        table = histogram.Histogram(domain, 2)
+        table.fit(np.array(z, float)[:, None], np.array(y), Spent(1.0, 0.5), None)
+        return table.counts
+
+    moves = set()
+    for y in itertools.product((0, 1), repeat=3):
+        for z in itertools.product(range(3), repeat=3):
+            for row, value in itertools.product(range(3), range(3)):
+                other = [*z[:row], value, *z[row + 1 :]]
+                moves.add(int(np.abs(counts(z, y) - counts(other, y)).sum()))
+    assert max(moves) == histogram.MOVED
+
+
+def test_the_table_is_that_of_the_rows(data, no_noise_in_tables):
+    domain = Domain({"z0": (-3, 3), "z1": (-3, 3)})
+    table = histogram.Histogram(domain, 4)
+    values, y = domain.read(data.z), data.y.to_numpy()
+    table.fit(values, y, Spent(1e6, 0.5), None)  # so large an epsilon draws no cell to the mean
+    bins = [
+        pd.cut(data.z[name].clip(-3, 3), np.linspace(-3, 3, 5), right=False, include_lowest=True) for name in data.z
+    ]
+    rows = pd.DataFrame({"a": bins[0].cat.codes, "b": bins[1].cat.codes, "y": y}).replace(-1, 3)
+    for (a, b), cell in rows.groupby(["a", "b"]):
+        assert table.counts[4 * a + b].tolist() == [(cell["y"] == 0).sum(), (cell["y"] == 1).sum()]
+    share = rows.groupby(["a", "b"])["y"].transform("mean")
+    n = rows.groupby(["a", "b"])["y"].transform("size")
+    assert np.allclose(table.predict(values), (share * n + y.mean()) / (n + 1), atol=1e-4)
+    assert table.range == (table._shares.min(), table._shares.max())
+
+
+def test_from_the_model_on_a_row_stands_for_itself(data, no_noise_in_tables, monkeypatch):
+    # With the same model, another z in one row changes what is shown of that row alone.
+    monkeypatch.setattr(histogram.Histogram, "predict", lambda self, values: 0.3 + 0.1 * (values[:, 0] > 0))
+    monkeypatch.setattr(histogram.Histogram, "range", (0.3, 0.4))
+    other = data._replace(z=data.z.copy())
+    other.z.iloc[7, 0] = -3 if data.z.iloc[7, 0] > 0 else 3
+    changed = fitted(data, seed=0, noise="laplace").values != fitted(other, seed=0, noise="laplace").values
+    assert np.flatnonzero(changed).tolist() == [7]
+
+
+def test_a_row_without_a_label_is_in_no_table_and_has_the_whole_epsilon(data):
+    labelled = np.arange(400) < 200
+    other = data._replace(z=data.z.copy(), y=data.y.copy())
+    other.z.iloc[200:] = 0.0
+    other.y.iloc[200:] = 7  # is never looked at
+    one, two = (fitted(rows, seed=0, labelled=labelled) for rows in (data, other))
+    assert np.array_equal(one.values[:200], two.values[:200])
+    assert one.noise_variance[0] > one.noise_variance[399]
+    width = one.values[200:].max() - one.values[200:].min()  # of the coin of epsilon 1
+    half = fitted(data, seed=0, labelled=labelled, epsilon=2.0)
+    assert half.noise_variance[0] / (half.values[:200].max() - half.values[:200].min()) ** 2 == pytest.approx(
+        one.noise_variance[399] / width**2, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("clip", [0.0, 0.2])
+def test_verdicts_lie_within_what_the_model_could_say_of_any_row(data, clip, monkeypatch):
+    seen = []
+    real = Laplace.release
+    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: seen.append(steps) or real(self, steps, words))
+    fitted(data, clip=clip, noise="laplace")
+    assert all(((steps >= 0) & (steps <= STEPS)).all() for steps in seen)
+
+
+def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_noise_in_tables):
+    far = data._replace(z=data.z.copy())
+    far.z.iloc[0], far.z.iloc[1] = 1e9, -1e9  # count as the ends of the range
+    near = data._replace(z=data.z.copy())
+    near.z.iloc[0], near.z.iloc[1] = 3.0, -3.0
+    assert np.array_equal(fitted(far, seed=0).values, fitted(near, seed=0).values)
+
+
+def test_nothing_of_z_is_kept(data):
+    teacher = fitted(data)
+    arrays = {name for name, value in vars(teacher).items() if isinstance(value, (np.ndarray, pd.DataFrame))}
+    assert arrays == {"_q", "noise_variance"}
+    assert data.z.to_numpy()[5].tobytes() not in pickle.dumps(teacher)
+
+
+# ---- the budget
+
+
+@pytest.mark.parametrize("split", [None, 0.1, 0.9])
+def test_the_budgets_add_up(data, split):
+    teacher = fitted(data, split=split)
+    budget = teacher.budget
+    assert budget.model.epsilon + budget.rows.epsilon == budget.total.epsilon == EPSILON
+    assert budget.model.delta + budget.rows.delta <= budget.total.delta == DELTA
+    assert budget.rows.delta >= sampling_delta(EPSILON)
+    assert teacher.spent == (EPSILON, DELTA)
+
+
+def test_models_of_a_cross_fit_share_the_models_part(data, monkeypatch):
+    spent = []
+    real = histogram.Histogram.fit
+
+    def fit(self, values, label, budget, words):
+        spent.append((len(label), budget.epsilon))
+        real(self, values, label, budget, words)
+
+    monkeypatch.setattr(histogram.Histogram, "fit", fit)
+    fitted(data, crossfit=5)
+    assert [rows for rows, _ in spent] == [320] * 5
+    assert all(4 * epsilon == pytest.approx(0.5) for _, epsilon in spent)  # each row is in four of them
+
+
+def test_cross_fitted_verdicts_are_of_models_that_did_not_see_the_row(no_noise_in_tables, monkeypatch):
+    # Each row has a category of its own: a model that saw it would repeat its label.
+    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: steps / STEPS)
+    z, y = np.arange(40)[:, None], np.arange(40) % 2
+    options = {"bounds": {0: list(range(40))}, "noise": "laplace", "split": 0.99, "clip": 0.0}
+    crossed = PrivateTeacher(8.0, 1e-3, crossfit=2, **options).fit(z, y)
+    assert np.allclose(crossed.values, 0.5, atol=1e-5)
+    assert np.corrcoef(PrivateTeacher(8.0, 1e-3, **options).fit(z, y).values, y)[0, 1] > 0.99
+
+
+def test_it_spends_once(data):
+    teacher = fitted(data)
+    with pytest.raises(ValueError, match="has spent its budget"):
+        teacher.fit(data.z, data.y)
+
+
+def test_a_fit_that_fails_before_noise_is_drawn_spends_nothing(data):
+    teacher = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
+    with pytest.raises(ValueError):
+        teacher.fit(data.z[:10], data.y)
+    assert teacher.spent is None
+    assert teacher.fit(data.z, data.y).spent == (EPSILON, DELTA)
+
+
+# ---- training with noisy q
+
+
+@pytest.mark.parametrize("noise", ["coin", "laplace"])
+def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_tables):
+    margin = np.random.default_rng(0).normal(size=400).astype(np.float32)
+    teachers = (fitted(data, seed=seed, noise=noise) for seed in range(400))
+    grads = [pi_xgb.KLObjective(teacher, 2.0, objective="binary:logistic")(margin, dtrain)[0] for teacher in teachers]
+    exact = Domain(BOUNDS)
+    table = histogram.Histogram(exact, 4)
+    values = exact.read(data.z)
+    table.fit(values, data.y.to_numpy(), Spent(0.5, 0.5), None)
+    q = np.clip(table.predict(values), 0.05, 0.95)
+    p = 1 / (1 + np.exp(-margin))
+    off = np.mean(grads, axis=0) - ((p - data.y) + 2 * (p - q))
+    error = np.std(grads, axis=0) / 20
+    assert stats.kstest(off / error, "norm").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("unlabelled", [False, True])
+def test_the_model_is_that_of_the_formula_with_q_as_it_is(data, dtrain, unlabelled):
+    labelled = np.arange(400) % 3 == 0 if unlabelled else None
+    known = np.ones(400, np.float32) if labelled is None else labelled.astype(np.float32)
+    teacher = fitted(data, epsilon=0.5, labelled=labelled)
+    q, y = teacher.values, data.y.to_numpy(np.float32)
+    assert q.min() < 0
+    assert q.max() > 1
+    factor = known + np.float32(0.3)
+    target = (known * y + np.float32(0.3) * q) / factor
+
+    def objective(margin, matrix):
+        p = 1 / (1 + np.exp(-margin))
+        return factor * (p - target), factor * np.maximum(p * (1 - p), np.float32(1e-16))
+
+    start = {**PARAMS, "base_score": float(np.clip(np.average(target, weights=factor), 1e-3, 1 - 1e-3))}
+    ours = pi_xgb.train(PARAMS, dtrain, 10, teacher=teacher, kl_weight=0.3, labelled=labelled)
+    own = xgb.train(start, dtrain, 10, obj=objective)
+    assert np.allclose(*(model.predict(dtrain, output_margin=True) for model in (ours, own)), atol=1e-4)
+
+
+def test_a_mean_beyond_all_predictions_starts_at_the_edge(dtrain, data):
+    # The loudest noise there is: the mean of all rows leaves [0, 1].
+    teacher = fitted(data, epsilon=1e-4, seed=0)
+    assert not 0 < teacher.values.mean() < 1
+    model = pi_xgb.train(PARAMS, dtrain, 1, teacher=teacher, kl_weight=1.0)
+    assert np.isfinite(model.predict(dtrain)).all()
+
+
+def test_a_users_own_q_beyond_0_and_1_is_refused_as_ever(dtrain, data):
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        pi_xgb.train(PARAMS, dtrain, 1, teacher=fitted(data).values)
+
+
+def test_the_native_engine_is_refused(dtrain, data):
+    with pytest.raises(ValueError, match="noisy teacher"):
+        pi_xgb.train(PARAMS, dtrain, 1, teacher=fitted(data), engine="native")
+    model = pi_xgb.train({**PARAMS, "objective": "reg:squarederror"}, dtrain, 1, teacher=fitted(data), engine="native")
+    assert model.attr("pi_xgb_engine") == "native"  # any number is a label there
+
+
+def test_an_estimator_takes_it(data):
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone
+
+    model = pi_xgb.PrivilegedXGBClassifier(n_estimators=3, n_jobs=1, teacher=fitted(data), kl_weight=0.3)
+    assert clone(model).fit(data.x, data.y).get_booster().attr("pi_xgb_epsilon") == "1.0"
+
+
+def test_a_worker_gets_its_rows_and_the_promise(data):
+    teacher = fitted(data)
+    part = teacher.share(np.arange(10))
+    assert part.spent == teacher.spent
+    assert np.array_equal(part.values, teacher.values[:10])
+
+
+# ---- what the model records
+
+
+def recorded(model):
+    return model.attr("pi_xgb_epsilon"), model.attr("pi_xgb_delta")
+
+
+def test_the_model_records_what_was_spent(data, dtrain):
+    teacher, second = fitted(data), fitted(data, epsilon=2.0)
+    once = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, kl_weight=0.3)
+    assert recorded(once) == ("1.0", "1e-06")
+    both = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (second, 0.1)])
+    assert recorded(both) == ("3.0", "2e-06")
+    continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=second, kl_weight=0.3, xgb_model=once)
+    assert recorded(continued) == ("3.0", "2e-06")
+    assert "z" not in str(once.attributes())
+
+
+def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
+    teacher, q = fitted(data), data.q.to_numpy()
+    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data, seed=0))) == (None, None)
+    open_model = pi_xgb.train(PARAMS, dtrain, 2, teacher=q)
+    assert recorded(open_model) == (None, None)
+    continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=open_model)
+    assert recorded(continued) == (None, None)
+    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
+    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=q, xgb_model=private)) == (None, None)
+    plain = xgb.train(PARAMS, dtrain, 2)
+    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=plain)) == ("1.0", "1e-06")
+    with pytest.warns(UserWarning, match="GroupParity beside a PrivateTeacher"):
+        model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (GroupParity(data.group), 1.0)])
+    assert recorded(model) == (None, None)
+
+
+# ---- what would break the promise, or mislead
+
+
+def test_cross_validation_is_refused_with_the_reason(data, dtrain):
+    with pytest.raises(ValueError, match="would spend its budget again"):
+        pi_xgb.cv(PARAMS, dtrain, 2, teacher=fitted(data), kl_weight=[0.0, 1.0])
+
+
+def test_selection_is_refused_with_the_reason(data, dtrain):
+    with pytest.raises(TypeError, match="in every fold"):
+        pi_xgb.select(PARAMS, dtrain, 2, privileged=xgb.DMatrix(data.z, data.y), teacher=fitted(data))
+
+
+def test_jpib_and_learned_teachers_beside_it_are_refused(data, dtrain):
+    privileged = xgb.DMatrix(data.z, data.y)
+    for other in (pi_xgb.JointTeacher(privileged, PARAMS), pi_xgb.fit_teacher(PARAMS, privileged, 2)):
+        with pytest.raises(ValueError, match="without noise"):
+            pi_xgb.train(PARAMS, dtrain, 2, teacher=[(fitted(data), 0.5), (other, 0.5)])
+    with pytest.raises(ValueError, match="no use for method"):
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), method="jpib")
+    with pytest.raises(ValueError, match="no use for crossfit"):
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), crossfit=5)
+
+
+def test_it_must_see_its_rows_first(data, dtrain):
+    empty = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
+    for use in (
+        lambda: pi_xgb.train(PARAMS, dtrain, 1, teacher=empty),
+        lambda: pi_xgb.KLObjective(empty, objective="binary:logistic")(np.zeros(400, np.float32), dtrain),
+        lambda: empty.values,
+        lambda: empty.share(np.arange(3)),
+    ):
+        with pytest.raises(ValueError, match=r"call fit\(z, y\) first"):
+            use()
+    with pytest.raises(ValueError, match="400 rows"):
+        pi_xgb.train(PARAMS, dtrain.slice(np.arange(10)), 1, teacher=fitted(data))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"epsilon": 0.0}, ValueError, "epsilon must be finite and positive"),
+        ({"epsilon": -1.0}, ValueError, "epsilon must be finite and positive"),
+        ({"epsilon": math.inf}, ValueError, "epsilon must be finite and positive"),
+        ({"epsilon": math.nan}, ValueError, "epsilon must be finite and positive"),
+        ({"epsilon": "1"}, TypeError, "epsilon must be a number"),
+        ({"epsilon": True}, TypeError, "epsilon must be a number"),
+        ({"delta": 0.0}, ValueError, "delta must be positive"),
+        ({"delta": -1e-6}, ValueError, "delta must be positive"),
+        ({"delta": 1.0}, ValueError, "delta must be positive"),
+        ({"delta": math.nan}, ValueError, "delta must be positive"),
+        ({"delta": None}, TypeError, "delta must be a number"),
+        ({"delta": 1e-17}, ValueError, "64-bit numbers"),
+        ({"delta": 0.0025}, ValueError, "too large for 400 rows"),
+        ({"epsilon": 1e4}, ValueError, "delta must be at least"),
+        ({"bounds": None}, ValueError, "bounds must say"),
+        ({"bounds": {}}, ValueError, "bounds must say"),
+        ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
+        ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, "no the columns 'z2' in z|columns 'z2'"),
+        ({"bounds": {**BOUNDS, "z1": (3, -3)}}, ValueError, "low < high"),
+        ({"bounds": {**BOUNDS, "z1": (0, math.inf)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": (0, 1, 2)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": ["a"]}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": ["a", "a"]}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": ["a", None]}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": 3}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, "not among its declared categories 0, 1"),
+        ({"split": 0.0}, ValueError, "split must lie between 0 and 1"),
+        ({"split": 1.0}, ValueError, "split must lie between 0 and 1"),
+        ({"clip": 0.5}, ValueError, "clip must lie between 0 and 0.5"),
+        ({"clip": -0.1}, ValueError, "clip must lie between 0 and 0.5"),
+        ({"noise": "gauss"}, ValueError, "noise must be one of 'auto', 'laplace', 'coin'"),
+        ({"teacher": "xgboost"}, ValueError, "must be one of 'histogram', 'dp-ebm'"),
+        ({"teacher": object(), "bounds": None}, TypeError, "no fit, predict_proba, epsilon, delta"),
+        ({"bins": 1}, ValueError, "bins must be at least 2"),
+        ({"bins": 2000}, ValueError, "4000000 combinations"),
+        ({"crossfit": 1}, ValueError, "crossfit must be 0 or from 2"),
+        ({"crossfit": 26}, ValueError, "crossfit must be 0 or from 2"),
+        ({"crossfit": -1}, ValueError, "crossfit must be at least 0"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_spent(data, options, error, message):
+    with pytest.raises(error, match=message):
+        fitted(data, **options)
+
+
+@pytest.mark.parametrize(
+    ("z", "y", "labelled", "message"),
+    [
+        (lambda z: z.assign(z0=z["z0"].where(z.index != 3)), None, None, "'z0' of z has 1 missing values"),
+        (lambda z: z.assign(z1="a"), None, None, "declare its categories as a list"),
+        (lambda z: z[:399], None, None, "one value per row"),
+        (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
+        (None, lambda y: y + 1, None, "y must be 0 or 1"),
+        (None, lambda y: y.astype(float).where(y.index > 0), None, "y must be 0 or 1"),
+        (None, lambda y: y * 0, None, "both classes"),
+        (None, None, np.zeros(400, bool), "both classes"),
+        (None, None, np.ones(3, bool), "400 rows"),
+    ],
+)
+def test_bad_rows_are_refused(data, z, y, labelled, message):
+    given = (z or (lambda same: same))(data.z), (y or (lambda same: same))(data.y)
+    with pytest.raises((ValueError, TypeError), match=message):
+        PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS, bins=4).fit(*given, labelled=labelled)
+
+
+def test_a_fit_changes_nothing_of_the_user(data):
+    z, y, bounds = data.z.copy(), data.y.copy(), dict(BOUNDS)
+    PrivateTeacher(EPSILON, DELTA, bounds=bounds, bins=4).fit(z, y)
+    assert z.equals(data.z)
+    assert y.equals(data.y)
+    assert bounds == BOUNDS
+
+
+def test_categories_of_any_kind_are_read():
+    z = pd.DataFrame(
+        {"ward": pd.Categorical(list("abab") * 50), "grade": [1, 2, 3, 1] * 50, "old": [True, False] * 100}
+    )
+    bounds = {"ward": ["a", "b", "c"], "grade": [1, 2, 3], "old": [False, True]}
+    y = np.arange(200) % 2
+    assert len(PrivateTeacher(1.0, 1e-3, bounds=bounds).fit(z, y).values) == 200
+    assert len(PrivateTeacher(1.0, 1e-3, bounds={0: [0, 1]}).fit(y, y).values) == 200  # one column
+
+
+# ---- a private model of the user's own
+
+
+class Own:
+    """Says what it knows: nothing."""
+
+    def __init__(self, epsilon=0.2, delta=1e-7, **more):
+        self.epsilon, self.delta = epsilon, delta
+        for name, value in more.items():
+            setattr(self, name, value)
+
+    def fit(self, z, y):
+        self.seen = z
+        return self
+
+    def predict_proba(self, z):
+        return np.full((len(z), 2), 0.5)
+
+
+def test_a_model_that_states_its_budget(data):
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y)
+    assert teacher.budget.model.epsilon == 0.4  # a row that changes is one that goes and one that comes
+    assert teacher.budget.model.delta == pytest.approx((1 + math.exp(0.2)) * 1e-7)
+    assert teacher.budget.model.epsilon + teacher.budget.rows.epsilon == EPSILON
+    assert teacher.spent == (EPSILON, DELTA)
+    assert list(teacher._teacher._model.seen.columns) == ["z0", "z1"]
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (Own(epsilon=0.5), {}, "the rows need some as well"),
+        (Own(delta=1e-6), {}, "the rows need some as well"),
+        (Own(epsilon=0), {}, "epsilon must be finite and positive"),
+        (Own(random_state=0), {}, "can subtract the noise"),
+        (Own(privacy_bounds=None), {}, "no privacy_bounds"),
+        (Own(feature_types=None), {}, "no feature_types"),
+        (Own(), {"split": 0.5}, "no use for split"),
+        (Own(), {"bounds": BOUNDS}, "no use for bounds"),
+        (Own(), {"crossfit": 2}, "no use for crossfit"),
+    ],
+)
+def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
+    with pytest.raises(ValueError, match=message):
+        PrivateTeacher(EPSILON, DELTA, teacher=model, **options)
+
+
+def test_a_seed_claims_no_privacy(data):
+    one, two = (fitted(data, seed=5) for _ in range(2))
+    assert np.array_equal(one.values, two.values)
+    assert one.spent is None
+    assert PrivateTeacher(EPSILON, DELTA, teacher=Own(random_state=0), unsafe_seed=0).fit(data.z, data.y).spent is None
+
+
+# ---- DP-EBM
+
+
+@pytest.fixture
+def dp_ebm():
+    pytest.importorskip("interpret", reason="DP-EBM needs interpret")
+    from pi_xgb._privacy import dp_ebm
+
+    return dp_ebm
+
+
+@pytest.mark.parametrize("budget", [Spent(0.5, 1e-6), Spent(4.0, 1e-5)])
+def test_the_noise_of_dp_ebm_keeps_the_budget_for_a_row_that_changes(dp_ebm, data, budget):
+    domain = Domain(BOUNDS)
+    model = dp_ebm.DPEBM(domain, None)
+    model.fit(domain.read(data.z), data.y.to_numpy(), budget, None)
+    delta = dp_ebm.delta_of(budget.epsilon, dp_ebm.mu_of_noise(model._ebm, 2))
+    assert 0.9 * budget.delta < delta <= budget.delta  # kept, and not much more noise than that takes
+    assert dp_ebm.epsilon_to_tell(budget) < budget.epsilon
+    low, high = model.range
+    said = model.predict(domain.read(data.z))
+    assert low <= said.min() < said.max() <= high
+
+
+def test_a_changed_row_moves_the_sums_of_a_boosting_step_by_the_root_of_two(dp_ebm):
+    # The row leaves a leaf with one gradient and enters another with another, of the same sign as its label is.
+    worst = max(
+        math.hypot(p - y, other - y) for y in (0, 1) for p in np.linspace(0, 1, 11) for other in np.linspace(0, 1, 11)
+    )
+    assert worst == pytest.approx(dp_ebm._MOVED)
+
+
+def test_delta_of_is_the_curve_of_a_gaussian(dp_ebm):
+    # By definition: the integral of (density of N(mu, 1) - exp(epsilon) density of N(0, 1)) where it is positive.
+    t = np.linspace(-12, 12, 200_001)
+    for epsilon, mu in ((0.5, 0.3), (1.0, 1.0), (3.0, 0.7)):
+        gap = stats.norm.pdf(t, mu) - math.exp(epsilon) * stats.norm.pdf(t)
+        assert dp_ebm.delta_of(epsilon, mu) == pytest.approx(integrate.trapezoid(np.maximum(gap, 0), t), abs=1e-7)
+    assert dp_ebm.delta_of(1.0, dp_ebm.mu_of_promise(1.0, 1e-5)) == pytest.approx(1e-5, rel=1e-6)
+
+
+def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monkeypatch):
+    monkeypatch.setattr(dp_ebm, "epsilon_to_tell", lambda budget: 3 * budget.epsilon)
+    with pytest.raises(RuntimeError, match="less noise than was asked for"):
+        fitted(data, teacher="dp-ebm")
+
+
+def test_dp_ebm_teaches(dp_ebm, data, dtrain):
+    bounds = {"z0": (-3, 3), "z1": (-3, 3)}
+    teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0, crossfit=2)
+    assert np.corrcoef(teacher.values, data.q)[0, 1] > 0.5
+    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)) == ("8.0", "1e-06")
+    assert np.array_equal(*(fitted(data, teacher="dp-ebm", seed=3).values for _ in range(2)))
+    with pytest.raises(ValueError, match="at most 64 categories"):
+        PrivateTeacher(1.0, 1e-6, bounds={0: list(range(65))}, teacher="dp-ebm")
+
+
+def test_without_interpret_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "interpret", None)
+    with pytest.raises(ImportError, match=r"pi-xgb\[private\]"):
+        PrivateTeacher(1.0, 1e-6, bounds=BOUNDS, teacher="dp-ebm")
+
+
+# ---- the audit
+
+
+def small(rows=1):
+    """Privileged values that say y, and some that are turned over."""
+    y = np.arange(120) % 2
+    z = y[:, None].astype(float)
+    other = z.copy()
+    other[:rows] = 1 - z[:rows]
+    return z, other, y
+
+
+@pytest.mark.parametrize("noise", ["coin", "laplace"])
+@pytest.mark.parametrize("rows", [1, 10])
+def test_a_private_teacher_stays_below_its_epsilon(noise, rows):
+    z, other, y = small(rows=rows)
+    seeds = iter(range(10_000))
+
+    def train(table):
+        options = {"bounds": {0: [0, 1]}, "noise": noise, "split": 0.05, "unsafe_seed": next(seeds)}
+        return PrivateTeacher(2.0, 1e-6, **options).fit(table, y)
+
+    found = audit(train, z, other, lambda teacher: teacher.values[:rows], runs=300, delta=1e-6)
+    assert found.attack == ("neighbours" if rows == 1 else "values")
+    assert found.epsilon <= 2.0
+
+
+def students(train_teacher, **teaching):
+    """Students that follow single rows."""
+    y = np.arange(120) % 2
+    dtrain = xgb.DMatrix(np.arange(120)[:, None], y)
+    params = {**PARAMS, "max_depth": 8, "min_child_weight": 0, "lambda": 0}
+    return lambda z: pi_xgb.train(params, dtrain, 3, kl_weight=5.0, teacher=train_teacher(z, y), **teaching)
+
+
+def look(rows):
+    matrix = xgb.DMatrix(np.arange(rows)[:, None])
+    return lambda model: model.predict(matrix, output_margin=True)
+
+
+@pytest.mark.parametrize("rows", [1, 10])
+def test_the_audit_finds_noise_that_was_switched_off(monkeypatch, rows):
+    z, other, _ = small(rows=rows)
+
+    def teacher(table, y):
+        return PrivateTeacher(1.0, 1e-6, bounds={0: [0, 1]}, noise="laplace").fit(table, y)
+
+    private = audit(students(teacher), z, other, look(rows), runs=120, delta=1e-6, confidence=0.999)
+    assert private.epsilon <= 1.0
+    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: steps / STEPS)
+    broken = audit(students(teacher), z, other, look(rows), runs=120, delta=1e-6, confidence=0.999)
+    assert broken.epsilon > 1.0
+    assert broken.accuracy > 0.9
+
+
+def test_a_bound_is_right_about_a_mechanism_that_is_known():
+    # Randomised response of epsilon 2: told apart no better, and the bound comes close.
+    random = np.random.default_rng(0)
+    shown = np.exp(2) / (1 + np.exp(2))
+
+    def train(table):
+        return table[0, 0] if random.random() < shown else 1 - table[0, 0]
+
+    z, other, _ = small()
+    found = audit(train, z[:1], other[:1], lambda answer: answer, runs=10_000)
+    assert 1.7 < found.epsilon <= 2.0
+    assert from_guesses(round(shown * 10_000), 10_000, 0.0, 0.05) == pytest.approx(2.0, abs=0.1)
+
+
+def test_bounds_hold_as_often_as_they_say():
+    random = np.random.default_rng(1)
+    share = math.e / (1 + math.e)
+    too_much = [chance_of(random.binomial(200, share), 200, 1.0, 0.0) <= 0.05 for _ in range(400)]
+    assert np.mean(too_much) < 0.08
+    rates = [
+        from_rates(random.binomial(200, share), 200, random.binomial(200, 1 - share), 200, 0.0, 0.05) > 1.0
+        for _ in range(400)
+    ]
+    assert np.mean(rates) < 0.05
+
+
+@pytest.mark.parametrize(("hits", "alarms"), [(50, 5), (50, 0), (60, 20)])
+def test_rates_are_replaced_by_the_ends_of_exact_intervals(hits, alarms):
+    ends = [stats.binomtest(k, 60).proportion_ci(0.95, method="exact") for k in (hits, alarms)]
+    assert from_rates(hits, 60, alarms, 60, 0.01, 0.05) == pytest.approx(math.log((ends[0].low - 0.01) / ends[1].high))
+    assert from_rates(0, 60, alarms, 60, 0.0, 0.05) == 0.0
+
+
+def test_delta_only_makes_chances_larger():
+    assert chance_of(60, 100, 0.0, 0.0) == pytest.approx(stats.binom.sf(59, 100, 0.5))
+    assert chance_of(60, 100, 0.0, 0.0) < chance_of(60, 100, 0.0, 1e-3) <= 1.0
+    assert chance_of(0, 100, 1.0, 0.1) == 1.0
+    assert from_rates(100, 100, 0, 100, 0.5, 0.05) < from_rates(100, 100, 0, 100, 0.0, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda z: z.copy(), {}, "are the same"),
+        (lambda z: z[:5], {}, "same rows and columns"),
+        (None, {"runs": 5}, "runs must be at least 20"),
+        (None, {"delta": 1.0}, "delta must be at least 0"),
+        (None, {"confidence": 1.0}, "confidence must lie between"),
+    ],
+)
+def test_bad_input_of_an_audit(change, options, message):
+    z, other, _ = small()
+    with pytest.raises(ValueError, match=message):
+        audit(lambda table: 0.0, z, other if change is None else change(z), lambda model: 1.0, **options)
+
+
+def test_an_audit_needs_numbers():
+    z, other, _ = small()
+    with pytest.raises(ValueError, match="finite numbers"):
+        audit(lambda table: 0.0, z, other, lambda model: math.nan, runs=20)
+    lengths = itertools.count(1)
+    with pytest.raises(ValueError, match="as many for every model"):
+        audit(lambda table: 0.0, z, other, lambda model: [1.0] * next(lengths), runs=20)
+
+
+def test_an_audit_hands_out_tables_of_the_users_kind():
+    z, other, _ = small()
+    kinds = set()
+    for one, two in ((z, other), (pd.DataFrame(z), pd.DataFrame(other))):
+        audit(lambda table: kinds.add(type(table)), one, two, lambda model: 0.0, runs=20)
+    assert kinds == {np.ndarray, pd.DataFrame}

@@ -1,0 +1,195 @@
+"""Long searches that are interrupted go on where they were; and what they say meanwhile."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from helpers_selection import COMPARED, PARAMS
+
+import pi_xgb
+
+DATA = pi_xgb.datasets.make_privileged(120, seed=0)
+N = len(DATA.y)
+SELECTED = {"method": "jpib", "kl_weight": [1.0, 5.0], "nfold": 3, "repeats": 1, "progress": False}
+
+
+def matrices(label=DATA.y):
+    return xgb.DMatrix(DATA.x, label), xgb.DMatrix(DATA.z, label)
+
+
+def select(path, **more):
+    dtrain, privileged = matrices()
+    return pi_xgb.select(PARAMS, dtrain, 4, privileged=privileged, resume=path, **{**SELECTED, **more}).table
+
+
+def compare(path, **more):
+    return pi_xgb.compare(DATA.x, DATA.y, DATA.z, resume=path, **{**COMPARED, **more}).table
+
+
+def cv(path, **more):
+    dtrain, privileged = matrices()
+    told = {"privileged": privileged, "kl_weight": [0.0, 1.0, 5.0], "nfold": 3, **more}
+    return pi_xgb.cv(PARAMS, dtrain, 4, resume=path, **told)
+
+
+SEARCHES = {"select": (select, 3), "compare": (compare, 2), "cv": (cv, 3)}
+every_search = pytest.mark.parametrize(("search", "parts"), SEARCHES.values(), ids=SEARCHES)
+
+
+class Interrupted:
+    """``xgboost.train`` and ``xgboost.cv``, until Ctrl-C comes at one of their calls."""
+
+    def __init__(self, monkeypatch, at):
+        self.calls, self.at = 0, at
+        for name in ("train", "cv"):
+            monkeypatch.setattr(xgb, name, self.instead_of(getattr(xgb, name)))
+
+    def instead_of(self, original):
+        def called(*args, **kwargs):
+            self.calls += 1
+            if self.calls == self.at:
+                raise KeyboardInterrupt
+            return original(*args, **kwargs)
+
+        return called
+
+
+@every_search
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_search_goes_on_where_it_was(search, parts, jobs, tmp_path, monkeypatch):
+    path = tmp_path / "state.json"
+    with monkeypatch.context() as patch:
+        counted = Interrupted(patch, at=-1)
+        whole = search(None)
+        calls = counted.calls
+    with monkeypatch.context() as patch:
+        Interrupted(patch, at=calls)
+        with pytest.raises(KeyboardInterrupt):
+            search(path, n_jobs=jobs)
+    assert 1 <= len(json.loads(path.read_text())["finished"]) < parts
+    with monkeypatch.context() as patch:
+        counted = Interrupted(patch, at=-1)
+        pd.testing.assert_frame_equal(search(path), whole)
+        assert 0 < counted.calls < calls
+        # All is there: nothing is trained any more.
+        done = counted.calls
+        pd.testing.assert_frame_equal(search(path), whole)
+        assert counted.calls == done
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+@every_search
+def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeypatch):
+    path = tmp_path / "state.json"
+    search(path)
+    monkeypatch.setattr(xgb, "train", None)
+    monkeypatch.setattr(xgb, "cv", None)
+    for more in ({"nfold": 4}, {"seed": 1}, {"method": "jpib"} if search is not select else {"method": "kbpib"}):
+        with pytest.raises(ValueError, match="keeps another search"):
+            search(path, **more)
+    monkeypatch.setitem(PARAMS, "max_depth", 3)
+    with pytest.raises(ValueError, match="keeps another search"):
+        search(path)
+
+
+@every_search
+def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
+    path = tmp_path / "state.json"
+    search(path)
+    for part, changed in (("x", DATA.x + 1), ("z", DATA.z * 2), ("y", 1 - DATA.y)):
+        with monkeypatch.context() as patch:
+            patch.setitem(globals(), "DATA", DATA._replace(**{part: changed}))
+            with pytest.raises(ValueError, match="keeps another search"):
+                search(path) if part != "y" or search is compare else search_with(search, path, changed)
+
+
+def search_with(search, path, label):
+    dtrain, privileged = matrices(label)
+    if search is cv:
+        return pi_xgb.cv(PARAMS, dtrain, 4, privileged=privileged, kl_weight=[0.0, 1.0, 5.0], nfold=3, resume=path)
+    return pi_xgb.select(PARAMS, dtrain, 4, privileged=privileged, resume=path, **SELECTED)
+
+
+@every_search
+def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(xgb, "train", None)
+    monkeypatch.setattr(xgb, "cv", None)
+    for content in (b"", b"{}", b"[1]", b"\xff\x00", b'{"finished": 3}', b"3"):
+        (tmp_path / "state.json").write_bytes(content)
+        with pytest.raises(ValueError, match="keeps no search: name a file that is not there"):
+            search(tmp_path / "state.json")
+        assert (tmp_path / "state.json").read_bytes() == content
+    with pytest.raises(IsADirectoryError, match="resume must name a file"):
+        search(tmp_path)
+    with pytest.raises(FileNotFoundError, match="does not exist: create it first"):
+        search(tmp_path / "absent" / "state.json")
+
+
+def test_one_kl_weight_is_no_grid(tmp_path):
+    with pytest.raises(ValueError, match="resume keeps the values of a grid"):
+        cv(tmp_path / "state.json", kl_weight=1.0)
+
+
+def test_cv_says_which_kl_weight_it_is_at(capsys):
+    cv(None, verbose_eval=2, show_stdv=False)
+    lines = capsys.readouterr().out.split("\n")
+    assert [line.split("\t")[0] for line in lines if line] == [
+        f"kl_weight {weight} [{round_}]" for weight in (0, 1, 5) for round_ in (0, 2, 3)
+    ]
+    cv(None, verbose_eval=True, kl_weight=1.0)
+    assert capsys.readouterr().out.startswith("[0]\ttrain-logloss")
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_the_training_of_a_teacher_can_be_watched(crossfit, capsys):
+    dprivileged = matrices()[1]
+    known = np.arange(N) < 90
+    told = {"crossfit": crossfit, "labelled": known, "evals": [(dprivileged, "all")]}
+    teacher = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, verbose_eval=True, **told)
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert [line.split("\t")[0] for line in lines[:-1]] == [f"[{i}]" for _ in range(max(crossfit, 1)) for i in range(3)]
+    q, y = teacher.values[known].astype(float), DATA.y[known].to_numpy()
+    logloss = -np.mean(np.where(y == 1, np.log(q), np.log(1 - q)))
+    found, _, rest = lines[-1].removeprefix("teacher: q-logloss:").partition(" ")
+    assert float(found) == pytest.approx(logloss, abs=2e-6)
+    assert rest == "on 90 labelled rows, " + ("out of 2 folds" if crossfit else "which it learned from")
+    again = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, **told)
+    assert capsys.readouterr().out == ""
+    np.testing.assert_array_equal(again.values, teacher.values)
+
+
+@pytest.mark.parametrize("given", [{}, {"nthread": 2}, {"n_jobs": 2}])
+@pytest.mark.parametrize("as_pairs", [False, True])
+def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_pairs, monkeypatch):
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
+    before = dict(params)
+    seen = []
+
+    def watched(original):
+        def called(chosen, *args, **kwargs):
+            seen.append(dict(chosen).get("nthread", dict(chosen).get("n_jobs")))
+            return original(chosen, *args, **kwargs)
+
+        return called
+
+    for name in ("train", "cv"):
+        monkeypatch.setattr(xgb, name, watched(getattr(xgb, name)))
+    dtrain, privileged = matrices()
+    told = params if not as_pairs else list(params.items())
+    pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0])
+    selection = pi_xgb.select(told, dtrain, 2, privileged=privileged, standard_errors=0.0, **SELECTED)
+    pi_xgb.compare(DATA.x, DATA.y, DATA.z, **{**COMPARED, "params": told, "num_boost_round": 2})
+    assert set(seen) == {2 if given else 1}
+    seen.clear()
+    # The model that is used later has the threads that it was asked for.
+    selection.train(dtrain, privileged=privileged)
+    assert seen[-1] == (2 if given else None)
+    assert params == before
+    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", N - 1)
+    seen.clear()
+    pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=1.0)
+    assert set(seen) == {2 if given else None}

@@ -1,0 +1,131 @@
+"""The ranker: XGBRanker to the bit where nobody teaches, pi_xgb.train's model where somebody does."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, cross_val_score
+
+import pi_xgb
+from pi_xgb.sklearn import PrivilegedXGBRanker
+
+SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1, "ndcg_exp_gain": False}
+QID = np.repeat(np.arange(30), 8)
+
+
+def rows(seed=0):
+    """X, privileged and relevances of 30 queries of 8 rows."""
+    data = pi_xgb.datasets.make_privileged(240, n_features=4, n_privileged=2, seed=seed)
+    return data.x, data.z, pd.Series(np.clip(np.round(2 + data.z["z0"]), 0, 4), name="relevance")
+
+
+def trained(x, z, y, rounds=8, **keywords):
+    """The same by pi_xgb.train."""
+    params = {"objective": "rank:ndcg", "max_depth": 3, "nthread": 1, "ndcg_exp_gain": False}
+    shown, label = keywords.pop("weight", None), y.fillna(0)
+    dtrain = xgb.QuantileDMatrix(x, label, qid=QID, weight=shown)
+    return pi_xgb.train(params, dtrain, rounds, privileged=xgb.DMatrix(z, label, qid=QID), **keywords)
+
+
+def test_without_a_teacher_it_is_xgbranker():
+    x, z, y = rows()
+    theirs = xgb.XGBRanker(n_estimators=8, n_jobs=1).fit(x, y, qid=QID)
+    for ours, privileged in (
+        (PrivilegedXGBRanker(n_estimators=8, n_jobs=1, kl_weight=0.0), None),
+        (PrivilegedXGBRanker(n_estimators=8, n_jobs=1, kl_weight=0.0), z),
+    ):
+        ours.fit(x, y, group=np.bincount(QID), privileged=privileged)
+        assert ours.get_booster().save_raw() == theirs.get_booster().save_raw()
+    np.testing.assert_array_equal(ours.predict(x), theirs.predict(x))
+
+
+@pytest.mark.parametrize("crossfit", [0, 4])
+def test_it_trains_what_train_trains(crossfit):
+    x, z, y = rows()
+    weight = np.random.default_rng(0).uniform(0.5, 2, 30)
+    some = y.where(QID % 3 > 0)  # queries without labels, too
+    told = {"kl_weight": 3.0, "crossfit": crossfit}
+    model = PrivilegedXGBRanker(**SMALL, **told).fit(x, some, qid=QID, privileged=z, sample_weight=weight)
+    same = trained(x, z, some, weight=weight, labelled=some.notna(), **told)
+    np.testing.assert_array_equal(model.predict(x), same.predict(xgb.DMatrix(x)))
+    assert model.get_booster().attr("pi_xgb_engine") == "copies"
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.predict(x), model.predict(x))
+
+
+def test_qid_may_be_a_column_which_no_model_sees():
+    x, z, y = rows()
+    told = {"kl_weight": 3.0, "crossfit": 4, "teacher": "all"}
+    by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
+    assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
+    table = x.assign(qid=QID)
+    by_column = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=[(table, y)])
+    within = PrivilegedXGBRanker(**SMALL, **told, privileged_features=list(z)).fit(x.join(z).assign(qid=QID), y)
+    for model in (by_column, within):
+        assert model.get_booster().get_dump() == by_keyword.get_booster().get_dump()
+        assert model.n_features_in_ == 4
+        np.testing.assert_array_equal(model.predict(table), by_keyword.predict(x))
+    score = by_column.score(table, y)
+    assert score == pytest.approx(by_column.evals_result()["validation_0"]["ndcg@32"][-1])
+    assert score == pytest.approx(within.score(x.join(z).assign(qid=QID), y)) == pytest.approx(within.score(table, y))
+    scores = cross_val_score(clone(within), x.join(z).assign(qid=QID), y, cv=GroupKFold(3), groups=QID)
+    assert np.isfinite(scores).sum() == 3
+
+
+def test_the_teacher_stops_on_its_own_queries():
+    (x, z, y), (x_valid, z_valid, y_valid) = rows(), rows(1)
+    endless = {**SMALL, "n_estimators": 60, "early_stopping_rounds": 2}
+    sets = {"eval_set": [(x_valid, y_valid)], "eval_qid": [QID]}
+    model = PrivilegedXGBRanker(**endless).fit(x, y, qid=QID, privileged=z, eval_privileged=[z_valid], **sets)
+    assert model.best_iteration < 59
+    dvalid = xgb.QuantileDMatrix(x_valid, y_valid, qid=QID, ref=(dtrain := xgb.QuantileDMatrix(x, y, qid=QID)))
+    matrices = [xgb.DMatrix(one, label, qid=QID) for one, label in ((z, y), (z_valid, y_valid))]
+    same = pi_xgb.train(
+        {"objective": "rank:ndcg", "max_depth": 3, "nthread": 1, "ndcg_exp_gain": False},
+        dtrain, 60, privileged=matrices[0], privileged_evals=[(matrices[1], "valid")], early_stopping_rounds=2,
+        evals=[(dvalid, "valid")], verbose_eval=False,
+    )  # fmt: skip
+    assert model.get_booster().get_dump() == same.get_dump()
+    with pytest.raises(ValueError, match="eval_privileged"):
+        PrivilegedXGBRanker(**endless).fit(x, y, qid=QID, privileged=z, **sets)
+
+
+def test_an_estimator_teaches_the_order_that_it_predicts():
+    x, z, y = rows()
+    ranker = PrivilegedXGBRanker(**SMALL, kl_weight=3.0, crossfit=4, teacher=LinearRegression())
+    shifted = [
+        ranker.fit(x, y, qid=QID, privileged=scale * z + 7, sample_weight=np.full(30, 2.0)).get_booster().get_dump()
+        for scale in (1, 5)
+    ]
+    # Its scores have no scale: relevances are read from the labels at equal scores.
+    assert shifted[0] == shifted[1]
+    assert shifted[0] != trained(x, z, y, kl_weight=0.0).get_dump()
+
+
+def test_what_cannot_be_taught_is_said():
+    x, z, y = rows()
+
+    def fit(**parameters):
+        return PrivilegedXGBRanker(**{**SMALL, **parameters}).fit(x, y, qid=QID, privileged=z)
+
+    with pytest.raises(ValueError, match="ndcg_exp_gain"):
+        fit(ndcg_exp_gain=True)
+    with pytest.raises(ValueError, match="follows the student"):
+        fit(method="jpib")
+    with pytest.raises(ValueError, match="lambdarank_unbiased"):
+        fit(lambdarank_unbiased=True)
+    with pytest.raises(ValueError, match="engine='copies'"):
+        fit(engine="native")
+    with pytest.raises(ValueError, match="rank:pairwise"):
+        fit(objective="rank:map")
+    with pytest.raises(ValueError, match="tear 30 queries apart"):
+        PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
+    torn = np.where(np.arange(240) % 2, 1.0, 2.0)
+    with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
+        PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
