@@ -21,8 +21,8 @@ Rest = Callable[[Values], Values]
 
 LEVELS = 20
 CROWDED = 5.0
-"""How far groups are pushed to the nearer end of the gap for its lower limit. `python -m benchmarks.coverage` measures
-what that does: without it, limits of two crowds of groups lay above the truth in 10 to 18 % of the draws."""
+"""How far groups are pushed to the nearer end of the gap for its lower limit, chosen by trial: without it limits of two
+crowds of groups lie above the truth too often. `python -m benchmarks.coverage` measures what comes out."""
 
 
 @dataclass(frozen=True)
