@@ -294,10 +294,11 @@ def test_dates_are_named_and_refused(files, capsys, kind, where):
 
 
 @pytest.mark.parametrize("text", ["12-34", "2024", "1.5.", "v2024-01-05", "192.168.0.1", "2024-01"])
-def test_other_texts_with_digits_are_no_dates(files, text):
+def test_other_texts_with_digits_are_no_dates(files, capsys, text):
     rows, _ = files
     rows.assign(code=np.where(rows["y"] == 1, text, "x")).to_csv("train.csv", index=False)
     works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+    assert "date" not in capsys.readouterr().err
 
 
 def test_columns_that_number_the_rows_are_named(files, capsys):

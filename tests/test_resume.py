@@ -11,6 +11,7 @@ import xgboost as xgb
 from helpers_selection import COMPARED, PARAMS
 
 import pi_xgb
+from pi_xgb._core.kept import Kept
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
 N = len(DATA.y)
@@ -105,6 +106,26 @@ def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
             patch.setitem(globals(), "DATA", DATA._replace(**{part: changed}))
             with pytest.raises(ValueError, match="keeps another search"):
                 search(path) if part != "y" or search is compare else search_with(search, path, changed)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"base_margin": np.full(N, 0.5)},
+        {"weight": np.full(N, 2.0)},
+        {"label_lower_bound": np.ones(N)},
+        {"group": [N]},
+    ],
+    ids=lambda told: next(iter(told)),
+)
+def test_all_that_a_matrix_says_of_its_rows_is_part_of_the_search(told, tmp_path):
+    plain, other = xgb.DMatrix(DATA.x, DATA.y), xgb.DMatrix(DATA.x, DATA.y)
+    other.set_info(**told)
+    path = tmp_path / "state.json"
+    Kept(path, "search", plain).through(lambda item: 1, str)("part")
+    assert "part" in Kept(path, "search", plain)
+    with pytest.raises(ValueError, match="keeps another search"):
+        Kept(path, "search", other)
 
 
 def search_with(search, path, label):

@@ -129,3 +129,21 @@ def test_what_cannot_be_taught_is_said():
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
     with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": slice(1, None)}, "y must have one label for each of the 240 rows of X, got 239"),
+        ({"qid": slice(1, None)}, "qid must have one query for each of the 240 rows of X, got 239"),
+        ({"eval y": slice(1, None)}, r"y of eval_set\[0\] must have one label for each of the 240 rows"),
+    ],
+)
+def test_lengths_are_told_in_words(changed, message):
+    x, z, y = rows()
+    told = {"y": y, "qid": QID, "eval y": y}
+    told |= {name: told[name][part] for name, part in changed.items()}
+    with pytest.raises(ValueError, match=message):
+        PrivilegedXGBRanker(**SMALL).fit(
+            x, told["y"], qid=told["qid"], privileged=z, eval_set=[(x, told["eval y"])], eval_qid=[QID]
+        )

@@ -11,7 +11,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.guidance import Guidance
+from .._core.guidance import SEES, Guidance
 from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -24,7 +24,7 @@ from .options import add_constraint, add_training, at_least, new_command, params
 from .output import add_out
 from .rows import Rows, Say, columns_of, constraints_of, read_training, read_validation, set_aside
 from .source import Source
-from .tune import TEACHERS, choose
+from .tune import choose
 
 EXAMPLE = """example, with lab and score known for the training rows only:
   pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
     )
     command.add_argument(
         "--teacher",
-        choices=TEACHERS,
+        choices=SEES,
         default="privileged",
         help="what the teacher sees: the privileged columns alone, or all (default: %(default)s)",
     )

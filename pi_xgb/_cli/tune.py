@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from .._core.guidance import SEES
 from .._core.methods import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
@@ -22,7 +23,6 @@ EXAMPLE = """example:
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
 chosen unless another is convincingly better on the same folds."""
 
-TEACHERS = ("privileged", "all")
 # Both at once, what a teacher sees and how it judges: so it was until there was --crossfit.
 _OLD_TEACHERS = ("in-sample", "cross-fitted")
 
@@ -43,8 +43,8 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
     command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
     command.add_argument(
         "--teacher",
-        choices=(*TEACHERS, *_OLD_TEACHERS),
-        metavar=f"{{{','.join(TEACHERS)}}}",
+        choices=(*SEES, *_OLD_TEACHERS),
+        metavar=f"{{{','.join(SEES)}}}",
         action="append",
         help="what the teacher of kbpib sees; again for the other (default: all)",
     )

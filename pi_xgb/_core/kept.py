@@ -16,6 +16,7 @@ import xgboost
 
 from .._files import new_file, write_file
 from .._version import __version__
+from .._xgb.matrix import told_of_rows
 
 
 class Kept:
@@ -87,7 +88,7 @@ def _feed(digest: Any, value: Any) -> None:
     if isinstance(value, xgboost.DMatrix):
         stored = value.get_data()
         rows = (stored.data, stored.indices, stored.indptr, stored.shape)
-        value = (value.feature_names, value.feature_types, *rows, value.get_label(), value.get_weight())
+        value = (value.feature_names, value.feature_types, *rows, *told_of_rows(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
     if isinstance(value, Mapping):

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,12 @@ from .checks import check_dmatrix, check_is_dmatrix
 from .judged import eval_of_means
 from .lesson import Lesson
 from .loss import NUMBERS, PROBABILITIES, Loss
+from .native import Evals
 from .objective import LessonObjective
 from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
 from .teachers import FixedTeacher, Teacher
-
-Evals = Sequence[tuple[xgboost.DMatrix, str]]
 
 
 class LearnedTeacher(FixedTeacher):

@@ -12,14 +12,14 @@ from .._arrays import Array
 from .._stats.folds import deal_folds
 from .._warnings import warn_user
 from .._xgb.matrix import can_be_cut, slice_rows
+from .judged import margins_of
 from .loss import Loss
 from .spec import Spec
 
 NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}
 """The metrics that are 0 where the labels are repeated."""
 _FAR_BELOW = 1 / 3
-_ONE_IN, _PATIENCE, _FEWEST_ROWS = 5, 5, 20
-_CLOSE = np.float32(1e-7)
+_ONE_IN, _PATIENCE, _FEWEST_ROWS, _MOST_ROWS = 5, 5, 20, 20_000
 
 
 def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float:
@@ -27,9 +27,8 @@ def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float
     weights = np.ones(len(label)) if weight is None or not weight.size else weight
     if not weights.sum() > 0:
         return float("nan")
-    margin = loss.margin_of(np.clip(q, _CLOSE, 1 - _CLOSE) if loss.probabilities else q)
     target = loss.one_hot(label, q) if loss.multiclass else label
-    of_rows = loss.value(margin, target)
+    of_rows = loss.value(margins_of(q, loss), target)
     mean = float(np.average(of_rows.mean(axis=1) if of_rows.ndim == 2 else of_rows, weights=weights))
     return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
 
@@ -38,11 +37,12 @@ def warn_of_repetition(spec: Spec, matrix: xgboost.DMatrix, weight: Array, q: Ar
     """Warn where q is far better on its own training rows than any teacher of its kind is on others.
 
     Costs next to nothing where q is not better than the mean of the labels by as much; where it is, a teacher on four
-    fifths of the rows, stopped early.
+    fifths of the rows, stopped early. Of many rows, which few teachers can repeat, it says nothing and costs nothing.
     """
     loss, label = spec.loss, spec.loss.label_of(matrix, "privileged")
-    several = label.ndim == 2
-    if loss.default_metric not in NAMES or several or len(label) < _FEWEST_ROWS or collective.is_distributed():
+    if loss.default_metric not in NAMES or label.ndim == 2 or collective.is_distributed():
+        return
+    if not _FEWEST_ROWS <= len(label) <= _MOST_ROWS:
         return
     on_own_rows = mean_loss(loss, q, label, weight)
     if on_own_rows >= _FAR_BELOW * _loss_of_the_mean(loss, q, label, weight) or not can_be_cut(matrix):

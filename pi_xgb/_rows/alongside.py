@@ -49,11 +49,11 @@ def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
         check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **its})
 
 
-def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X") -> None:
-    """As many labels as rows."""
+def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X", what: str = "label") -> None:
+    """As many labels, or other values, as rows."""
     n_rows = _n_rows(X)
     if n_rows != len(label):
-        raise ValueError(f"{name} must have one label for each of the {n_rows} rows of {X_name}, got {len(label)}")
+        raise ValueError(f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {len(label)}")
 
 
 def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name: str = "X") -> None:

@@ -134,15 +134,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
             are the student's.
         """
-        of_eval_set = {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set}
-        self._check_lengths(X, y, base_margin, eval_set, of_eval_set)
         return self._fit(
             X,
             y,
             divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
             {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
             {"sample_weight": sample_weight, "base_margin": base_margin},
-            of_eval_set,
+            {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set},
             verbose=verbose,
             xgb_model=xgb_model,
             feature_weights=feature_weights,
@@ -159,6 +157,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         **further: Any,
     ) -> Self:
         """What ``fit`` does with what is said of each row, to the teacher and to XGBoost, and of evaluation sets."""
+        self._check_lengths(X, y, of_row.get("base_margin"), views.eval_set, of_eval_set)
         check_orders(X, "X", {"y": y, **of_rows, **of_row})
         check_eval_orders(views.eval_set, of_eval_set)
         trainer = self._trainer(views)
@@ -388,17 +387,6 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         booster = self.get_booster()
         self._classes = read_classes(booster)
         write_classes(booster, None)
-
-    def _check_targets(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
-        n_targets = _number_of_targets(y)
-        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
-        if n_targets > 1 and objective not in OF_TARGETS:
-            raise ValueError(
-                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
-                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
-                "without a teacher"
-            )
 
     def _decoded(self, predicted: Any) -> Any:
         return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]

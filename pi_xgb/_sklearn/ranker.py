@@ -7,7 +7,8 @@ from typing import Any, Self
 import pandas as pd
 import xgboost
 
-from .._rows.alongside import check_orders
+from .._core.target import on_host
+from .._rows.alongside import check_one_label_each, check_orders
 from .._rows.views import divide
 from .estimators import PrivilegedXGBModel
 
@@ -81,16 +82,19 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         if qid is None and group is None:
             X, qid, eval_set, eval_qid = _without_qid(X, eval_set, eval_qid)
         check_orders(X, "X", {"qid": qid})
+        if qid is not None:
+            check_one_label_each(on_host(qid), X, "qid", what="query")
         return self._fit(
             X,
             y,
             divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
             {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
             {"base_margin": base_margin},
-            {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set},
+            {"base_margin_eval_set": base_margin_eval_set},
             group=group,
             qid=qid,
             sample_weight=sample_weight,
+            sample_weight_eval_set=sample_weight_eval_set,
             eval_group=eval_group,
             eval_qid=eval_qid,
             verbose=verbose,

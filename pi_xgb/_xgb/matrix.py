@@ -168,6 +168,13 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     return both
 
 
+def told_of_rows(matrix: xgboost.DMatrix) -> list[Array]:
+    """All that a matrix says of its rows besides their features."""
+    bounds = [matrix.get_float_info(name) for name in _LABELS[1:]]
+    own = [matrix.get_weight(), matrix.get_base_margin(), matrix.get_uint_info("group_ptr")]
+    return [labels_of(matrix), *bounds, *own]
+
+
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Labels, queries and weights of the same rows in another matrix."""
     for name in _LABELS:
