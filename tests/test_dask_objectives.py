@@ -39,7 +39,6 @@ def fields_of(objective: str) -> dict[str, np.ndarray]:
 
 def on_both(client: Any, halves: list[np.ndarray]) -> Any:
     """A part for each worker, so that the same rows meet in every training."""
-    client.wait_for_workers(len(halves), timeout=60)
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     placed = [
         client.persist(da.from_array(part, chunks=part.shape), workers=[worker], allow_other_workers=False)

@@ -461,7 +461,7 @@ def trapped(n=400, **data):
     return xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
 
 
-REPEATS = "the teacher repeats the labels of its own training rows: its log loss is 0.06.* crossfit=5"
+REPEATS = "the teacher repeats the labels of its own training rows: its log loss is .* crossfit=5"
 
 
 def test_a_teacher_that_repeats_the_labels_is_told_of():
@@ -473,8 +473,10 @@ def test_a_teacher_that_repeats_the_labels_is_told_of():
     # The model is the one without the check, and nothing of the user's was changed.
     with pytest.warns(UserWarning, match=REPEATS):
         teacher = pi_xgb.fit_teacher(params, privileged, 200)
-    assert "log loss 0.06" in repr(teacher)
-    assert "on its own training rows" in repr(teacher)
+    label, q = dtrain.get_label(), teacher.values
+    loss = -np.log(np.where(label == 1, q, 1 - q)).mean()
+    assert f"its log loss is {loss:.3f} there" in str(warned[0].message)
+    assert repr(teacher) == f"<LearnedTeacher: 1 booster(s), log loss {loss:.4f} on its own training rows>"
     again = pi_xgb.train(params, dtrain, 200, teacher=teacher, kl_weight=0.5)
     assert again.save_raw() == booster.save_raw()
 
