@@ -12,7 +12,7 @@ import pandas as pd
 import xgboost
 
 from .._xgb.booster import configuration_of, rounds_in_use
-from .._xgb.categories import categories_of_model, write_categories
+from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
 from .._xgb.matrix import matrix_of
 from .._xgb.model_file import load_booster
@@ -31,6 +31,8 @@ class Model:
     objective_params: dict[str, str]
     features: list[str]
     categories: dict[str, pd.Index[Any]]
+    in_pieces: list[str]
+    """The features of whose categories XGBoost may have kept pieces only."""
     classes: np.ndarray[Any, Any] | None
     """The names of the classes; None for a model of numbers, and for one of 0 and 1."""
 
@@ -41,7 +43,7 @@ class Model:
 
     def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
         """Rows as the model takes them."""
-        x = known_features(frame[self.features], self.categories, file, say)
+        x = known_features(frame[self.features], self.categories, file, say, self.in_pieces)
         return matrix_of(x, **fields)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
@@ -83,6 +85,7 @@ def load_model(name: str) -> Model:
         found.objective_params,
         list(booster.feature_names),
         categories_of_model(booster),
+        kept_in_pieces(booster),
         classes,
     )
 

@@ -292,7 +292,8 @@ def _check_one_to_weigh(guidance: Guidance) -> None:
 
 
 def _grid(kl_weight: Any) -> list[float]:
-    grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
+    several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
+    grid = [check_kl_weight(w) for w in (kl_weight if several else [kl_weight])]
     if not grid:
         raise ValueError("kl_weight is an empty list: give at least one value, 0 being plain XGBoost")
     if len(set(grid)) < len(grid):

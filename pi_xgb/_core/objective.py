@@ -44,7 +44,8 @@ class KLObjective:
         params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
         where no Booster asks; one that differs from the Booster's is an error.
     scale_pos_weight
-        XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+        XGBoost ignores the parameter of that name under a custom objective: give it here instead, or as well. Where it
+        stands in params alone, that is an error.
     labelled, teacher_weight
         As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
     device
@@ -139,7 +140,7 @@ class KLObjective:
         return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array) -> Spec:
-        objective, loss = self._asked.of(calling_booster(), self.objective)
+        objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 1 and loss.multiclass) or (margin.ndim == 2 and not (loss.multiclass or loss.takes_targets)):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "

@@ -273,7 +273,10 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
         if np.ndim(weight) == 0:
             teachings.append(_teaching(one, check_kl_weight(weight, name), None, within))
         else:
-            teachings.append(_teaching(one, 1.0, read_teacher_weight(weight, len(weight), name), within))
+            per_row = read_teacher_weight(weight, len(weight), name)
+            # The model records the largest of them as the weight of this teacher.
+            most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
+            teachings.append(_teaching(one, most, None if per_row is None else per_row / most, within))
     return teachings
 
 

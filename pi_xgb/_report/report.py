@@ -99,7 +99,7 @@ def report(
     Examples
     --------
     >>> import tempfile, pi_xgb, xgboost as xgb
-    >>> from pi_xgb._report.report import report
+    >>> from pi_xgb import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> dtrain = xgb.DMatrix(data.x[:150], data.y[:150])

@@ -30,7 +30,7 @@ from .._rows.views import Views, divide, student_part
 from .._xgb.borrowed import borrowed
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, refuse_misspelt
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -74,6 +74,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         constraints: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
+        refuse_misspelt(type(self).__name__, kwargs, self._own_parameters)
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher
