@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,17 @@ def test_every_page_has_a_place_on_the_site():
     benchmarks = {f"evidence/{page.stem}" for page in (ROOT / "benchmarks").glob("*.md")}
     notebooks = {f"notebooks/{page.stem}" for page in (ROOT / "notebooks").glob("*.ipynb")}
     assert benchmarks | notebooks <= placed
+
+
+def test_a_page_that_is_copied_to_the_site_keeps_its_form_and_its_pictures():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    for page, place in conf["COPIED"].items():
+        text = conf["relinked"](page.read_text(), page, place)
+        if page.suffix == ".ipynb":
+            json.loads(text)
+        pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+        folder = (ROOT / "docs" / place).parent.resolve()
+        assert [name for name in pictures if not (folder / name).resolve().is_file()] == []
 
 
 def test_the_reference_has_every_public_name():
