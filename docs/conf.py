@@ -111,7 +111,8 @@ def relinked(text: str, origin: Path, place: str) -> str:
             return f"![{words}]({os.path.relpath(target, (HERE / place).parent)})"
         if target in ON_SITE:
             return f"[{words}]({os.path.relpath(ON_SITE[target], Path(place).parent)}{anchor})"
-        return f"{words} (`{target.relative_to(ROOT)}`)"
+        named = f"`{target.relative_to(ROOT)}`"
+        return named if words.strip("`") == target.name else f"{words} ({named})"
 
     return _LINK.sub(turned, text)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from .._plots.selection import plot_comparison
+from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval
 from .five_models import NF, ROWS, SELF, SHUFFLED, STUDENT
 from .scores import Score
@@ -62,8 +63,7 @@ class Comparison:
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
         """How much better one model is than another, on the same held-out rows; by default at the largest size."""
         for name in (model, other):
-            if name not in ROWS:
-                raise ValueError(f"model must be one of {', '.join(ROWS)}; got {name!r}")
+            check_choice(name, ROWS, "model")
         sizes = sorted(set(self.table["size"]))
         size = sizes[-1] if size is None else size
         if size not in sizes:

@@ -84,7 +84,7 @@ def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) 
     """A function of the user's, or one that is known by its name."""
     found: Any = known.get(value) if isinstance(value, str) else value
     if not callable(found):
-        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}, got {value!r}")
+        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}; got {value!r}")
     return found  # type: ignore[no-any-return]
 
 
