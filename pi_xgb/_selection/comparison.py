@@ -33,6 +33,16 @@ class Comparison:
         privileged features that say nothing pass no more often than one of them alone would let them.
     metric, maximize, confidence
         What was measured, whether more is better, and the confidence of the intervals.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> data = pi_xgb.datasets.make_privileged(120, seed=0)
+    >>> few = {"nfold": 2, "repeats": 1, "inner_nfold": 2, "crossfit": 2, "num_boost_round": 3, "kl_weight": 1.0}
+    >>> comparison = pi_xgb.compare(data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, **few)
+    >>> gain = comparison.difference("student", "NF")
+    >>> gain.low <= gain.mean <= gain.high
+    True
     """
 
     def __init__(
