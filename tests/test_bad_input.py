@@ -512,14 +512,14 @@ CASES = [
         (*ALL, "fit_teacher"),
         spoilt_weights(one_row_changed(-1)(np.ones(N_ROWS))),
         ValueError,
-        ("weights of", "finite and not negative", r"-1"),
+        ("weights of", "finite and at least 0", r"-1"),
     ),
     Case(
         "weights with NaN",
         (*ALL, "fit_teacher"),
         spoilt_weights(one_row_changed(np.nan)(np.ones(N_ROWS))),
         ValueError,
-        ("weights of", "finite and not negative", "nan"),
+        ("weights of", "finite and at least 0", "nan"),
     ),
     Case(
         "too few weights",  # under obj= XGBoost itself refuses them before it asks for a gradient
@@ -788,8 +788,13 @@ CASES = [
         ("group", "cv"),
     ),
     *(
-        Case(f"n_jobs {value!r}", ("cv",), also(n_jobs=value), ValueError, ("n_jobs", "at least 1", repr(value)))
-        for value in (0, -1, 1.5, True)
+        Case(f"n_jobs {value!r}", ("cv",), also(n_jobs=value), error, ("n_jobs", words, repr(value)))
+        for value, error, words in (
+            (0, ValueError, "at least 1"),
+            (-1, ValueError, "at least 1"),
+            (1.5, TypeError, "whole number"),
+            (True, TypeError, "whole number"),
+        )
     ),
 ]
 TABLE = [(case, where) for case in CASES for where in case.where]

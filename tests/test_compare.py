@@ -354,9 +354,9 @@ def test_one_size_needs_no_list():
         ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
-        ({"sample_weight": -np.ones(160)}, ValueError, "finite and not negative, row 0 has -1"),
-        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and not negative, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero for every row"),
+        ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
@@ -385,5 +385,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of NF, All"):
+    with pytest.raises(ValueError, match="model must be one of 'NF', 'All'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

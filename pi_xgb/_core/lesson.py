@@ -9,7 +9,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._warnings import warn_user
+from .._rows.supervision import warn_of_idle_rows
 from .._xgb.collective import global_sum, on_every_worker
 from .blend import Blend
 from .loss import NUMBERS
@@ -106,15 +106,9 @@ class Lesson:
         return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def warn_of_idle_rows(self) -> None:
-        """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
-        if self.blend.is_uniform or not self.teachings:
-            return
-        idle = to_host(self.blend.total) == 0
-        if idle.any():
-            warn_user(
-                f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no "
-                "part",
-            )
+        """Says how many rows have neither a label nor a teacher."""
+        if self.teachings and not self.blend.is_uniform:
+            warn_of_idle_rows(to_host(self.blend.total) == 0)
 
     def _on_device(self, values: Any) -> Any:
         return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)

@@ -31,6 +31,13 @@ class Audit:
         Share of right guesses; half of them are right by chance.
     runs, confidence, delta
         As they were asked for.
+
+    Examples
+    --------
+    >>> from pi_xgb.privacy import Audit
+    >>> found = Audit("neighbours", epsilon=0.0, accuracy=0.52, runs=100, confidence=0.95, delta=0.0)
+    >>> found.epsilon <= 1.0  # no proof against a promise of 1, nor for it
+    True
     """
 
     attack: str
