@@ -92,6 +92,25 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
 
 
+def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
+    few = ["--teacher", "privileged", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
+    constrained = ["--constraint", "parity:sex=20", "--format", "csv"]
+    works("compare", "train.csv", *LABEL, "--privileged", "z0,z1", *few, *constrained)
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    rows = files[0]
+    keywords = {"teacher": "privileged", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
+    by_hand = pi_xgb.compare(
+        rows[NAMES],
+        rows.y,
+        rows[["z0", "z1"]],
+        params=PARAMS,
+        num_boost_round=6,
+        constraints=[(GroupParity(rows.sex), 20.0)],
+        **keywords,
+    )
+    np.testing.assert_allclose(shown["score"], by_hand.summary["score"], rtol=1e-6)
+
+
 def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     asked = ["--constraint", "parity:sex", "--kl-weight", "3,30", "--gap", "0.9", "--folds", "3", "--n-boot", "100"]
     works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked, "--format", "csv", "--out", "m.ubj")
