@@ -134,6 +134,7 @@ def test_the_frontier_draws(files):  # noqa: F811
 
 
 FRONTIER = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1"]
+COMPARE = ["compare", "train.csv", *LABEL, "--privileged", "z0,z1"]
 TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
 
 
@@ -142,6 +143,8 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
         ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
+        ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
+        ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
         ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
         ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
         (
@@ -160,6 +163,7 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
         ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),
+        ([*COMPARE, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*TRAIN, "--constraint", "parity:sex=-1"], "at least 0, got '-1'"),
     ],
 )

@@ -15,7 +15,7 @@ COVERED, REJECTED = (0.93, 0.97), (0.03, 0.07)
 ERRORS = 2
 """A share is outside where it is further from a bound than so many standard errors of a share like the bound."""
 HEADER = (
-    *("measure", "covered", "least cell", "most", "interval too low", "too high", "value outside"),
+    *("measure", "true gaps up to", "covered", "least cell", "most", "interval too low", "too high", "value outside"),
     "rejected, alike",
 )
 ABOUT = """\
@@ -98,7 +98,7 @@ def _summary(gaps: pd.DataFrame) -> list[str]:
             ends = [number(lines["covered"].min()), number(lines["covered"].max())]
             further = [number(_share(lines, column).value) for column in ("below", "above", "value_outside")]
             covered, rejected = str(_share(lines, "covered")), str(_share(_alike(lines), "rejected"))
-            rows.append([name, covered, *ends, *further, rejected])
+            rows.append([name, number(lines["true"].max()), covered, *ends, *further, rejected])
             said.append(_verdict(name, lines))
     return [*table(HEADER, rows), *said, ""]
 

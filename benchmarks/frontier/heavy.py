@@ -21,7 +21,7 @@ Accuracy and gap in the positive rate on held-out rows of one fold, as above, fo
 which a step leaves little to the labels: the default (`hessian="follow"`) and `hessian="steady"`, which counts the
 labels alone at every weight and averages the pull over rounds, after {rounds} rounds.
 Plain XGBoost after 100 rounds: {plain}.
-The share is how much of the labels a round of the default teaches, of what one of plain XGBoost does: where it is small,
+The share is how much of the labels a round of the default teaches, of what one of plain XGBoost does: where it is low,
 a model of few rounds is fair because it has learned nothing. On bank the steady models have learned more than those of
 the default ever do, and larger gaps on held-out rows with it.
 """
