@@ -59,9 +59,9 @@ def add(commands: Any) -> None:
         type=at_least(0),
         default=1000,
         metavar="N",
-        help="resamples for the intervals (default: %(default)s)",
+        help="draws for the intervals, 0 for none (default: %(default)s)",
     )
-    command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")

@@ -94,6 +94,11 @@ class KLObjective:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
+            if any(one.teacher.follows_student and one.teacher.hessian == "steady" for one in self._teachings):
+                raise ValueError(
+                    "hessian='steady' looks at the rounds before, of which an objective on its own keeps nothing: use "
+                    "pi_xgb.train, or hessian='follow'"
+                )
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "

@@ -73,7 +73,8 @@ class Teacher:
 
     hessian: str = "follow"
     """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
-    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight)."""
+    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "steady" for
+    nothing at any weight, where the pull is averaged over rounds as far as such steps need it."""
 
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""

@@ -93,7 +93,7 @@ def report(
     :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
     All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
-    goes to the resampling, most of it for ABROCA, and grows with the number of rows, models and resamples: use a
+    goes to resampling the performance of whole models, and grows with the number of rows, models and resamples: use a
     smaller ``n_boot`` for a first look at many rows.
 
     Examples
