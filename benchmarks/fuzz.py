@@ -238,10 +238,12 @@ def _cell(rng: random.Random, column: int) -> str:
 def _csv(rng: random.Random) -> bytes:
     n, width = rng.choice([0, 1, 5, 40, 40]), rng.choice([2, 4, 4, 4, 30])
     names = ["y", "z", *(rng.choice([f"x{i}", *WORDS]) if rng.random() < 0.1 else f"x{i}" for i in range(width - 2))]
+    dates = rng.choice([None] * 4 + [["2024-01-05", "1999-12-31 23:59", ""], ["5.1.2024", "2024/2/29"], ["2024-02-30"]])
     pool = rng.choice([["0", "1"], ["0", "1"], ["ja", "nein"], ["0", "1", ""], ["0", "1", "2"], WORDS])
     lines = [names]
     for _ in range(n):
         row = [rng.choice(pool), *(_cell(rng, i) for i in range(width - 1))]
+        row[-1] = row[-1] if dates is None else rng.choice(dates)
         if rng.random() < 0.004:
             row = row[:-1] if rng.random() < 0.5 else [*row, "9"]
         lines.append(row)
@@ -262,7 +264,7 @@ def files(rng: random.Random) -> str:
         data.write_bytes(_csv(rng))
         options = rng.choice([[], ["--unlabelled", "teach"], ["--unlabelled", "drop"], ["--crossfit", "2"]])
         quick = ["--rounds", "2", "--params", "nthread=1", "max_depth=2"]
-        wanted = ["--label", "y", "--privileged", "z", "--dates", rng.choice(["refuse", "categories"])]
+        wanted = ["--label", "y", "--privileged", "z", "--dates", rng.choice(["refuse", "parts", "categories"])]
         told = _shell(["train", str(data), *wanted, *options, *quick, "--out", str(model)])
         if told == 0 and _shell(["predict", str(data), "--model", str(model)]) != 0:
             raise Fault(f"a model does not predict the rows that it was trained on: {data.read_bytes()[:500]!r}")
