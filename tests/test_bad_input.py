@@ -496,6 +496,19 @@ CASES = [
     ),
     # An empty DMatrix.
     Case("no rows", (*ALL, "fit_teacher"), empty_matrices, ValueError, ("no rows|has 0 rows|empty", "train")),
+    *(
+        Case(
+            f"no columns of {name}",
+            where,
+            lambda b, name=name: setattr(b, name, xgb.DMatrix(np.empty((N_ROWS, 0)), b.y)),
+            ValueError,
+            ("has no columns", "nothing to learn from"),
+        )
+        for name, where in (
+            ("dtrain", (*TRAIN_AND_CV, "train crossfit")),
+            ("privileged", (*PRIVILEGED, "fit_teacher", "JointObjective")),
+        )
+    ),
     Case(
         "no labels", (*ALL, "fit_teacher"), unlabelled, ValueError, ("label", "per row|labels", "40", "label=y|label")
     ),

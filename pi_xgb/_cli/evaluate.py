@@ -11,7 +11,7 @@ import xgboost
 
 from .._core.losses import LOSSES
 from .labels import is_text, later_labels
-from .model import Model, check_features, load_model
+from .model import Model, columns_for, load_model
 from .options import add_rows, at_least, names, new_command, probability
 from .output import FORMATS, add_out, new_output, print_table
 from .rows import Say, weights_of
@@ -82,11 +82,11 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
             f"--threshold needs a model of two classes (binary:logistic), this one is of {model.objective}"
         )
     source = Source(arguments.data)
-    check_features(source, model)
+    needed = columns_for(model, source)
     others = [arguments.label, *arguments.groups, *([arguments.weight] if arguments.weight else [])]
     source.check_has(others, "the evaluation needs")
     as_text = [*model.categories, *([arguments.label] if is_text(model.classes) else [])]
-    frame = source.read([*model.features, *others], as_text=as_text)
+    frame = source.read([*needed, *others], as_text=as_text)
     y = later_labels(frame[arguments.label], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
     rows = model.matrix(frame, source.name, say, label=y, weight=weight)

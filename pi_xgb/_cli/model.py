@@ -16,6 +16,7 @@ from .._xgb.categories import categories_of_model, kept_in_pieces, write_categor
 from .._xgb.classes import read_classes, write_classes
 from .._xgb.matrix import matrix_of
 from .._xgb.model_file import load_booster
+from .dates import whole_of, with_parts
 from .features import Categories, known_features
 from .output import new_output, write_output
 from .rows import Say
@@ -43,7 +44,7 @@ class Model:
 
     def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
         """Rows as the model takes them."""
-        x = known_features(frame[self.features], self.categories, file, say, self.in_pieces)
+        x = known_features(with_parts(frame, self.features, file), self.categories, file, say, self.in_pieces)
         return matrix_of(x, **fields)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
@@ -104,6 +105,9 @@ def write_model(
     write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 
-def check_features(source: Source, model: Model) -> None:
-    """The rows have what the model needs; what else they have does not matter."""
-    source.check_has(model.features, "the model needs")
+def columns_for(model: Model, source: Source) -> list[str]:
+    """The columns that the model is asked about; what else the rows have does not matter."""
+    there = set(source.columns)
+    columns = list(dict.fromkeys(whole_of(feature, there) for feature in model.features))
+    source.check_has(columns, "the model needs")
+    return columns

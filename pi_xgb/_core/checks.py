@@ -46,9 +46,16 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
 def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
+    check_some_columns(matrix, name)
     check_one_label_each(loss.label_of(matrix, name), matrix.num_row(), name)
     weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
     check_weights(matrix.get_weight(), weighted, name, of="query" if loss.by_query else "row")
+
+
+def check_some_columns(matrix: xgboost.DMatrix, name: str) -> None:
+    """At least one feature where there are rows; XGBoost's own error speaks of other things."""
+    if matrix.num_row() and not matrix.num_col():
+        raise ValueError(f"{name} has no columns: there is nothing to learn from, give it a feature at least")
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:

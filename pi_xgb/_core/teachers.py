@@ -173,7 +173,7 @@ class FixedTeacher(Teacher):
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self._q
+        return self.values
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
         if self._within == task.spec.loss.range:  # then its values were checked when it was made
@@ -183,8 +183,8 @@ class FixedTeacher(Teacher):
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The q of every training row."""
-        return self._q
+        """The q of every training row, to be read: what is written there would change what the teacher says."""
+        return read_only(self._q)
 
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
@@ -201,6 +201,13 @@ class FixedTeacher(Teacher):
         shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return shared
+
+
+def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same values, for others than their owner."""
+    view: np.ndarray[Any, Any] = values.view()
+    view.flags.writeable = False
+    return view
 
 
 class ModelTeacher(FixedTeacher):
