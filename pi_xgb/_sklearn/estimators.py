@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.losses import OF_TARGETS
+from .._core.losses import OF_TARGETS, check_labels_alone
 from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -261,6 +261,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if not isinstance(self, xgboost.XGBRanker):
+            check_labels_alone(objective, "PrivilegedXGBRanker")
         if n_targets > 1 and objective not in OF_TARGETS:
             raise ValueError(
                 f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
