@@ -110,15 +110,16 @@ def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any)
     known = QID % 4 > 0
     y = on_both(client, halves(np.where(known, AMOUNT, np.nan)))
     model = pid.DaskPrivilegedXGBRegressor(
-        n_estimators=ROUNDS, max_depth=3, objective="reg:pseudohubererror", kl_weight=2.0
+        n_estimators=ROUNDS, max_depth=3, objective="reg:squaredlogerror", kl_weight=2.0
     )
     model.client = client
     model.fit(x, y, privileged=z)
     dtrain, privileged = (xgb.DMatrix(table, np.where(known, AMOUNT, 0)) for table in (X, Z))
-    params = {"objective": "reg:pseudohubererror", "max_depth": 3, "nthread": 1}
+    params = {"objective": "reg:squaredlogerror", "max_depth": 3, "nthread": 1}
     alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, labelled=known, kl_weight=2.0)
     test = xgb.DMatrix(X)
     np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4)
+    assert len(np.unique(alone.predict(test))) > 3
 
 
 def test_several_targets_are_those_of_one_machine(client: Any) -> None:
@@ -219,6 +220,9 @@ def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client: Any) -> None:
     alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0)
     test = xgb.DMatrix(X)
     np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4, atol=1e-5)
+    brought = pi_xgb.train(params, dtrain, ROUNDS, teacher=RELEVANCE[::-1], kl_weight=1.0)
+    model.fit(x, y, qid=qid, teacher=on_both(client, halves(RELEVANCE[::-1])))
+    np.testing.assert_allclose(model.get_booster().predict(test), brought.predict(test), rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="1 queries have rows on several workers"):
         model.set_params(crossfit=3).fit(x, y, qid=qid, privileged=z)
 

@@ -111,7 +111,9 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
             whole = with_whole_queries(its, device=self.device)
             # The training rows again must stay one object, by which XGBoost recognises them.
             sets = [
-                whole if one["X"] is X and one["y"] is y else with_whole_queries(one, device=self.device)
+                {**whole, "privileged": None if one["privileged"] is None else whole["privileged"]}
+                if one["X"] is X and one["y"] is y
+                else with_whole_queries(one, device=self.device)
                 for one in sets
             ]
             its = whole
