@@ -515,9 +515,12 @@ CASES = [
     Case(
         "labels of several targets",
         TRAIN_AND_CV,
-        set_to(dtrain=lambda b: xgb.DMatrix(b.x, np.stack([b.y, b.y], axis=1))),
+        set_to(
+            dtrain=lambda b: xgb.DMatrix(b.x, np.stack([b.y, b.y], axis=1)),
+            params={"objective": "multi:softprob", "num_class": 2},
+        ),
         ValueError,
-        ("2 labels per row", "reg:squarederror, .*reg:gamma.* only", "binary:logistic", "one model for each"),
+        ("2 labels per row", "reg:squarederror, .*reg:gamma.* only", "not for multi:softprob", "one model for each"),
     ),
     # Weights that are negative or of wrong length.
     Case(

@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
-from .loss import PROBABILITIES, Loss, Range
+from .loss import SHARES, Loss, Range
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
@@ -112,7 +112,7 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
 
 
 def check_q(
-    q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+    q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None
 ) -> np.ndarray[Any, Any]:
     """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes.
 
@@ -146,7 +146,7 @@ def _check_values(q: Array, within: Range, name: str) -> None:
         )
     if not within.holds(low, high):
         raise ValueError(f"the q of {name} must {within.must}, it ranges from {low} to {high}: {within.advice}")
-    if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
+    if within.sums_to_one and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
 
 

@@ -19,7 +19,7 @@ from .._arrays import Array
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .loss import NUMBERS, PROBABILITIES, Loss, Range
+from .loss import NUMBERS, SHARES, Loss, Range
 from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
@@ -167,9 +167,7 @@ class FixedTeacher(Teacher):
 
     follows_student = False
 
-    def __init__(
-        self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
-    ) -> None:
+    def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
@@ -250,7 +248,7 @@ class ModelTeacher(FixedTeacher):
                 f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
                 "model.predict for a regression model"
             )
-        super().__init__(q, PROBABILITIES if probabilities else NUMBERS, name=name)
+        super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 
 
 def _check_classes(model: Any) -> None:
