@@ -10,8 +10,8 @@ from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
 from .._core.copies import check_copies
+from .._core.crossfit import check_crossfit
 from .._core.guidance import SETTINGS, Guidance
-from .._core.learned import check_crossfit
 from .._core.methods import MethodName, method_named
 from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec
