@@ -163,6 +163,23 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
     PrivilegedXGBRanker(n_estimators=2, kl_weight=0.0).fit(x, claims, qid=query, privileged=z)
 
 
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("survival:aft", r"survival:aft has no label but two bounds.*use pi_xgb\.train, or pi_xgb\.select"),
+        ("rank:ndcg", "which PrivilegedXGBRegressor(CV)? does not know: use PrivilegedXGBRanker"),
+    ],
+)
+@pytest.mark.parametrize("chooses", [False, True])
+def test_an_estimator_says_where_its_y_has_no_room(objective, message, chooses):
+    from pi_xgb import sklearn
+
+    x, z, claims, _ = data()
+    kind = sklearn.PrivilegedXGBRegressorCV if chooses else sklearn.PrivilegedXGBRegressor
+    with pytest.raises(ValueError, match=message):
+        kind(n_estimators=2, n_jobs=1, objective=objective).fit(x, claims, privileged=z)
+
+
 def test_the_regressor_of_a_cluster_trains_counts_with_their_exposure():
     dask_array = pytest.importorskip("dask.array")
     distributed = pytest.importorskip("distributed")

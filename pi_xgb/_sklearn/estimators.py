@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.losses import OF_TARGETS
+from .._core.losses import LOSSES, OF_TARGETS
 from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -163,7 +163,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            self._check_targets(y)
+            self._check_objective(y)
         labels = self._encode(y, views.eval_set)
         if of_row.get("sample_weight") is not None:
             checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
@@ -257,8 +257,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
-    def _check_targets(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+    def _check_objective(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it, which y and this estimator have room for."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
         if n_targets > 1 and objective not in OF_TARGETS:
@@ -266,6 +266,19 @@ class PrivilegedXGBModel(xgboost.XGBModel):
                 f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
                 f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
                 "without a teacher"
+            )
+        loss = LOSSES.get(objective)
+        if loss is None or not self.kl_weight:
+            return
+        if loss.label_fields != ("label",):
+            raise ValueError(
+                f"{objective} has no label but two bounds, for which an estimator has no room: use pi_xgb.train, or "
+                "pi_xgb.select, with a DMatrix that has them"
+            )
+        if loss.by_query and not isinstance(self, xgboost.XGBRanker):
+            raise ValueError(
+                f"{objective} ranks the rows of a query, which {type(self).__name__} does not know: use "
+                "PrivilegedXGBRanker, and pi_xgb.select to choose its kl_weight"
             )
 
     def _decoded(self, predicted: Any) -> Any:
