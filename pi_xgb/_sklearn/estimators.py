@@ -164,7 +164,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            self._check_targets(y)
+            self._check_objective(y)
         labels = self._encode(y, views.eval_set)
         if of_row.get("sample_weight") is not None:
             checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
@@ -258,8 +258,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
-    def _check_targets(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+    def _check_objective(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it, which y and this estimator have room for."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
         if not isinstance(self, xgboost.XGBRanker):
