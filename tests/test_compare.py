@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core.target import read_target
+from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
@@ -179,6 +180,9 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
+    for crossfit, folds in ((0, CROSSFIT), (3, 3), ((0, 2, 4), 4)):
+        _, control = smoothers(candidates_of("kbpib", "privileged", crossfit, 5.0), crossfit)
+        assert (control.crossfit, control.kl_weight) == (folds, 5.0)
 
 
 def test_old_words_for_teachers_are_understood():

@@ -260,6 +260,17 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     assert str(informed) in repr(informed)
 
 
+def test_the_bar_stands_between_luck_and_a_choice():
+    params, dtrain, _, _ = data(n=300)
+    lucky = xgb.DMatrix(np.random.default_rng(7).normal(size=(300, 2)), dtrain.get_label())
+    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.1}
+    row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
+    assert row.gain > 0
+    for share, chosen in ((0.99, row.name), (1.01, "plain")):
+        bar = share * row.gain / row.error
+        assert select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=bar).candidate == chosen
+
+
 # --- the teacher by itself ----------------------------------------------------------------------------------
 
 
@@ -489,15 +500,18 @@ def test_names_are_for_readers():
 
 
 def test_several_numbers_of_folds_are_tried_apart():
-    several = quick(crossfit=(0, 2, 3), kl_weight=1.0, method="kbpib").summary
+    few = {"kl_weight": 1.0, "method": "kbpib", "nfold": 4}
+    several = quick(crossfit=(0, 2, 4), **few).summary
     assert several["teacher"].tolist() == ["", *["privileged"] * 3, *["all"] * 2]
-    assert several["crossfit"].tolist() == [0, 0, 2, 3, 2, 3]
+    assert several["crossfit"].tolist() == [0, 0, 2, 4, 2, 4]
     # Each as if it were the only one, in-sample and out of fold.
-    for crossfit in (0, 2, 3):
-        alone = quick(crossfit=crossfit, kl_weight=1.0, method="kbpib").summary
+    for crossfit in (0, 2, 4):
+        alone = quick(crossfit=crossfit, **few).summary
         together = several[several["crossfit"] == crossfit]
         alone = alone[alone["teacher"].isin(together["teacher"])]
         assert together["score"].tolist() == alone["score"].tolist()
+    # Folds that are those of the selection too serve those teachers alone who have as many.
+    assert several["score"].nunique() == len(several)
 
 
 @pytest.mark.parametrize(

@@ -144,5 +144,10 @@ class Numbers:
         return selection.settings_of(selection.cells_of(lines, own, selection.DEFAULT), own)
 
     @cached_property
+    def fixed(self) -> pd.Series[float]:
+        """What each candidate gains in log loss on the paper's sets if nobody chooses, the mean over them."""
+        return selection.candidate_gains(self.folder, "public").mean()
+
+    @cached_property
     def compared(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / "selection_compare.csv")
