@@ -408,7 +408,7 @@ def test_one_size_needs_no_list():
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
         ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
