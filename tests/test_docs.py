@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import inspect
+import json
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -97,6 +100,17 @@ def test_every_page_has_a_place_on_the_site():
     assert benchmarks | notebooks <= placed
 
 
+def test_a_page_that_is_copied_to_the_site_keeps_its_form_and_its_pictures():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    for page, place in conf["COPIED"].items():
+        text = conf["relinked"](page.read_text(), page, place)
+        if page.suffix == ".ipynb":
+            json.loads(text)
+        pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+        folder = (ROOT / "docs" / place).parent.resolve()
+        assert [name for name in pictures if not (folder / name).resolve().is_file()] == []
+
+
 def test_the_reference_has_every_public_name():
     # scikit-learn, Dask and XGBoost's own names are documented by them.
     page = (ROOT / "docs" / "reference.md").read_text()
@@ -106,6 +120,29 @@ def test_the_reference_has_every_public_name():
     modules = {"constraints", "datasets", "importance", "metrics", "plotting", "privacy", "dask", "__version__"}
     missing = [name for name in public - modules if not re.search(rf"^   (\w+\.)?{name.split('.')[-1]}$", page, re.M)]
     assert missing == []
+
+
+def referenced(page):
+    """The public names that a page of the reference lists, each with its module."""
+    lines = re.findall(r"^(?:\.\. currentmodule:: (\S+)|   (\w[\w.]*))$", page.read_text(), flags=re.MULTILINE)
+    module, found = "", []
+    for begins, name in lines:
+        module = begins or module
+        if name:
+            found.append((module, name))
+    return found
+
+
+PUBLIC = [pair for name in ("reference", "api_spark") for pair in referenced(ROOT / "docs" / f"{name}.md")]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[f"{module}.{name}" for module, name in PUBLIC])
+def test_every_public_name_has_an_example(module, name):
+    # Those of the modules are run as doctests.
+    thing = pytest.importorskip(module, exc_type=ImportError)
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    assert ">>> " in (inspect.getdoc(thing) or "")
 
 
 def commands(text):

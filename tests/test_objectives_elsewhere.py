@@ -73,6 +73,21 @@ def test_the_regressor_trains_what_train_trains(objective):
     assert np.isfinite(taught.predict(x)).all()
 
 
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("survival:aft", r"two bounds per row .*: use pi_xgb\.train .*, label_lower_bound and label_upper_bound given"),
+        ("rank:ndcg", "needs queries, .*: use PrivilegedXGBRanker"),
+    ],
+)
+def test_the_regressor_says_who_takes_what_has_no_y(objective, message):
+    from pi_xgb.sklearn import PrivilegedXGBRegressor
+
+    x, z, claims, _ = data()
+    with pytest.raises(ValueError, match=message):
+        PrivilegedXGBRegressor(objective=objective, n_estimators=2).fit(x, claims, privileged=z)
+
+
 @pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
 def test_the_regressor_takes_several_targets(strategy):
     from pi_xgb.sklearn import PrivilegedXGBRegressor

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_training, at_least, check_predicted, names, new_command, params_of
+from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of
 from .output import print_table
-from .rows import Say, columns_of, read_training
+from .rows import Say, columns_of, constraints_of, read_training
 from .source import Source
 from .tune import add_choosing, choosing_of, need_privileged
 
@@ -23,6 +23,7 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "compare", "is the privileged data worth anything?", EXAMPLE)
     add_training(command)
+    add_constraint(command)
     add_choosing(command, repeats=2)
     command.add_argument(
         "--sizes",
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         num_boost_round=arguments.rounds,
         sample_weight=rows.weight,
         sizes=arguments.sizes,
+        constraints=constraints_of(arguments.constraint, rows),
         **supervision,
         **choosing_of(arguments),
     )

@@ -11,7 +11,7 @@ import xgboost
 
 from .._core.losses import LOSSES
 from .labels import is_text, later_labels
-from .model import Model, check_features, load_model
+from .model import Model, columns_for, load_model
 from .options import add_predicted, add_rows, at_least, check_predicted, names, new_command, probability
 from .output import FORMATS, add_out, new_output, print_table
 from .rows import Rows, Say, labels_of, names_of, weights_of
@@ -68,9 +68,9 @@ def add(commands: Any) -> None:
         type=at_least(0),
         default=1000,
         metavar="N",
-        help="resamples for the intervals (default: %(default)s)",
+        help="draws for the intervals, 0 for none (default: %(default)s)",
     )
-    command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
@@ -118,14 +118,14 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
 def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, say: Say) -> tuple[Rows, pd.DataFrame]:
     """The rows to judge by, and their groups."""
-    check_features(source, model)
+    needed = columns_for(model, source)
     labels, groups = labels_of(arguments), list(dict.fromkeys(arguments.groups))
     others = [name for name in (*labels, *groups, arguments.weight, arguments.query) if name]
     source.check_has(others, "the evaluation needs")
     if arguments.query in model.features:
         raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
     letters = [*model.categories, *(labels if is_text(model.classes) else []), arguments.query]
-    frame = source.read([*model.features, *others], as_text=letters)
+    frame = source.read([*needed, *others], as_text=letters)
     y = later_labels(frame[labels], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
     query = names_of(frame, arguments.query, source.name)

@@ -17,7 +17,7 @@ from .._core.methods import METHODS, method_named
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")
 UNLABELLED = ("refuse", "teach", "drop")
-DATES = ("refuse", "categories")
+DATES = ("refuse", "parts", "categories")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -144,7 +144,9 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
         "--dates",
         choices=DATES,
         default="refuse",
-        help="what becomes of columns of dates: an error, or a category for each date (default: %(default)s)",
+        help="what becomes of columns of dates: an error, their parts (year, month, day, weekday, and the hour where "
+        "there are times), which predict takes out of the same column, or a category for each date (default: "
+        "%(default)s)",
     )
     command.add_argument(
         "--objective",

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .._xgb.matrix import matrix_of
-from .model import check_features, load_model
+from .model import columns_for, load_model
 from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
 from .rows import Say
@@ -42,12 +42,12 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     path = None if arguments.out == "-" else new_output(arguments)
     model = load_model(arguments.model)
     source = Source(arguments.data)
-    check_features(source, model)
+    needed = columns_for(model, source)
     source.check_has(arguments.keep, "--keep names")
-    only_kept = [name for name in arguments.keep if name not in model.features]
-    frame = source.read([*model.features, *only_kept], as_text=model.categories, copied=only_kept)
+    only_kept = [name for name in arguments.keep if name not in needed]
+    frame = source.read([*needed, *only_kept], as_text=model.categories, copied=only_kept)
     answers = model.answers(matrix_of(model.x_of(frame, source.name, say)))
-    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), model.features)
+    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), needed)
     twice = [str(name) for name in kept if name in answers]
     if twice:
         raise ValueError(

@@ -16,7 +16,8 @@ from .._arrays import Array
 from .._core.target import Target
 from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of, set_queries
-from .features import categories_of, known_features, learned_features, refuse_dates
+from .dates import refuse_dates, taken_apart, with_parts
+from .features import categories_of, known_features, learned_features
 from .labels import is_text, labelled_alone, later_labels, training_labels
 from .options import Asked, check_compatible
 from .source import Source, some
@@ -187,11 +188,7 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
     # Letter by letter: 7 and 007 are two patients.
     frame = source.read(columns.read, as_text=_names_of(columns))
     frame, target = _labels_of(frame, columns, objective, source.name, say)
-    if columns.dates == "refuse":
-        for name in [*columns.features, *columns.privileged]:
-            refuse_dates(frame[name], name, source.name)
-    x = learned_features(frame[columns.features], source.name)
-    z = learned_features(frame[columns.privileged], source.name) if columns.privileged else None
+    x, z = (_learned(frame[names], columns.dates, source.name) for names in (columns.features, columns.privileged))
     for part in (x, z):
         _warn_of_identifiers(part, source.name, say)
     compared = frame[columns.compared] if columns.compared else None
@@ -205,6 +202,15 @@ def read_training(source: Source, columns: Columns, objective: str | None, say: 
     predicted = " and ".join(dict.fromkeys(columns.labels))
     say(f"{source.name}: {rows}, {counted}, {target.objective} for {predicted}")
     return Rows(x, z, target.values, labelled=target.labelled, compared=compared, **of_rows).by_query(), target
+
+
+def _learned(frame: pd.DataFrame, dates: str, file: str) -> Any:
+    """Columns of features as the training takes them, None where there are none."""
+    if frame.columns.empty:
+        return None
+    if dates == "refuse":
+        refuse_dates(frame, file)
+    return learned_features(taken_apart(frame, file) if dates == "parts" else frame, file)
 
 
 def _labels_of(
@@ -227,8 +233,10 @@ def read_validation(source: Source, columns: Columns, like: Rows, target: Target
     known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
     as_text = [*known, *(columns.labels if is_text(target.classes) else []), *_names_of(columns)]
     frame = source.read(columns.read, as_text=as_text)
-    x = known_features(frame[columns.features], known, source.name, say)
-    z = known_features(frame[columns.privileged], known, source.name, say) if has_z else None
+    x = known_features(with_parts(frame, like.x, source.name), known, source.name, say)
+    z = None
+    if like.z is not None and has_z:
+        z = known_features(with_parts(frame, like.z, source.name), known, source.name, say)
     y = later_labels(frame[columns.labels], target.classes, target.objective, source.name)
     queries = names_of(frame, query, source.name)
     if queries is not None:

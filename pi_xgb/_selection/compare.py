@@ -48,6 +48,7 @@ def compare(
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    constraints: Any = (),
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -94,8 +95,8 @@ def compare(
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
     params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
-metric, custom_metric, maximize, standard_errors
-        As for :func:`pi_xgb.select`.
+constraints, metric, custom_metric, maximize, standard_errors
+        As for :func:`pi_xgb.select`. Constraints hold for all five models, so that none wins by being less bound.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
     sizes
@@ -161,6 +162,7 @@ metric, custom_metric, maximize, standard_errors
         labelled=target.labelled,
         teacher_weight=teacher_weight,
         crossfit_groups=crossfit_groups,
+        constraints=constraints,
     )
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
     problem = recipe.problem(dtrain, guidance, "compare", groups=groups, sees_all=True)
