@@ -120,7 +120,7 @@ def cv(
     (FrozenList(['kl_weight', 'round']), 10)
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
-    several = isinstance(kl_weight, Iterable)
+    several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     check_whole("n_jobs", n_jobs, 1)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]

@@ -93,13 +93,13 @@ def report(
     :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
     All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
-    goes to the resampling, most of it for ABROCA, and grows with the number of rows, models and resamples: use a
+    goes to resampling the performance of whole models, and grows with the number of rows, models and resamples: use a
     smaller ``n_boot`` for a first look at many rows.
 
     Examples
     --------
     >>> import tempfile, pi_xgb, xgboost as xgb
-    >>> from pi_xgb._report.report import report
+    >>> from pi_xgb import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> dtrain = xgb.DMatrix(data.x[:150], data.y[:150])

@@ -113,7 +113,7 @@ class Problem:
     def told(self) -> tuple[Any, ...]:
         """All that its trainings depend on."""
         of_rows = (self.labelled, self.guidance.teacher_weight, self.guidance.crossfit_groups, self.groups)
-        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows)
+        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows, self.guidance.constraints)
 
     @property
     def adjective(self) -> str:
@@ -273,7 +273,8 @@ class Problem:
 
 def check_constraints(constraints: Any, n_rows: int) -> None:
     """Pairs of a teacher of these rows and what it weighs."""
-    if len(constraints) and not is_list_of_pairs(constraints):
+    none = isinstance(constraints, (list, tuple)) and not constraints
+    if not (none or is_list_of_pairs(constraints)):
         raise TypeError(
             "constraints must be a list of (constraint, weight), as in constraints=[(GroupParity(sex), 5.0)], got "
             f"{constraints!r}"

@@ -27,7 +27,7 @@ from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
 from .splits import in_order, splits_of, usual_repeats
-from .words import in_words, name_of
+from .words import better_by, in_words, name_of
 
 
 @called_like(xgboost.cv)
@@ -353,7 +353,7 @@ class Selection:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, self.metric, ax)
+        return plot_selection(self.summary, better_by(self._score), ax)
 
     def __str__(self) -> str:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
