@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.tables import some
 from .._xgb.matrix import matrix_of
 from .model import columns_for, load_model
 from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
 from .rows import Say
-from .source import Source, some, written
+from .source import Source, written
 
 EXAMPLE = """example:
   pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv

@@ -14,13 +14,14 @@ import xgboost
 
 from .._arrays import Array
 from .._core.target import Target
+from .._rows.tables import some
 from .._stats.folds import checked_groups
 from .._xgb.matrix import matrix_of, set_queries
 from .dates import refuse_dates, taken_apart, with_parts
 from .features import categories_of, known_features, learned_features
 from .labels import is_text, labelled_alone, later_labels, training_labels
 from .options import Asked, check_compatible
-from .source import Source, some
+from .source import Source
 
 Say = Callable[[str], None]
 

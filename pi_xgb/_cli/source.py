@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.tables import some
 from .._rows.words import MISSING, PARQUET, is_text
 
 _SAMPLE = 1000
@@ -175,9 +176,3 @@ def _parquet(name: str) -> Any:
     except ImportError as error:
         raise ImportError(f'{name}: Parquet files need pyarrow: pip install "pi-xgb[parquet]"') from error
     return parquet
-
-
-def some(names: Sequence[str]) -> str:
-    """A few of the names, for a message."""
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

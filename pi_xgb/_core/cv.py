@@ -16,7 +16,7 @@ from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
-from .._rows.checks import check_whole, listed
+from .._rows.checks import check_whole, checked_list
 from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import on_one_thread, user_params
@@ -121,7 +121,7 @@ def cv(
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
     several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
-    grid = [float(weight) for weight in listed(kl_weight, "kl_weight", check_kl_weight)]
+    grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     check_whole("n_jobs", n_jobs, 1)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
     guidance = Guidance(

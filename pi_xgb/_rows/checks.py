@@ -25,7 +25,7 @@ def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = 
         raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
 
 
-def listed(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
+def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
     """One value or several, each checked, none of them twice."""
     values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     if not values:

@@ -151,8 +151,8 @@ def check_no_text(table: Any, name: str) -> None:
 
 def some(names: Sequence[Any]) -> str:
     """A few of the names, for a message."""
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
 def _explicit_csr(table: Any) -> Any:
