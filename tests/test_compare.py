@@ -287,6 +287,14 @@ def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
     evidence, sentence = verdict_on(AUC, better, controls, {"self-distillation": better, "shuffled": equal})
     assert not evidence
     assert "with privileged rows of others AUC higher by 0.0190" in sentence
+    # Of two controls that do as well the better one is named.
+    assert verdict_on(AUC, better, controls, dict.fromkeys(controls, equal))[1] == sentence
+
+
+def test_nobody_gains_by_a_teacher_that_is_never_chosen():
+    never = dict.fromkeys(("self-distillation", "shuffled"), corrected_interval(np.zeros(3), 0.5))
+    evidence, sentence = verdict_on(AUC, never["shuffled"], never, never)
+    assert (evidence, sentence) == (False, "no evidence of a gain: plain XGBoost was chosen in every fold")
 
 
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
