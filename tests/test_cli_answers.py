@@ -13,7 +13,7 @@ import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, QUICK, files, one_thread, predicted, refused, trained, works
 
 import pi_xgb
-from pi_xgb._xgb.booster import categories_of_model
+from pi_xgb._xgb.categories import categories_of_model
 
 __all__ = ["files", "one_thread", "trained"]
 

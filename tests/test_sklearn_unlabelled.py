@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import pi_xgb
-from pi_xgb._core.learned import deal_labelled
+from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb.constraints import EqualizedOdds, GroupParity
 from pi_xgb.sklearn import (
     LabelledGroupKFold,

@@ -11,14 +11,9 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._xgb.booster import (
-    categories_of_model,
-    configuration_of,
-    read_classes,
-    rounds_in_use,
-    write_categories,
-    write_classes,
-)
+from .._xgb.booster import configuration_of, rounds_in_use
+from .._xgb.categories import categories_of_model, write_categories
+from .._xgb.classes import read_classes, write_classes
 from .._xgb.matrix import matrix_of
 from .._xgb.model_file import load_booster
 from .features import Categories, known_features

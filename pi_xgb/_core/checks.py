@@ -11,11 +11,10 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
+from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
 from .loss import SHARES, Loss, Range
-
-MAX_KL_WEIGHT = 1e12
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
@@ -28,9 +27,9 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
         )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
-    if not 0 <= float(kl_weight) <= MAX_KL_WEIGHT:
+    if not 0 <= float(kl_weight) <= MOST_WEIGHT:
         raise ValueError(
-            f"{name} must be finite and at least 0 (and at most {MAX_KL_WEIGHT:g}: beyond it single precision knows no "
+            f"{name} must be finite and at least 0 (and at most {MOST_WEIGHT:g}: beyond it single precision knows no "
             f"labels), got {kl_weight!r}: 0 trains without the teacher, 1 counts the teacher as much as the labels"
         )
     return float(kl_weight)

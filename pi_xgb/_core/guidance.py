@@ -11,7 +11,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
-from .._rows.supervision import read_labelled, read_teacher_weight
+from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
 from .._xgb.params import objective_name
@@ -23,7 +23,8 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
+from .crossfit import Folds, check_crossfit, whole_queries
+from .learned import check_teacher_rounds
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .repetition import warn_of_repetition

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from .._core.crossfit import check_crossfit, deal_labelled
 from .._core.joint import JointTeacher
-from .._core.learned import LearnedTeacher, check_crossfit, deal_labelled
+from .._core.learned import LearnedTeacher
 from .._core.loss import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher
 from .._rows.checks import check_choice, check_whole

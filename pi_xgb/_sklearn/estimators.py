@@ -27,8 +27,8 @@ from .._rows.alongside import (
     checked_weight,
 )
 from .._rows.views import Views, divide, student_part
-from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
+from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.signature import called_like
 from .settings import Settings

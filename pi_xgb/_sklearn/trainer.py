@@ -12,12 +12,12 @@ import xgboost
 
 from .._arrays import Array
 from .._core.guidance import Guidance
-from .._core.learned import weight_of_known
 from .._core.loss import Loss
 from .._core.methods import method_named
 from .._core.spec import Spec
 from .._core.teachers import Teacher
 from .._core.train import train_by
+from .._rows.supervision import weight_of_known
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of

@@ -10,8 +10,8 @@ from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
 from .._core.copies import check_copies, check_ranks
+from .._core.crossfit import check_crossfit
 from .._core.guidance import SETTINGS, Guidance
-from .._core.learned import check_crossfit
 from .._core.loss import Loss
 from .._core.losses import check_labels_alone
 from .._core.methods import MethodName, method_named

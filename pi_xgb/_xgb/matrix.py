@@ -13,7 +13,7 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .booster import xgboost_spells
+from .categories import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
 _LABELS = ("label", "label_lower_bound", "label_upper_bound")
