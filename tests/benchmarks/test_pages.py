@@ -17,6 +17,7 @@ from benchmarks.findings import page as findings
 from benchmarks.findings.numbers import Numbers
 from benchmarks.frontier import __main__ as frontier
 from benchmarks.frontier import page as frontier_page
+from benchmarks.mutants import page as mutants
 from benchmarks.report import __main__ as report
 from benchmarks.selection import page as selection
 from benchmarks.unlabelled import __main__ as unlabelled
@@ -45,6 +46,7 @@ PAGES = {
     "UNLABELLED": few_labels,
     "FRONTIER": accuracy_and_fairness,
     "SELECTION": lambda out: selection.write(FOLDER / "results", out),
+    "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
     "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
 }
 
@@ -75,7 +77,7 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
     assert committed == computed
 
 
-@pytest.mark.parametrize("name", ["SELECTION", "FINDINGS"])
+@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS"])
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"
     PAGES[name](out)
