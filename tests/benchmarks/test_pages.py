@@ -19,6 +19,7 @@ from benchmarks.findings import page as findings
 from benchmarks.findings.numbers import Numbers
 from benchmarks.frontier import __main__ as frontier
 from benchmarks.frontier import page as frontier_page
+from benchmarks.mutants import page as mutants
 from benchmarks.report import __main__ as report
 from benchmarks.selection import page as selection
 from benchmarks.unlabelled import __main__ as unlabelled
@@ -49,6 +50,7 @@ PAGES = {
     "SELECTION": lambda out: selection.write(FOLDER / "results", out),
     "ERROR_RATES": lambda out: error_rates_page.write(error_rates.RESULTS, out),
     "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
+    "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
     "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
 }
 
@@ -80,7 +82,7 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", ["SELECTION", "FINDINGS", "ERROR_RATES", "ATTRIBUTES"])
+@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES"])
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"
     PAGES[name](out)
