@@ -496,15 +496,31 @@ CASES = [
     ),
     # An empty DMatrix.
     Case("no rows", (*ALL, "fit_teacher"), empty_matrices, ValueError, ("no rows|has 0 rows|empty", "train")),
+    *(
+        Case(
+            f"no columns of {name}",
+            where,
+            lambda b, name=name: setattr(b, name, xgb.DMatrix(np.empty((N_ROWS, 0)), b.y)),
+            ValueError,
+            ("has no columns", "nothing to learn from"),
+        )
+        for name, where in (
+            ("dtrain", (*TRAIN_AND_CV, "train crossfit")),
+            ("privileged", (*PRIVILEGED, "fit_teacher", "JointObjective")),
+        )
+    ),
     Case(
         "no labels", (*ALL, "fit_teacher"), unlabelled, ValueError, ("label", "per row|labels", "40", "label=y|label")
     ),
     Case(
         "labels of several targets",
         TRAIN_AND_CV,
-        set_to(dtrain=lambda b: xgb.DMatrix(b.x, np.stack([b.y, b.y], axis=1))),
+        set_to(
+            dtrain=lambda b: xgb.DMatrix(b.x, np.stack([b.y, b.y], axis=1)),
+            params={"objective": "multi:softprob", "num_class": 2},
+        ),
         ValueError,
-        ("2 labels per row", "reg:squarederror, .*reg:gamma.* only", "binary:logistic", "one model for each"),
+        ("2 labels per row", "reg:squarederror, .*reg:gamma.* only", "not for multi:softprob", "one model for each"),
     ),
     # Weights that are negative or of wrong length.
     Case(

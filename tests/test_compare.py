@@ -10,10 +10,12 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as FEW
 from helpers_selection import PARAMS, ROUNDS
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core.target import read_target
+from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
@@ -135,9 +137,24 @@ def test_constraints_hold_for_all_five():
 
 
 def xgb_auc(booster, x, label):
-    from sklearn.metrics import roc_auc_score
-
     return roc_auc_score(label, booster.predict(xgb.DMatrix(x)))
+
+
+@pytest.mark.parametrize("standard_errors", [0.0, 1e6])
+def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
+    x, z, y = rows()
+    settings = {**FEW, "teacher": "privileged", "standard_errors": standard_errors}
+    found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
+    table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
+    for fold, (train, test) in enumerate(folds_of()):
+        shown = xgb.DMatrix(z.iloc[train], label[train])
+        boosters = pi_xgb.fit_teacher(PARAMS, shown, ROUNDS, crossfit=2).boosters
+        said = np.mean([booster.predict(xgb.DMatrix(z.iloc[test])) for booster in boosters], axis=0)
+        row = table.loc[(fold, "teacher")]
+        # Where nobody taught, the best of those that were tried: there is one.
+        assert row.score == pytest.approx(roc_auc_score(label[test], said), abs=1e-6)
+        assert row.gain == pytest.approx(row.score - table.loc[(fold, "NF")].score, abs=1e-12)
+        assert row.chosen == table.loc[(fold, "student")].chosen
 
 
 def test_held_out_privileged_values_matter_to_the_ceiling_alone():
@@ -185,7 +202,7 @@ def test_the_picture_of_one_size():
     x, z, y = rows()
     ax = compare(x, y, z, **FEW).plot()
     assert [t.get_text() for t in ax.get_yticklabels()] == ROWS[1:]
-    assert ax.get_xlabel() == "gain in logloss over NF (plain XGBoost)"
+    assert ax.get_xlabel() == "log loss lower by, against NF (plain XGBoost)"
     pyplot.close("all")
 
 
@@ -195,6 +212,9 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
+    for crossfit, folds in ((0, CROSSFIT), (3, 3), ((0, 2, 4), 4)):
+        _, control = smoothers(candidates_of("kbpib", "privileged", crossfit, 5.0), crossfit)
+        assert (control.crossfit, control.kl_weight) == (folds, 5.0)
 
 
 def test_old_words_for_teachers_are_understood():
@@ -267,6 +287,14 @@ def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
     evidence, sentence = verdict_on(AUC, better, controls, {"self-distillation": better, "shuffled": equal})
     assert not evidence
     assert "with privileged rows of others AUC higher by 0.0190" in sentence
+    # Of two controls that do as well the better one is named.
+    assert verdict_on(AUC, better, controls, dict.fromkeys(controls, equal))[1] == sentence
+
+
+def test_nobody_gains_by_a_teacher_that_is_never_chosen():
+    never = dict.fromkeys(("self-distillation", "shuffled"), corrected_interval(np.zeros(3), 0.5))
+    evidence, sentence = verdict_on(AUC, never["shuffled"], never, never)
+    assert (evidence, sentence) == (False, "no evidence of a gain: plain XGBoost was chosen in every fold")
 
 
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
@@ -388,7 +416,7 @@ def test_one_size_needs_no_list():
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
         ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),

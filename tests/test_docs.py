@@ -7,11 +7,14 @@ import inspect
 import json
 import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
 import xgboost
 from test_house import ALLOWED
+
+from pi_xgb.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -140,3 +143,26 @@ def test_every_public_name_has_an_example(module, name):
     for part in name.split("."):
         thing = getattr(thing, part)
     assert ">>> " in (inspect.getdoc(thing) or "")
+
+
+def commands(text):
+    """Calls of the command line that a text shows, as lists of words; a line may go on after a backslash."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    lines = re.findall(r"^ *(pi-xgb \w+ [^-\n].*)$", joined, flags=re.MULTILINE)
+    return [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
+def test_commands_that_are_shown_are_commands(page):
+    parser, _ = _parser()
+    for words in commands("".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL))):
+        parser.parse_args(words)
+
+
+def test_the_help_of_each_command_shows_commands():
+    parser, named = _parser()
+    shown = {name: commands(one.epilog) for name, one in named.items()}
+    for calls in shown.values():
+        for words in calls:
+            parser.parse_args(words)
+    assert [len(shown[name]) for name in ("train", "evaluate", "tune", "compare")] == [3, 3, 2, 2]

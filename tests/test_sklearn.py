@@ -245,8 +245,22 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     for classes, more in ((2, {}), (0, {"objective": "reg:logistic"})):
         guided = estimator(classes, kl_weight=0, **more).fit(x, several)
         assert np.array_equal(guided.predict(x), plain(classes, **more).fit(x, several).predict(x))
-        with pytest.raises(ValueError, match="a teacher guides one target, y has 3 columns"):
-            estimator(classes, **more).fit(x, several, privileged=z)
+    with pytest.raises(ValueError, match=r"a teacher guides one target, y has 3 columns, .* binary:logistic, .* only"):
+        estimator(0, objective="reg:absoluteerror").fit(x, several, privileged=z)
+
+
+def test_several_labels_are_guided_as_by_train():
+    x, z, y = rows()
+    several = np.column_stack([y, 1 - y, (z.iloc[:, 0] > 0).astype(int)])
+    model = estimator(2, kl_weight=2.0).fit(x, several, privileged=z)
+    params = {**model.get_xgb_params(), "nthread": 1}
+    dtrain, privileged = xgb.DMatrix(x, several), xgb.DMatrix(z, several)
+    alone = pi_xgb.train(params, dtrain, model.n_estimators, privileged=privileged, kl_weight=2.0)
+    np.testing.assert_allclose(model.predict_proba(x), alone.predict(dtrain), atol=1e-6)
+    assert model.predict(x).shape == several.shape
+    assert np.abs(model.predict_proba(x) - plain(2).fit(x, several).predict_proba(x)).max() > 1e-3
+    with pytest.raises(ValueError, match=r"says one probability per row, y has 3 columns: use teacher='privileged'"):
+        estimator(2, teacher=LogisticRegression()).fit(x, several, privileged=z)
 
 
 def test_the_training_rows_among_the_evaluation_sets_are_recognised(monkeypatch):
@@ -943,6 +957,15 @@ def test_a_teacher_of_the_library_serves_one_fit():
     learned = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(z, y), 5, crossfit=2)
     model = estimator(teacher=learned, kl_weight=1.5).fit(x, y)
     assert same_as_train(model, x, y, 2, teacher=learned, kl_weight=1.5)
+
+
+def test_a_teacher_of_the_library_beside_the_column_of_a_constraint():
+    x, z, y = rows()
+    learned = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(z, y), 5, crossfit=2)
+    group = (z["z0"] > 0).rename("group")
+    model = estimator(teacher=learned, kl_weight=1.5, constraints=[(by_column(GroupParity, "group"), 2.0)])
+    model.fit(x, y, privileged=group.to_frame())
+    assert same_as_train(model, x, y, 2, teacher=[(learned, 1.5), (GroupParity(group), 2.0)])
 
 
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])

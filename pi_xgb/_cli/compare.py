@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_constraint, add_training, at_least, names, new_command, params_of
+from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of
 from .output import print_table
 from .rows import Say, columns_of, constraints_of, read_training
 from .source import Source
@@ -13,6 +13,7 @@ from .tune import add_choosing, choosing_of, need_privileged
 
 EXAMPLE = """example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
+  pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
 It prints what plain XGBoost, the chosen student, a model that sees all columns and two controls reach on held-out rows,
 and on standard error one sentence: is there a gain, and how much of it is more than smoothing?"""
@@ -46,11 +47,12 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
     need_privileged(arguments)
     params = params_of(arguments)
+    check_predicted(arguments, params["objective"])
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)
     supervision = {name: values for name, values in rows.supervision.items() if name != "labelled"}
-    supervision |= {"groups": rows.crossfit_groups}
+    supervision |= {"groups": rows.crossfit_groups if rows.query is None else rows.query}
     comparison = compare(
         rows.x,
         rows.told_y,

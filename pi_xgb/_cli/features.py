@@ -11,10 +11,6 @@ import xgboost
 
 from .._rows.words import first_text
 
-_SAMPLE = 1000
-_DATE = r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*"
-"""As ISO 8601 and as most programs write a date, with or without a time."""
-
 Categories = Mapping[str, "pd.Index[Any]"]
 
 
@@ -49,24 +45,6 @@ def known_features(
         elif not _is_plain(column):
             changed[name] = _as_numbers(column, str(name), file)
     return _replaced(frame, changed)
-
-
-def refuse_dates(column: pd.Series[Any], name: str, file: str) -> None:
-    """A date would be a category of its own, which says nothing of a later one."""
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        found = column.dropna().head(1)
-    elif _is_plain(column) or pd.api.types.infer_dtype(column, skipna=True) not in ("string", "date", "datetime"):
-        return
-    else:
-        found = column.dropna().map(str).head(_SAMPLE)
-        if not found.str.fullmatch(_DATE).all():
-            return
-    if len(found):
-        raise ValueError(
-            f"the column {name!r} of {file} has dates, such as {found.iloc[0]!s}, of which each would be a category of "
-            "its own: give what matters in it as a number (a year, a month, days since something), leave it out with "
-            f"--drop {name}, or take dates for categories with --dates categories"
-        )
 
 
 def _is_plain(column: pd.Series[Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.tables import some
 from .._rows.words import MISSING, PARQUET, is_text
 
 _SAMPLE = 1000
@@ -37,6 +38,8 @@ class Source:
         self.row_names: set[str] = set()
         """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
+        if any("\0" in name for name in self.columns):
+            raise ValueError(f"{self.name} has a NUL character in its line of column names: mend it")
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Every one of these columns is there."""
@@ -173,9 +176,3 @@ def _parquet(name: str) -> Any:
     except ImportError as error:
         raise ImportError(f'{name}: Parquet files need pyarrow: pip install "pi-xgb[parquet]"') from error
     return parquet
-
-
-def some(names: Sequence[str]) -> str:
-    """A few of the names, for a message."""
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
-from .loss import PROBABILITIES, Loss, Range
+from .loss import SHARES, Loss, Range
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
@@ -46,9 +46,16 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
 def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
+    check_some_columns(matrix, name)
     check_one_label_each(loss.label_of(matrix, name), matrix.num_row(), name)
     weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
     check_weights(matrix.get_weight(), weighted, name, of="query" if loss.by_query else "row")
+
+
+def check_some_columns(matrix: xgboost.DMatrix, name: str) -> None:
+    """At least one feature where there are rows; XGBoost's own error speaks of other things."""
+    if matrix.num_row() and not matrix.num_col():
+        raise ValueError(f"{name} has no columns: there is nothing to learn from, give it a feature at least")
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
@@ -105,7 +112,7 @@ def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
 
 
 def check_q(
-    q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
+    q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None
 ) -> np.ndarray[Any, Any]:
     """A teacher's q as a float32 array of its own: ``(n,)``, or ``(n, K)`` for classes.
 
@@ -139,7 +146,7 @@ def _check_values(q: Array, within: Range, name: str) -> None:
         )
     if not within.holds(low, high):
         raise ValueError(f"the q of {name} must {within.must}, it ranges from {low} to {high}: {within.advice}")
-    if within == PROBABILITIES and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
+    if within.sums_to_one and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
 
 

@@ -15,8 +15,8 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.checks import check_whole
+from .._rows.groups import on_several_workers
 from .._stats.folds import check_enough_groups, deal_folds, deal_groups
-from .._xgb.collective import gathered
 from .._xgb.matrix import query_of_row
 from .loss import Loss
 
@@ -40,8 +40,7 @@ def check_groups_apart(groups: Array | None) -> None:
     """No group on several workers, which deal folds each for itself; to be asked on every worker."""
     if groups is None or not collective.is_distributed():
         return
-    hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(groups), object)))
-    n_torn = int((np.unique(hashes, return_counts=True)[1] > 1).sum())
+    n_torn = on_several_workers(groups)
     if n_torn:
         raise ValueError(
             f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "

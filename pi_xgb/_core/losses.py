@@ -64,6 +64,19 @@ def _why_not(objective: Any) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def check_labels_alone(objective: Any, ranker: str) -> None:
+    """Raise where rows need more than the y of an estimator; ``ranker`` is the one that has queries."""
+    loss = LOSSES.get(objective)
+    if loss is not None and loss.by_query:
+        raise ValueError(f"{objective} needs queries, within which rows are ranked: use {ranker}")
+    if loss is not None and loss.label_fields != ("label",):
+        raise ValueError(
+            f"{objective} needs two bounds per row in the place of y, for which estimators, XGBoost's own among them, "
+            f"have no argument: use pi_xgb.train (on Dask pi_xgb.dask.train), {' and '.join(loss.label_fields)} given "
+            "to the matrices"
+        )
+
+
 def loss_with_gradient(objective: Any) -> Loss:
     """The same for an objective in Python, which has only a gradient to teach by."""
     loss = loss_named(objective)

@@ -134,7 +134,7 @@ class KLObjective:
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
-        spec = self._spec(margin)
+        spec = self._spec(margin, label)
         teachings, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
@@ -144,9 +144,9 @@ class KLObjective:
         self._round.start(lesson, dtrain)
         return lesson.gradient(margin, self._round.eta)
 
-    def _spec(self, margin: Array) -> Spec:
+    def _spec(self, margin: Array, label: Array) -> Spec:
         objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
-        if (margin.ndim == 1 and loss.multiclass) or (margin.ndim == 2 and not (loss.multiclass or loss.takes_targets)):
+        if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"

@@ -19,7 +19,7 @@ from .._arrays import Array
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .loss import NUMBERS, PROBABILITIES, Loss, Range
+from .loss import NUMBERS, SHARES, Loss, Range
 from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
@@ -167,13 +167,11 @@ class FixedTeacher(Teacher):
 
     follows_student = False
 
-    def __init__(
-        self, q: Any, within: Range = PROBABILITIES, *, name: str = "teacher", needed: Array | None = None
-    ) -> None:
+    def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self._q
+        return self.values
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
         if self._within == task.spec.loss.range:  # then its values were checked when it was made
@@ -183,8 +181,8 @@ class FixedTeacher(Teacher):
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The q of every training row."""
-        return self._q
+        """The q of every training row, to be read: what is written there would change what the teacher says."""
+        return read_only(self._q)
 
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
@@ -201,6 +199,13 @@ class FixedTeacher(Teacher):
         shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return shared
+
+
+def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same values, for others than their owner."""
+    view: np.ndarray[Any, Any] = values.view()
+    view.flags.writeable = False
+    return view
 
 
 class ModelTeacher(FixedTeacher):
@@ -243,7 +248,7 @@ class ModelTeacher(FixedTeacher):
                 f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
                 "model.predict for a regression model"
             )
-        super().__init__(q, PROBABILITIES if probabilities else NUMBERS, name=name)
+        super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 
 
 def _check_classes(model: Any) -> None:

@@ -77,8 +77,8 @@ def train(
     ----------
     params, dtrain, num_boost_round
         As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts,
-        costs, times or order (the error for another one lists them). Labels of numbers, counts and costs may have
-        several columns.
+        costs, times or order (the error for another one lists them). Labels of numbers, counts, costs, and of yes and
+        no, may have several columns.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
         with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is

@@ -16,7 +16,10 @@ def as_table(data: Any, name: str) -> Any:
     if hasattr(data, "tocsr"):
         return data.tocsr()
     if not hasattr(data, "shape"):
-        data = np.asarray(data)
+        try:
+            data = np.asarray(data)
+        except ValueError as error:
+            raise ValueError(f"{name} must have rows and columns, got rows of different lengths: {error}") from error
     if len(data.shape) == 1:
         return data.to_frame() if hasattr(data, "to_frame") else data.reshape(-1, 1)
     if len(data.shape) != 2:
@@ -148,8 +151,8 @@ def check_no_text(table: Any, name: str) -> None:
 
 def some(names: Sequence[Any]) -> str:
     """A few of the names, for a message."""
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
 def _explicit_csr(table: Any) -> Any:

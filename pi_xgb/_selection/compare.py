@@ -21,8 +21,8 @@ from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
-from .._xgb.matrix import matrix_of, runs
-from .._xgb.params import user_params
+from .._xgb.matrix import matrix_of, runs, set_queries
+from .._xgb.params import jobs_side_by_side, user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
@@ -62,7 +62,7 @@ def compare(
     inner_nfold: int = 5,
     confidence: float = 0.95,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
 ) -> Comparison:
@@ -154,8 +154,8 @@ constraints, metric, custom_metric, maximize, standard_errors
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
-        weight = _ranked(dtrain, privileged_rows, groups, weight, sizes)
-    if weight is not None:
+        _rank(dtrain, privileged_rows, groups, weight, sizes)
+    elif weight is not None:
         dtrain.set_weight(weight)
     guidance = Guidance(
         privileged_rows,
@@ -179,7 +179,8 @@ constraints, metric, custom_metric, maximize, standard_errors
     problem.warn_of_idle_rows()
     kept = Kept(resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells])
     n_left = sum(cell.name not in kept for cell in cells)
-    with progress_bar(n_left * five.steps, "compare", progress) as step:
+    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
+    with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
         work = kept.through(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
@@ -202,26 +203,20 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     return Target(bounds[:, 0], objective, None, None if known.all() else known), fields
 
 
-def _ranked(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> Any:
-    """Give both matrices the queries that ``groups`` are; the weight of each of them."""
+def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
+    """Give both matrices the queries that ``groups`` are."""
     together = checked_groups(groups, dtrain.num_row())
     if together is None:
         raise ValueError("rows are ranked within queries: pass groups=qid, one value per row")
     if np.size(sizes):
         raise ValueError("sizes draw single rows, which tears queries apart: leave sizes out where rows are ranked")
-    lengths, first = runs(pd.factorize(together)[0])
-    if len(lengths) > len(pd.unique(together)):
+    if len(runs(pd.factorize(together)[0])[0]) > len(pd.unique(together)):
         raise ValueError(
             "the rows of a query must stand next to each other where rows are ranked: sort X, y, privileged and what "
             "else has a value per row by groups"
         )
-    dtrain.set_group(lengths)
-    privileged.set_group(lengths)
-    if weight is None:
-        return None
-    if not np.array_equal(np.repeat(weight[first], lengths), weight):
-        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
-    return weight[first]
+    set_queries(dtrain, together, weight)
+    set_queries(privileged, together)
 
 
 def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:

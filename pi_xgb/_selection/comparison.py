@@ -12,6 +12,7 @@ from .._stats.paired import Interval, corrected_interval
 from .five_models import NF, ROWS, SELF, SHUFFLED, STUDENT
 from .scores import Score
 from .verdict import verdict_on
+from .words import better_by
 
 
 class Comparison:
@@ -83,7 +84,7 @@ class Comparison:
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
-        return plot_comparison(self.summary, self.metric, ax, rows)
+        return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
 
     def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
         rows = self.table[self.table["size"] == size]
