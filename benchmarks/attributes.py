@@ -10,6 +10,7 @@ Writes results/attributes.csv and ATTRIBUTES.md; a quarter of an hour of one cor
 from __future__ import annotations
 
 import dataclasses
+import math
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -32,7 +33,8 @@ from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
 from benchmarks.run.cells import MADE, prepared
 from benchmarks.text import number, paragraph, signed, table
 
-SETS = ("heart", "car", "student_por")
+SETS = {"heart": 13, "car": 6, "student_por": 30}
+"""How many attributes each has."""
 PLAIN, CEILING = "NF", "with it"
 TAUGHT = {
     "KbPIB chosen": "taught by it alone",
@@ -108,15 +110,17 @@ def summary(name: str, gains: pd.DataFrame) -> str:
     """What the attributes of a set say together."""
     means = {model: gains[model].map(lambda gain: gain.mean) for model in (CEILING, *TAUGHT)}
     tallies = {model: wins_ties_losses(map(verdict, gains[model])) for model in means}
-    related = spearmanr(means[CEILING], means[EVERY]).statistic
+    total = SETS.get(name, len(gains))
+    which = f"the {total}" if len(gains) == total else f"{len(gains)} of the {total}"
+    related = spearmanr(means[CEILING], means[EVERY]).statistic if len(gains) > 3 else math.nan
     return paragraph(
-        f"Of the {len(gains)} attributes of {name}, {tallies[CEILING][0]} are significantly missed at prediction "
+        f"Of {which} attributes of {name}, {tallies[CEILING][0]} are significantly missed at prediction "
         f"(mean {signed(means[CEILING].mean(), 4)}). A student taught by the attribute alone gains significantly with "
         f"{tallies[ALONE][0]} and loses with {tallies[ALONE][2]} (mean {signed(means[ALONE].mean(), 4)}), taught by "
         f"all features with {tallies[EVERY][0]} and {tallies[EVERY][2]} (mean {signed(means[EVERY].mean(), 4)}), the "
         f"control with {tallies[CONTROL][0]} and {tallies[CONTROL][2]} (mean {signed(means[CONTROL].mean(), 4)}). The "
-        f"rank correlation of what an attribute is worth and what teaching by all features gains is "
-        f"{signed(related, 2)}."
+        f"rank correlation of what an attribute is worth and what teaching by all features gains, of more than three "
+        f"attributes, is {signed(related, 2)}."
     )
 
 

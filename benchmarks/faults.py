@@ -203,7 +203,8 @@ def run(name: str, folder: Path, fault: Fault) -> tuple[int, float, str]:
     elif process.is_alive() and fault.gone_after < TIME_LIMIT:
         # Not moved: it would stay the folder in which the program works.
         shutil.copytree(folder, f"{folder}.away", ignore=shutil.ignore_patterns(SAID, ".*"))
-        (folder / SAID).replace(f"{folder}.said")
+        if (folder / SAID).exists():
+            (folder / SAID).replace(f"{folder}.said")
         while folder.exists():
             shutil.rmtree(folder, ignore_errors=True)  # the program may be writing still
     process.join(TIME_LIMIT)

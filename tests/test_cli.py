@@ -234,6 +234,8 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     refused(capsys, "lie in [0, 1]", "evaluate", "other.csv", "--model", "numbers.ubj", "--label", "y")
     others.assign(y=1 + others["y"]).to_csv("other.csv", index=False)
     refused(capsys, "has the classes [2], which the training has not", *train("y", "--valid", "other.csv"))
+    others.drop(columns="x1").to_csv("other.csv", index=False)
+    refused(capsys, "no column 'x1', which the student learns from", *train("y", "--valid", "other.csv"))
     # A class that only the rows to watch have.
     others.assign(ill="unknown").to_csv("other.csv", index=False)
     works(*train("ill"))

@@ -13,7 +13,7 @@ import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
 
 from pi_xgb.__main__ import main
-from pi_xgb._cli.demo import FEW_LABELS, play, run_demo
+from pi_xgb._cli.demo import ALL_LABELS, FEW_LABELS, PLAIN, play, run_demo
 from pi_xgb.selection import select
 
 __all__ = ["files", "one_thread", "trained"]
@@ -131,6 +131,9 @@ def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch
     assert len(beyond) == 2
     assert all(line in page for line in beyond)
     assert "http" not in page.replace("http-equiv", "")
+    # Every method but plain XGBoost has a faint point for each seed.
+    methods = [name for act in (ALL_LABELS, FEW_LABELS) for name in act.explanations if name != PLAIN]
+    assert page.count("fill-opacity: 0.35") == 2 * len(methods)
     # Nothing is overwritten without --force, and that is said before the trainings.
     assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 2
     assert capsys.readouterr().out == ""

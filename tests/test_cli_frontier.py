@@ -133,6 +133,41 @@ def test_the_frontier_draws(files):  # noqa: F811
         assert picture.read(4) == b"\x89PNG"
 
 
+@pytest.mark.parametrize("command", ["tune", "compare", "frontier"])
+def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command):  # noqa: F811
+    told = {}
+
+    def asked(*arguments, **keywords):
+        told.update(keywords)
+        raise ValueError("enough is known")
+
+    for name in ("selection.select", "selection.compare", "_frontier.frontier.frontier"):
+        monkeypatch.setattr(f"pi_xgb.{name}", asked)
+    options = ["--folds", "4", "--seed", "7", "--jobs", "2", "--kl-weight", "3,4"]
+    wanted = {"nfold": 4, "seed": 7, "n_jobs": 2, "kl_weight": [3.0, 4.0]}
+    if command == "frontier":
+        options += [
+            "--drop",
+            "z0,z1",
+            "--constraint",
+            "parity:sex",
+            "--threshold",
+            "0.4",
+            "--n-boot",
+            "50",
+            "--gap",
+            "0.1",
+        ]
+        wanted |= {"threshold": 0.4, "n_boot": 50, "gap": [0.1]}
+    else:
+        options += ["--privileged", "z0,z1", "--method", "kbpib", "--teacher", "all", "--crossfit", "3"]
+        options += ["--metric", "auc", "--repeats", "3", "--resume", "state"]
+        wanted |= {"method": ["kbpib"], "teacher": ["all"], "crossfit": [3]}
+        wanted |= {"metric": "auc", "repeats": 3, "resume": "state"}
+    refused(capsys, "enough is known", command, "train.csv", *LABEL, *options)
+    assert {name: told[name] for name in wanted} == wanted
+
+
 FRONTIER = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1"]
 COMPARE = ["compare", "train.csv", *LABEL, "--privileged", "z0,z1"]
 TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
@@ -162,6 +197,7 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
+        ([*FRONTIER, "--constraint", "parity:"], "must look like parity:sex, with one of parity, odds, precision"),
         ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*COMPARE, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*TRAIN, "--constraint", "parity:sex=-1"], "at least 0, got '-1'"),

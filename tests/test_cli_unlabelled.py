@@ -178,6 +178,10 @@ def test_notes_and_errors_name_options(rows, capsys):
         ("use repeats=3, or crossfit=(0, 5)", "use --repeats 3, or --crossfit (0, 5)"),
         ("pass privileged=, or leave kl_weight= out", "pass --privileged, or leave --kl-weight out"),
         ("the column 'kl_weight' of --crossfit 5", "the column 'kl_weight' of --crossfit 5"),
+        (
+            "Set params['ndcg_exp_gain'] = False (of R: ndcg_exp_gain=False), for",
+            "Set --params ndcg_exp_gain=False, for",
+        ),
         ("the teacher repeats a method, cross-fitted", "the teacher repeats a method, cross-fitted"),
     ],
 )

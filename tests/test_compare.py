@@ -287,6 +287,14 @@ def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
     evidence, sentence = verdict_on(AUC, better, controls, {"self-distillation": better, "shuffled": equal})
     assert not evidence
     assert "with privileged rows of others AUC higher by 0.0190" in sentence
+    # Of two controls that do as well the better one is named.
+    assert verdict_on(AUC, better, controls, dict.fromkeys(controls, equal))[1] == sentence
+
+
+def test_nobody_gains_by_a_teacher_that_is_never_chosen():
+    never = dict.fromkeys(("self-distillation", "shuffled"), corrected_interval(np.zeros(3), 0.5))
+    evidence, sentence = verdict_on(AUC, never["shuffled"], never, never)
+    assert (evidence, sentence) == (False, "no evidence of a gain: plain XGBoost was chosen in every fold")
 
 
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
@@ -408,7 +416,7 @@ def test_one_size_needs_no_list():
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
         ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),

@@ -919,6 +919,18 @@ def test_more_rounds_imitate_better():
     assert fidelity[0] < fidelity[1] < fidelity[2] < 1
 
 
+def test_a_surrogate_of_two_classes_agrees_where_both_decide_alike():
+    _, X, y, group = plain_case()
+    model = Model(lambda X: 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1])))
+    params, told = {"max_depth": 2, "nthread": 1}, {"sensitive_features": group, "surrogate_rounds": 2}
+    report = fair_importance(model, X, np.array(["bad", "good"])[y.astype(int)], surrogate_params=params, **told)
+    mean = model.predict_proba(X)[:, 1]
+    imitated = fit_surrogate(X, mean, None, params, 2)[0].predict(xgb.DMatrix(X))
+    agreement = ((mean >= 0.5) == (imitated >= 0.5)).mean()
+    assert report.attrs["surrogate"]["agreement"] == pytest.approx(agreement)
+    assert 0.5 < agreement < 1
+
+
 def test_surrogate_parameters_by_any_name():
     _, X, y, group = plain_case()
     reports = [
@@ -1031,6 +1043,7 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"absent_group": "skip"}, ValueError, r"absent_group must be one of 'carry', 'zero'"),
         ({"iteration_range": (0, 5)}, ValueError, r"0 <= begin < end <= 4, .* got \(0, 5\)"),
         ({"iteration_range": (3, 2)}, ValueError, r"got \(3, 2\)"),
+        ({"iteration_range": (2, 2)}, ValueError, r"got \(2, 2\)"),
         ({"iteration_range": (-1, 2)}, ValueError, r"got \(-1, 2\)"),
         ({"surrogate_params": {"max_depth": 2}}, ValueError, r"are for models that are not boosters"),
         ({"surrogate_rounds": 3}, ValueError, r"are for models that are not boosters"),

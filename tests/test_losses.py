@@ -108,6 +108,15 @@ def rounding_of(loss: Loss, mean: np.ndarray, target: np.ndarray) -> np.ndarray:
     return EPS * size_of(loss, mean, target)
 
 
+@every_loss
+def test_the_margin_of_a_mean_is_one_that_has_it(name):
+    loss = LOSSES[name]
+    margin = draw_margins(loss)
+    np.testing.assert_allclose(
+        loss.mean(loss.margin_of(REFERENCE_MEAN[name](margin.astype(float)))), REFERENCE_MEAN[name](margin), rtol=1e-5
+    )
+
+
 def blend(loss: Loss, label: Any, teachings: list[tuple[Any, float]], like: Any) -> tuple[Any, Any]:
     """The blended target of pairs (q, weight), and what labels and teachers weigh together."""
     blended = Blend(loss, label, [weight for _, weight in teachings])

@@ -416,6 +416,8 @@ class TestChooseThreshold:
             ({"grid": []}, ValueError, "grid is empty"),
             ({"grid": [0.1, np.nan]}, ValueError, "grid has 1 NaN"),
             ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 4"),
+            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 1"),
+            ({"y_score": [0, 1, 1, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 4"),
             ({"y_true": [1, 1, 1, 1]}, ValueError, "y_true has no negatives"),
             ({"y_true": [0, 0, 0, 0]}, ValueError, "y_true has no positives"),
             ({"sample_weight": [1, 0, 1, 0]}, ValueError, "y_true has no positives"),

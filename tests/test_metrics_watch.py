@@ -175,6 +175,11 @@ class TestMargins:
         watcher = metrics.watch("equalized_odds", [(first[0], first[3])])
         with pytest.raises(ValueError, match=r"predictions range from -.*from_margin=True"):
             train(dtrain, [(first[0], "one")], watcher, obj=logistic)
+        inside = np.linspace(0, 1, len(first[3]), dtype=np.float32)
+        for predt, ends in ((inside - 0.25, "-0.25 to 0.75"), (inside + 0.25, "0.25 to 1.25")):
+            with pytest.raises(ValueError, match=f"predictions range from {ends}"):
+                watcher(predt, first[0])
+        assert np.isfinite(watcher(inside, first[0])[1])
 
     def test_extreme_margins(self, data):
         _, first, _ = data

@@ -286,6 +286,13 @@ def test_a_teacher_of_ones_own_with_the_wrong_shape_is_an_error():
     with pytest.raises(ValueError, match=r"Short gives q of shape \(199,\), the training rows need \(200,\)"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(Short()))
 
+    class OfBoth(Teacher):
+        def q(self, mean, label, weight):
+            return np.column_stack([1 - mean, mean])
+
+    with pytest.raises(ValueError, match=r"OfBoth gives q of shape \(200, 2\).*take the column of the positive class"):
+        xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(OfBoth()))
+
 
 def test_a_teacher_without_q_says_so():
     class Empty(Teacher):
@@ -318,7 +325,7 @@ def test_model_teacher_takes_classes_and_callables():
     rule = ModelTeacher(lambda z: 10 * z.iloc[:, 0], regression.z, probabilities=False)
     # For regression any number will do, from any function.
     np.testing.assert_array_equal(rule.values, (10 * regression.z.iloc[:, 0]).astype(np.float32))
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"the q of function must lie in \[0, 1\]"):
         ModelTeacher(lambda z: 10 * z.iloc[:, 0], regression.z)
     with pytest.raises(TypeError, match="needs predict_proba or to be callable"):
         ModelTeacher("the doctor", case.z)

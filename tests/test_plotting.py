@@ -16,9 +16,9 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
-from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, calibration, path, roc_picture, scored_rows, wilson
+from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, bin_edges, calibration, path, roc_picture, scored_rows, wilson
 from pi_xgb._plots.series import weight_path
-from pi_xgb._plots.style import LINES, MARKERS, MOST, PALETTE, short
+from pi_xgb._plots.style import LINES, LONGEST_NAME, MARKERS, MOST, PALETTE, short
 from pi_xgb._stats.paired import student
 
 
@@ -207,6 +207,25 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         with pytest.raises(ImportError, match=r'pip install "pi-xgb\[plot\]"'):
             draw(None)
         assert name in plotting.__all__
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"), [([0.2, 0.7], (0, 1)), ([0, 1], (0, 1)), ([-0.1, 0.7], (-0.1, 0.7)), ([3, 3], (2.5, 3.5))]
+)
+def test_bins_are_equal_parts_of_where_scores_may_be(scores, ends):
+    np.testing.assert_allclose(bin_edges(np.array(scores, float), 5), np.linspace(*ends, 6))
+
+
+@pytest.mark.parametrize("name", ["plot_roc", "plot_calibration"])
+def test_shares_are_drawn_from_0_to_1_on_a_grid(name):
+    ax = DRAW[name](new_axes())
+    assert ax.get_xlim() == ax.get_ylim() == (-0.02, 1.02)
+    assert all(line.get_visible() for line in [*ax.get_xgridlines(), *ax.get_ygridlines()])
+
+
+def test_the_longest_name_is_not_cut():
+    assert short("a" * LONGEST_NAME) == "a" * LONGEST_NAME
+    assert short("a" * (LONGEST_NAME + 1)) == "a" * (LONGEST_NAME - 1) + "…"
 
 
 def test_importing_the_module_does_not_import_matplotlib():
@@ -451,8 +470,9 @@ def test_scores_of_any_scale_are_drawn():
 # --- frontier ---------------------------------------------------------------------------------------------------
 
 
-def test_repeats_become_means_with_students_interval():
-    table = frontier_table(n_folds=5)
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_repeats_become_means_with_students_interval(n_folds):
+    table = frontier_table(n_folds=n_folds)
     ax = plotting.plot_frontier(table, confidence=0.9, ax=new_axes())
     for name, line, bars in zip(table["method"].unique(), ax.lines[0::1], ax.containers, strict=False):
         rows_of = table[table["method"] == name]
@@ -460,7 +480,7 @@ def test_repeats_become_means_with_students_interval():
         # A line runs along kl_weight, whatever the order of the rows.
         np.testing.assert_allclose(np.c_[line.get_data()], means.to_numpy())
         group = rows_of.groupby("kl_weight", dropna=False)["accuracy"]
-        low, high = stats.t.interval(0.9, 4, loc=group.mean(), scale=group.sem())
+        low, high = stats.t.interval(0.9, n_folds - 1, loc=group.mean(), scale=group.sem())
         drawn = np.array([segment[:, 1] for segment in bars[2][1].get_segments()])
         # Upwards the bars are scipy's interval of the mean.
         np.testing.assert_allclose(drawn, np.c_[low, high])

@@ -16,6 +16,7 @@ from scipy import integrate, stats
 
 import pi_xgb
 from pi_xgb._privacy import histogram, randomness
+from pi_xgb._privacy.audit import _scores
 from pi_xgb._privacy.bounds import chance_of, from_guesses, from_rates
 from pi_xgb._privacy.budget import Spent
 from pi_xgb._privacy.domain import Domain
@@ -492,6 +493,12 @@ def test_bad_input_is_refused_before_anything_is_spent(data, options, error, mes
         fitted(data, **options)
 
 
+def test_each_category_is_the_middle_of_a_part_of_its_own():
+    columns = Domain({"a": ["x", "y", "z"], "b": (-2, 5)}).columns
+    assert (columns["a"].bounds, columns["b"].bounds) == ((-0.5, 2.5), (-2, 5))
+    assert (columns["a"].size(9), columns["b"].size(9)) == (3, 9)
+
+
 @pytest.mark.parametrize(
     ("z", "y", "labelled", "message"),
     [
@@ -815,6 +822,20 @@ def test_words_of_an_audit_are_no_numbers(options):
         audit(lambda table: 0.0, z, other, lambda model: "x", runs=20)
     with pytest.raises(ValueError, match="seed must be at least 0"):
         audit(lambda table: 0.0, z, other, lambda model: 1.0, seed=-1)
+
+
+def test_looks_are_told_apart_by_what_differs_clearly():
+    # Between heads and tails: 1 apart at a spread of .1, .6 at 1, which is too dim to count, and -.9 at .15.
+    heads = [[1.1, 1.6, 0.15], [0.9, -0.4, -0.15]]
+    tails = [[0.1, 1.0, 1.05], [-0.1, -1.0, 0.75]]
+    coins = np.array([True, True, False, False])
+    judged = np.array([[0.5, 9.0, 0.45], [0.6, -9.0, 0.45], [0.5, 0.0, 0.55]])
+    found = _scores(np.array(heads + tails), coins, judged)
+    np.testing.assert_allclose(found, [0, 0.1 / 0.1, -0.1 * 0.6 / 0.15], atol=1e-12)
+    # One side alone, or no difference, say nothing.
+    assert _scores(np.ones((2, 1)), coins[:2], judged).tolist() == [1, 1, 1]
+    assert _scores(np.ones((2, 1)), coins[2:], judged).tolist() == [-1, -1, -1]
+    assert _scores(np.ones((4, 1)), coins, judged).tolist() == [0, 0, 0]
 
 
 def test_an_audit_needs_numbers():

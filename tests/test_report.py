@@ -206,6 +206,9 @@ def test_pictures_follow_the_colours_of_the_page(full):
     svg = "".join(re.findall(r"<svg.*?</svg>", full["text"], flags=re.S))
     # Text and axes are drawn in the page's own colour, none in black, white or a placeholder.
     assert svg.count("currentColor") > 100
+    # Places to a hundredth of a point, in half the letters.
+    assert re.search(r' d="[^"]*\d\.\d\d\b', svg)
+    assert not re.search(r' d="[^"]*(\d\.\d{3}|\n)', svg)
     assert not re.search(r"#000000|#010203|#ffffff|#fcfdfe|: black|: white", svg)
     assert all("fill: currentColor" in text for text in re.findall(r"<text[^>]*>", svg))
 
@@ -504,14 +507,22 @@ def test_models_with_different_features_stand_side_by_side(write, data):
     assert rows["other"][0]["values"][0] == pytest.approx(expected)
 
 
-def test_another_model_is_read_through_a_surrogate(write, data):
+def test_features_beyond_the_most_are_counted(write):
+    caption = "Importances under plain, by the longer of fair importance and gain"
+    assert len(write(max_features=4).table(caption)[1]) == 4
+    assert len(write(max_features=3).table(f"{caption}; 1 more have shorter bars")[1]) == 3
+
+
+@pytest.mark.parametrize("classes", [(0, 1), ("no", "yes")])
+def test_another_model_is_read_through_a_surrogate(write, data, classes):
     x, y = data["x"], data["y"]
-    model = LogisticRegression().fit(x, y)
+    own = np.array(classes)[y.astype(int)]
+    model = LogisticRegression().fit(x, own)
     page = write({"boosted": data["models"]["plain"], "linear": model})
     _, rows = page.table("Performance on all rows")
     # Its scores are its own, and its importances are said to be those of another.
     assert rows["linear"][0]["values"][0] == pytest.approx(roc_auc_score(y, model.predict_proba(x)[:, 1]))
-    fit = fair_importance(model, x, y, sensitive_features=data["sex"]).attrs["surrogate"]
+    fit = fair_importance(model, x, own, sensitive_features=data["sex"]).attrs["surrogate"]
     assert f"{fit['r2']:.1%} of the variance" in page.text
     assert page.text.count("surrogate") == 1
 

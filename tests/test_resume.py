@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from helpers_selection import COMPARED, PARAMS
 
 import pi_xgb
 from pi_xgb._core.kept import Kept
+from pi_xgb._selection.progress import progress_bar
 from pi_xgb.constraints import EqualizedOdds, GroupParity
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
@@ -258,3 +261,54 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
     seen.clear()
     pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=1.0)
     assert set(seen) == {2 if given else None}
+
+
+@pytest.mark.parametrize("given", [{}, {"nthread": 1}])
+def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given, monkeypatch):
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
+    dtrain, privileged = matrices()
+    asked = []
+    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    for module in ("_selection.search", "_core.cv"):
+        monkeypatch.setattr(f"pi_xgb.{module}.ThreadPoolExecutor", lambda jobs: asked.append(jobs) or Pool(jobs))
+    calls = {
+        "select": lambda **more: pi_xgb.select(params, dtrain, 2, privileged=privileged, **SELECTED, **more).table,
+        "compare": lambda **more: (
+            pi_xgb.compare(DATA.x, DATA.y, DATA.z, **{**COMPARED, "params": params, "num_boost_round": 2}, **more).table
+        ),
+        "cv": lambda **more: pi_xgb.cv(params, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0], **more),
+    }
+    for name, call in calls.items():
+        asked.clear()
+        by_default = call()
+        assert asked == ([] if given else [3])
+        pd.testing.assert_frame_equal(call(n_jobs=1), by_default)
+        assert len(asked) == (not given)
+        # A function of the user's is not called from several threads unasked.
+        asked.clear()
+        call(custom_metric=lambda predicted, matrix: ("mine", 0.5), **({} if name == "cv" else {"maximize": True}))
+        assert asked == []
+    for more in ({"callbacks": [xgb.callback.EvaluationMonitor(logger=lambda line: None)]}, {"verbose_eval": True}):
+        calls["cv"](**more)
+        assert asked == []
+    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", N - 1)
+    for call in calls.values():
+        call()
+        assert asked == []
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that another stands in front of."""
+
+
+def test_a_long_search_says_at_once_how_long_it_takes(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    for seconds, said in ((1.0, ["search: 3 of 60, 3 s, about 57 s left"]), (0.4, [])):
+        with progress_bar(60, "search", None, 3) as step:
+            for _ in range(20):
+                clock[0] += seconds
+                step()
+        # The estimate comes with the first fold, and the next line half a minute later; short searches tell nothing.
+        assert capsys.readouterr().err.splitlines() == said

@@ -157,6 +157,21 @@ def test_a_scorer_of_several_classes_is_the_metric_of_xgboost(scorer, metric, si
     assert (ours.table["rounds"] == theirs.table["rounds"]).all()
 
 
+def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(monkeypatch):
+    engines = set()
+
+    def recorded(*arguments, **keywords):
+        engines.add((keywords["engine"], "teacher" in keywords))
+        return pi_xgb.train(*arguments, **keywords)
+
+    monkeypatch.setattr("pi_xgb._selection.problem.train", recorded)
+    dtrain, privileged = matrices()
+    for method, engine in (("kbpib", "native"), ("jpib", "auto")):
+        engines.clear()
+        pi_xgb.select(PARAMS, dtrain, 3, privileged=privileged, method=method, kl_weight=1.0, nfold=3, repeats=1)
+        assert engines == {("auto", False), (engine, True)}
+
+
 def test_probabilities_are_labels_of_a_selection_too():
     dtrain, privileged = matrices(DATA.q)
     fold_of = np.arange(N) % 3

@@ -959,6 +959,15 @@ def test_a_teacher_of_the_library_serves_one_fit():
     assert same_as_train(model, x, y, 2, teacher=learned, kl_weight=1.5)
 
 
+def test_a_teacher_of_the_library_beside_the_column_of_a_constraint():
+    x, z, y = rows()
+    learned = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(z, y), 5, crossfit=2)
+    group = (z["z0"] > 0).rename("group")
+    model = estimator(teacher=learned, kl_weight=1.5, constraints=[(by_column(GroupParity, "group"), 2.0)])
+    model.fit(x, y, privileged=group.to_frame())
+    assert same_as_train(model, x, y, 2, teacher=[(learned, 1.5), (GroupParity(group), 2.0)])
+
+
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
 @pytest.mark.parametrize("classes", [2, 0])
 def test_constraints_join_the_privileged_teacher(method, classes):

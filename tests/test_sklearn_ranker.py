@@ -45,6 +45,29 @@ def test_without_a_teacher_it_is_xgbranker():
     np.testing.assert_array_equal(ours.predict(x), theirs.predict(x))
 
 
+def test_every_keyword_of_xgbranker_arrives(capsys):
+    (x, _, y), (x_valid, _, y_valid), chance = rows(), rows(1), np.random.default_rng(0)
+    size = np.bincount(QID)
+    told = {
+        "group": size,
+        "sample_weight": chance.uniform(0.5, 2, 30),
+        "base_margin": chance.normal(size=240),
+        "eval_set": [(x_valid, y_valid)],
+        "eval_group": [size],
+        "sample_weight_eval_set": [chance.uniform(0.5, 2, 30)],
+        "base_margin_eval_set": [chance.normal(size=240)],
+        "xgb_model": xgb.XGBRanker(n_estimators=2, max_depth=1, n_jobs=1).fit(x, y, group=size),
+        "verbose": True,
+    }
+    params = {"n_estimators": 4, "n_jobs": 1, "colsample_bynode": 0.5, "feature_weights": [9, 1, 1, 0.1]}
+    theirs = xgb.XGBRanker(**params).fit(x, y, **told)
+    shown = capsys.readouterr().out
+    ours = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, **told)
+    assert capsys.readouterr().out == shown != ""
+    assert ours.get_booster().get_dump() == theirs.get_booster().get_dump()
+    assert ours.evals_result() == theirs.evals_result()
+
+
 @pytest.mark.parametrize("crossfit", [0, 4])
 def test_it_trains_what_train_trains(crossfit):
     x, z, y = rows()

@@ -481,13 +481,15 @@ def test_a_teacher_that_repeats_the_labels_is_told_of():
     assert again.save_raw() == booster.save_raw()
 
 
+@pytest.mark.filterwarnings("error:the teacher repeats:UserWarning")
 def test_no_other_teacher_is_suspected(monkeypatch):
     dtrain, privileged = trapped()
     params = {"objective": "binary:logistic", "nthread": 1}
     checks = []
     original = repetition._loss_on_others
     monkeypatch.setattr(repetition, "_loss_on_others", lambda *of: checks.append(1) or original(*of))
-    # Warnings are errors here. Cross-fitted, with rows without a label, weightless, joint: not even looked at.
+    # The warning, which other tests let pass, is an error here. Cross-fitted, with rows without a label, weightless,
+    # joint: not even looked at.
     some = np.arange(400) % 2 == 0
     for how in ({"crossfit": 5}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
         pi_xgb.train(params, dtrain, 40, privileged=privileged, **how)

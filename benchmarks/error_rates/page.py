@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.data import DATASETS
 from benchmarks.error_rates.cells import NAMES
 from benchmarks.error_rates.ranks import Ranking, ranking
 from benchmarks.pictures import PALETTE, REFERENCE, pyplot, save
@@ -46,6 +47,13 @@ def rank_words(found: Ranking, sets: int) -> str:
     )
 
 
+def not_run(lines: pd.DataFrame, errors: pd.DataFrame) -> str:
+    """Which of the public sets are missing, and what one would take."""
+    missing = [name for name in DATASETS if name not in errors.index]
+    seconds = lines.groupby(["set", "draw"])["seconds"].sum().median()
+    return f"Not run: {joined(missing)}; a draw of a set took {number(seconds, 0)} seconds." if missing else ""
+
+
 def pair_rows(errors: pd.DataFrame, found: Ranking) -> list[list[str]]:
     rows = []
     for with_z, without in PAIRS:
@@ -64,7 +72,8 @@ def text_of(lines: pd.DataFrame) -> str:
     draws = lines.groupby(["set", "method"])["draw"].nunique()
     fewest, most = int(draws.min()), int(draws.max())
     told = [ABOUT, "", "## Error rates", ""]
-    told += [f"Means over {fewest} draws." if fewest == most else f"Means over {fewest} to {most} draws.", ""]
+    number_of = f"{most}" if fewest == most else f"{fewest} to {most}"
+    told += [paragraph(f"Means over {number_of} draw{'s' * (most > 1)} of each set. {not_run(lines, errors)}"), ""]
     told += table(["set", *NAMES], [[str(name), *(number(value, 4) for value in row)] for name, row in _rows(errors)])
     told += ["## Average ranks", "", rank_words(found, len(errors)), ""]
     told += table(["method", "average rank"], [[str(name), number(rank, 2)] for name, rank in found.ranks.items()])
@@ -74,7 +83,7 @@ def text_of(lines: pd.DataFrame) -> str:
     told += ["## What the privileged features bring", ""]
     header = ["pair", "error lower by, mean", "sets better / equal / worse", "rank better by", "significant"]
     told += table(header, pair_rows(errors, found))
-    told += ["## Cost", "", "Median seconds of a cell, one thread.", ""]
+    told += ["## Cost", "", "Median seconds of a cell, one thread, beside other work.", ""]
     seconds = lines.groupby("method")["seconds"].median()
     told += table(list(NAMES), [[number(seconds[name], 2) for name in NAMES]])
     return "\n".join(told).rstrip() + "\n"
@@ -104,7 +113,7 @@ def draw(found: Ranking, path: Path) -> None:
     for rank in range(1, len(names) + 1):
         ax.text(rank, 0.12, str(rank), ha="center", va="bottom", fontsize="small")
         ax.plot([rank, rank], [0, 0.1], color=REFERENCE, linewidth=1)
-    ax.set(xlim=(-2, len(names) + 3), ylim=(None, 1.7))
+    ax.set(xlim=(-2, len(names) + 3), ylim=(-(half * 0.3 + 1.1 + 0.55 * left), 1.7))
     ax.set_axis_off()
     save(figure, path)
 

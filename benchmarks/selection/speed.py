@@ -69,4 +69,6 @@ def speed_table(found: pd.DataFrame) -> list[str]:
         ratios = here[BEFORE] / here[NOW]
         span = f"{number(ratios.min(), 1)} to {number(ratios.max(), 1)}"
         rows.append([call, str(len(here)), number(before, 1), number(now, 1), number(before / now, 1), span])
-    return table(["call", "rounds", "at 546c0a3", "now", "times cheaper", "over the rounds"], rows)
+    untimed = [call for call in CALLS if call not in own.index]
+    words = [f"Not timed yet: {', '.join(untimed)}.", ""] if untimed else []
+    return [*table(["call", "rounds", "at 546c0a3", "now", "times cheaper", "over the rounds"], rows), *words]

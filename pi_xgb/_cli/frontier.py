@@ -20,7 +20,8 @@ EXAMPLE = """example, what a difference of at most 0.05 between the sexes in the
 
 It prints a line for each weight of the constraint, 0 being plain XGBoost: accuracy, the gap, and what the constraint
 costs in accuracy, all on rows held out, with intervals. With --out it trains the model of the wanted gap, on all
-rows."""
+rows. Every column but the label is a feature: leave privileged ones out with --drop, for no other teacher stands beside
+the constraint here. (pi-xgb train takes both, --privileged and --constraint, and evaluate measures them.)"""
 
 
 def add(commands: Any) -> None:

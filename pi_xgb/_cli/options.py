@@ -92,6 +92,10 @@ _NAMED = re.compile(
 )
 
 
+_PARAMETER = re.compile(r"params\['(\w+)'\] = (\w+)(?: \(of \w+: \w+=\w+\))?")
+"""A parameter that a message advises, and how an estimator has it."""
+
+
 def with_options(message: str) -> str:
     """What the library says of its keywords, said of the options; what stands in quotes is the user's own."""
 
@@ -99,7 +103,7 @@ def with_options(message: str) -> str:
         has_value = found[3] and found[0].endswith("=")
         return (_KEYWORDS[found[1]] if found[1] else f"--{found[2]}") + " " * bool(has_value)
 
-    return _NAMED.sub(option, message)
+    return _NAMED.sub(option, _PARAMETER.sub(r"--params \1=\2", message))
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:

@@ -60,7 +60,9 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
     usual = "more where rows are few" if repeats is None else repeats
     command.add_argument("--repeats", type=at_least(1), default=repeats, help=f"with other folds (default: {usual})")
-    command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
+    command.add_argument(
+        "--jobs", type=at_least(1), help="folds side by side (default: one for each core where rows are few)"
+    )
     command.add_argument(
         "--resume",
         metavar="FILE",

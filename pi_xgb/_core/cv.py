@@ -19,7 +19,7 @@ from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
-from .._xgb.params import on_one_thread, user_params
+from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
 from .._xgb.signature import called_like
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
 from .cv_copies import CopiedFolds, check_copied_folds
@@ -52,7 +52,7 @@ def cv(
     labelled: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     nfold: int = 3,
     stratified: bool = False,
     folds: Any = None,
@@ -90,7 +90,8 @@ def cv(
         dealt among the labelled ones. At ``kl_weight`` 0 only labelled rows are trained on.
     n_jobs
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
-        ``params["nthread"]`` threads of its own. Callbacks are copied for each value.
+        ``params["nthread"]`` threads of its own. Callbacks are copied for each value. By default one for each core
+        where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
     resume
         A file that keeps the finished values of a grid of ``kl_weight``. After an interruption the same call with the
         same file goes on where it was; a file of another search is refused. Callbacks are not called again for what is
@@ -98,7 +99,8 @@ def cv(
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
         As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
-        rows each training has one thread, unless params say ``nthread``.
+        rows each training has one thread, unless params say ``nthread``: on a busy machine threads that wait for each
+        other in every round take many times as long.
     obj
         Only without a teacher, as for ``xgboost.cv``.
 
@@ -122,7 +124,8 @@ def cv(
     """
     several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
-    check_whole("n_jobs", n_jobs, 1)
+    if n_jobs is not None:
+        check_whole("n_jobs", n_jobs, 1)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
     guidance = Guidance(
         privileged,
@@ -170,6 +173,8 @@ def cv(
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
+        users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
+        jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         deal = functools.partial(row_folds, nfold=nfold, stratified=stratified, folds=folds, shuffle=shuffle, seed=seed)
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
@@ -187,11 +192,11 @@ def cv(
             return run(chosen, where, listeners, **further)
 
         once = history if not several else kept.through(history, str, dict, pd.DataFrame if as_pandas else dict)
-        if n_jobs == 1 or not several:
+        if jobs == 1 or not several:
             histories = {weight: once(weight) for weight in grid}
-    if n_jobs > 1 and several:
+    if jobs > 1 and several:
         # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
-        with ThreadPoolExecutor(n_jobs) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             histories = dict(zip(grid, pool.map(once, grid), strict=True))
     if not several:
         return histories[grid[0]]

@@ -84,7 +84,9 @@ def frontier(
         Draws for the intervals of the gap (0 for none), and how sure all intervals should be. Those of accuracy and
         cost are normal, the cost's paired row by row; they tell how sure the numbers are for these models, and leave
         out that other training rows would give other models.
-    n_jobs, progress
+    n_jobs
+        How many folds to work on side by side, in threads; -1: one for each core.
+    progress
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -113,7 +115,7 @@ def frontier(
     weights, wanted = _weights(kl_weight), wanted_gaps(gap)
     check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
-    jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
+    jobs, cut = check_jobs(n_jobs, progress) or 1, as_cut(threshold)
     recipe = settled(params)
     _check(recipe, dtrain, constraint)
     together = checked_groups(groups, dtrain.num_row())

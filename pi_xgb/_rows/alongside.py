@@ -86,7 +86,7 @@ def checked_weight(
         raise ValueError(f"{name} must be finite and at least 0, row {wrong[0]} has {weight[wrong[0]]:g}")
     if not (weight if labelled is None else weight[labelled]).any():
         rows = "row" if labelled is None else "row that has a label"
-        raise ValueError(f"{name} is 0 in every {rows}: at least one must weigh something")
+        raise ValueError(f"{name} is zero in every {rows}: at least one must weigh something")
     return weight
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._xgb.params import usable_cores
+
 
 def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
     """One of a few names."""
@@ -38,13 +40,14 @@ def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
-    """How the work is done: the number of jobs, of which -1 is one for each core."""
-    check_whole("n_jobs", n_jobs)
-    if n_jobs < 1 and n_jobs != -1:
+    """How the work is done: the number of jobs, of which -1 is one for each core; 0 where the user says nothing."""
+    if n_jobs is not None:
+        check_whole("n_jobs", n_jobs)
+    if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
         raise ValueError(f"n_jobs must be at least 1, or -1 for all cores, got {n_jobs}")
     if progress not in (None, True, False):
         raise TypeError(f"progress must be True, False or None, got {progress!r}")
-    return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
+    return usable_cores() if n_jobs == -1 else int(n_jobs or 0)
 
 
 def check_confidence(confidence: Any) -> None:

@@ -22,7 +22,7 @@ from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
-from .._xgb.params import user_params
+from .._xgb.params import jobs_side_by_side, user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
@@ -62,7 +62,7 @@ def compare(
     inner_nfold: int = 5,
     confidence: float = 0.95,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
 ) -> Comparison:
@@ -179,7 +179,8 @@ constraints, metric, custom_metric, maximize, standard_errors
     problem.warn_of_idle_rows()
     kept = Kept(resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells])
     n_left = sum(cell.name not in kept for cell in cells)
-    with progress_bar(n_left * five.steps, "compare", progress) as step:
+    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
+    with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
         work = kept.through(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])

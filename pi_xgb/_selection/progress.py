@@ -15,11 +15,14 @@ _SECONDS = 30.0
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, what: str, wanted: bool | None) -> Iterator[Callable[[], None]]:
+def progress_bar(
+    total: int, what: str, wanted: bool | None, telling: int | None = None
+) -> Iterator[Callable[[], None]]:
     """A function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
 
     ``wanted`` is what the user said. None: a bar where somebody watches and tqdm is installed, else a line on standard
-    error every half minute. True: a bar in any case, or lines from the first step on where nobody watches.
+    error every half minute. True: a bar in any case, or lines from the first step on where nobody watches. After
+    ``telling`` steps, which are like all that follow, an estimate of the whole is said at once if it is long.
     """
     if wanted is False or not total:
         yield lambda: None
@@ -27,7 +30,7 @@ def progress_bar(total: int, what: str, wanted: bool | None) -> Iterator[Callabl
     watched = sys.stderr.isatty() or "ipykernel" in sys.modules
     tqdm = _tqdm(wanted) if watched else None
     if tqdm is None:
-        yield _Lines(total, what, 0.0 if wanted else _SECONDS).step
+        yield _Lines(total, what, 0.0 if wanted else _SECONDS, telling).step
         return
     lock = threading.Lock()
     with tqdm(total=total, desc=what, file=sys.stderr, leave=False) as bar:
@@ -51,8 +54,8 @@ def _tqdm(wanted: bool | None) -> Any:
 class _Lines:
     """Counts, and says now and then how far it is and how long the rest will take."""
 
-    def __init__(self, total: int, what: str, patience: float) -> None:
-        self._total, self._what = total, what
+    def __init__(self, total: int, what: str, patience: float, telling: int | None = None) -> None:
+        self._total, self._what, self._telling = total, what, telling
         self._done, self._began = 0, time.monotonic()
         self._next = self._began + patience
         self._lock = threading.Lock()
@@ -62,11 +65,12 @@ class _Lines:
         with self._lock:
             self._done += 1
             now = time.monotonic()
-            if now < self._next or self._done == self._total:
-                return
-            self._next = now + _SECONDS
             taken = now - self._began
             left = taken / self._done * (self._total - self._done)
+            is_first_estimate = self._done == self._telling and taken + left > _SECONDS
+            if (now < self._next and not is_first_estimate) or self._done == self._total:
+                return
+            self._next = now + _SECONDS
             line = f"{self._what}: {self._done} of {self._total}, {_spoken(taken)}, about {_spoken(left)} left"
             print(line, file=sys.stderr, flush=True)
 

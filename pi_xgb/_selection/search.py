@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progress: Any) -> int:
-    """What ``select`` and ``compare`` ask alike of how to search; the number of jobs."""
+    """What ``select`` and ``compare`` ask alike of how to search; the number of jobs, 0 where the user says nothing."""
     check_whole("num_boost_round", num_boost_round, 1)
     check_standard_errors(standard_errors)
     return check_jobs(n_jobs, progress)

@@ -20,6 +20,7 @@ from .._plots.selection import plot_selection
 from .._rows.supervision import read_labelled
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
+from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
@@ -55,7 +56,7 @@ def select(
     folds: Any = None,
     groups: Any = None,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
 ) -> Selection:
@@ -130,9 +131,10 @@ def select(
         their group is held out.
     n_jobs
         How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
-        Each training has ``params["nthread"]`` threads of its own: set it to 1 to gain from many jobs. Up to 10,000
-        rows it is 1 unless you say otherwise (as in :func:`pi_xgb.cv`): threads that wait for each other in every
-        round cost more there than they save, many times more on a busy machine.
+        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params say nothing of
+        threads, it is one thread for each training, and ``n_jobs`` -1 (1 with a scorer or a function as the metric):
+        threads that wait for each other in every round cost more there than they save, many times more on a busy
+        machine, and folds wait for nobody. Otherwise 1.
     progress
         Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
         error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
@@ -195,7 +197,8 @@ def select(
     problem.warn_of_idle_rows()
     kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
     n_left = sum(split.name not in kept for split in splits)
-    with progress_bar(n_left * len(candidates), "select", progress) as step:
+    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
+    with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -75,6 +76,19 @@ def on_one_thread(params: Any, n_rows: int) -> Any:
     if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
         return params
     return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
+
+
+def jobs_side_by_side(params: Any, n_rows: int, users_own: Any = None) -> int:
+    """How many trainings run at a time where nobody says: one for each core where each has one thread by itself.
+
+    One where a function of the user's is called, which may not be made for threads.
+    """
+    return usable_cores() if users_own is None and on_one_thread(params, n_rows) is not params else 1
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def objective_name(params: Mapping[str, Any]) -> str:

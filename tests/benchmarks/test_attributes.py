@@ -54,7 +54,14 @@ def test_the_most_valuable_attribute_comes_first_and_the_papers_has_a_star():
     assert "Of the 2 attributes of made, 1 are significantly missed at prediction (mean +0.0500)." in sentence
     assert "taught by the attribute alone gains significantly with 0 and loses with 1 (mean -0.1000)" in sentence
     assert "taught by all features with 1 and 0 (mean +0.0200), the control with 0 and 0 (mean 0.0000)" in sentence
-    assert sentence.count("teaching by all features gains is +1.00") == 1
+    assert "of more than three attributes, is -." in sentence
+
+
+def test_the_summary_says_how_many_attributes_there_are(monkeypatch):
+    more = pd.concat([made_lines().assign(attribute=lambda t, i=i: t["attribute"] + str(i)) for i in range(2)])
+    assert "attributes, is +1.00." in " ".join(attributes.summary("made", attributes.gains_of(more)).split())
+    monkeypatch.setitem(attributes.SETS, "made", 5)
+    assert attributes.summary("made", attributes.gains_of(more)).startswith("Of 4 of the 5 attributes of made, 2 are")
 
 
 def test_the_picture_has_a_row_for_each_attribute(monkeypatch, tmp_path):

@@ -10,13 +10,16 @@ pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 
-from benchmarks import FOLDER
+from benchmarks import FOLDER, attributes
 from benchmarks.curves import __main__ as curves
 from benchmarks.curves import page as curves_page
+from benchmarks.error_rates import __main__ as error_rates
+from benchmarks.error_rates import page as error_rates_page
 from benchmarks.findings import page as findings
 from benchmarks.findings.numbers import Numbers
 from benchmarks.frontier import __main__ as frontier
 from benchmarks.frontier import page as frontier_page
+from benchmarks.mutants import page as mutants
 from benchmarks.report import __main__ as report
 from benchmarks.selection import page as selection
 from benchmarks.unlabelled import __main__ as unlabelled
@@ -45,6 +48,9 @@ PAGES = {
     "UNLABELLED": few_labels,
     "FRONTIER": accuracy_and_fairness,
     "SELECTION": lambda out: selection.write(FOLDER / "results", out),
+    "ERROR_RATES": lambda out: error_rates_page.write(error_rates.RESULTS, out),
+    "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
+    "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
     "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
 }
 
@@ -54,7 +60,7 @@ def without_pictures(monkeypatch):
     """Tables are compared here; a picture takes longer than all of them."""
     for name in ("draw_all", "draw_against_peers"):
         monkeypatch.setattr(report, name, lambda *of: [])
-    for page in (curves_page, unlabelled_page, frontier_page):
+    for page in (curves_page, unlabelled_page, frontier_page, error_rates_page, attributes):
         for name in ("draw", "draw_gains", "draw_split", "draw_breach"):
             if hasattr(page, name):
                 monkeypatch.setattr(page, name, lambda *of: None)
@@ -75,7 +81,8 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
     assert committed == computed
 
 
-@pytest.mark.parametrize("name", ["SELECTION", "FINDINGS"])
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES"])
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"
     PAGES[name](out)
