@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 60,
     "image_scrapers": ("matplotlib",),
+    "capture_repr": (),  # the picture is the answer, not the name of its axes
     "plot_gallery": os.environ.get("PI_XGB_DOCS_PICTURES", "1") != "0",
 }
 
