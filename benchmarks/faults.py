@@ -186,7 +186,10 @@ def _inside(name: str, folder: str, fault: Fault) -> None:
 
 
 @functools.cache
-def _processes() -> Any:
+def processes() -> Any:
+    """How to start a process that has imported everything already, where the system can fork."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "pi_xgb._cli.train", "pi_xgb._report.report", "benchmarks.run.__main__"])
     return context
@@ -194,7 +197,7 @@ def _processes() -> Any:
 
 def run(name: str, folder: Path, fault: Fault) -> tuple[int, float, str]:
     """The exit code of a program, the seconds that it took, and what it said."""
-    process = _processes().Process(target=_inside, args=(name, str(folder), fault), daemon=True)
+    process = processes().Process(target=_inside, args=(name, str(folder), fault), daemon=True)
     began = time.monotonic()
     process.start()
     process.join(min(fault.after, fault.gone_after, TIME_LIMIT))

@@ -1,13 +1,14 @@
 """Rows that are split over workers, and real processes that train on their share of them."""
 
 import itertools
-import multiprocessing
 import pickle
 import traceback
 
 import numpy as np
 from xgboost import collective
 from xgboost.tracker import RabitTracker
+
+from benchmarks.faults import processes
 
 N_ROWS = 600
 # Uneven on purpose.
@@ -38,7 +39,7 @@ def on_workers(task, n_workers):
     """Run the task on n real processes; their answers, in the order of their rows."""
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=n_workers)
     tracker.start()
-    context = multiprocessing.get_context("spawn")
+    context = processes()
     answers = context.Queue()
     cuts = CUTS[n_workers]
     workers = [

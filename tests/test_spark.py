@@ -4,7 +4,9 @@ import importlib
 import json
 import os
 import shutil
+import signal
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -630,3 +632,36 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ImportError, match=r'pip install "pi-xgb\[spark\]"'):
         importlib.import_module("pi_xgb.spark")
+
+
+def dying():
+    """A callback that ends the Python process of the second task in its third round; made here, it travels whole."""
+
+    class Dies(xgb.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            if epoch == 2 and xgb.collective.get_rank() == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return False
+
+    return Dies()
+
+
+def test_a_killed_task_ends_the_training(frame, weighted):
+    told = []
+
+    def fit():
+        try:
+            told.append(pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame))
+        except Exception as error:
+            told.append(error)
+
+    # In a thread of its own, so that what waits for ever is seen.
+    thread = threading.Thread(target=fit, daemon=True)
+    thread.start()
+    thread.join(240)
+    assert not thread.is_alive()
+    assert isinstance(told[0], Exception)
+    assert "barrier" in str(told[0])
+    # The session goes on.
+    again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
+    assert trees(again.get_booster()) == trees(weighted.get_booster())
