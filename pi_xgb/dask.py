@@ -23,11 +23,13 @@ except ImportError as error:
     raise ImportError('pi_xgb.dask needs Dask with its scheduler: pip install "pi-xgb[dask]"') from error
 
 from ._dask.estimators import DaskPrivilegedXGBClassifier, DaskPrivilegedXGBRegressor
+from ._dask.ranker import DaskPrivilegedXGBRanker
 from ._dask.train import train
 
 __all__ = [
     "DaskDMatrix",
     "DaskPrivilegedXGBClassifier",
+    "DaskPrivilegedXGBRanker",
     "DaskPrivilegedXGBRegressor",
     "DaskQuantileDMatrix",
     "by_column",

@@ -27,7 +27,7 @@ from helpers_cli import (
 
 import pi_xgb
 from pi_xgb.__main__ import main
-from pi_xgb._xgb.booster import write_classes
+from pi_xgb._xgb.classes import write_classes
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 __all__ = ["files", "one_thread", "trained"]
@@ -281,6 +281,6 @@ def test_truth_values_stay_truth_values_in_a_file(files):
     rows, _ = files
     booster = xgb.train(PARAMS, xgb.DMatrix(rows[["x1"]], rows["y"]), 1)
     write_classes(booster, np.array([False, True]))
-    from pi_xgb._xgb.booster import read_classes
+    from pi_xgb._xgb.classes import read_classes
 
     assert read_classes(booster).dtype == bool

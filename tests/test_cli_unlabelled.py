@@ -14,7 +14,7 @@ from helpers_cli import FEATURES, PARAMS, QUICK, files, in_categories, one_threa
 
 import pi_xgb
 from pi_xgb._cli.options import with_options
-from pi_xgb._xgb.booster import read_classes
+from pi_xgb._xgb.classes import read_classes
 
 __all__ = ["files", "one_thread"]
 

@@ -19,6 +19,7 @@ from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
+from pi_xgb.constraints import GroupParity
 from pi_xgb.selection import compare, select
 
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
@@ -102,6 +103,37 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
         gains = found.table[found.table.model == model].gain.to_numpy()
         row = found.summary.loc[80, model]
         assert (row.gain, row.error, row.low, row.high) == pytest.approx(tuple(corrected_interval(gains, 1.0)))
+
+
+def test_constraints_hold_for_all_five():
+    x, z, y = rows()
+    group = (x.iloc[:, 0] > 0).to_numpy()
+    constrained = [(GroupParity(group), 20.0)]
+    found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 1e6}).table
+    label, both = y.to_numpy(), x.join(z)
+    for fold, (train, test) in enumerate(folds_of()):
+        own = found[found.fold == fold].set_index("model")
+        for model, table in (("NF", x), ("All", both)):
+            dtrain = xgb.DMatrix(table.iloc[train], label[train])
+            by_hand = pi_xgb.train(PARAMS, dtrain, own.rounds[model], teacher=[(GroupParity(group[train]), 20.0)])
+            loss = float(by_hand.eval(xgb.DMatrix(table.iloc[test], label[test])).split(":")[-1])
+            assert own.score[model] == pytest.approx(loss, abs=2e-6)
+    # Students too: with standard_errors of 0 one is chosen, and a fold's is a train with teacher and constraint.
+    found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 0.0}).table
+    taught = found[(found.model == "student") & (found.chosen != "plain")]
+    assert len(taught)
+    for row in taught.itertuples():
+        train, test = folds_of()[row.fold]
+        dtrain, privileged = xgb.DMatrix(x.iloc[train], label[train]), xgb.DMatrix(z.iloc[train], label[train])
+        inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "repeats": 1, "progress": False}
+        said = {"privileged": privileged, "constraints": [(GroupParity(group[train]), 20.0)]}
+        student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **said, **inner).train(dtrain, **said)
+        loss = float(student.eval(xgb.DMatrix(x.iloc[test], label[test])).split(":")[-1])
+        assert row.score == pytest.approx(loss, abs=2e-6)
+    with pytest.raises(ValueError, match="80 rows for 160"):
+        compare(x, y, z, constraints=[(GroupParity(group[:80]), 20.0)], **FEW)
+    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+        compare(x, y, z, constraints=GroupParity(group), **FEW)
 
 
 def xgb_auc(booster, x, label):
@@ -382,9 +414,9 @@ def test_one_size_needs_no_list():
         ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
-        ({"sample_weight": -np.ones(160)}, ValueError, "finite and not negative, row 0 has -1"),
-        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and not negative, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero for every row"),
+        ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
@@ -413,5 +445,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of NF, All"):
+    with pytest.raises(ValueError, match="model must be one of 'NF', 'All'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -6,14 +6,18 @@ import importlib
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.base import clone
 
 import pi_xgb
 from pi_xgb._core.losses import LOSSES
+from pi_xgb.sklearn import PrivilegedXGBRanker
 
 da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
 pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
+dd = importlib.import_module("dask.dataframe")
 pid = importlib.import_module("pi_xgb.dask")
 
 N, CUT, ROUNDS = 300, 120, 4
@@ -91,7 +95,10 @@ def test_workers_train_what_plain_xgboost_trains_on_their_stacks(client: Any, ob
 
 def test_what_an_objective_needs_is_asked_for_before_any_training(client: Any) -> None:
     x, z, amount = (on_both(client, halves(values)) for values in (X, Z, AMOUNT))
-    for objective, message in (("survival:aft", "two bounds"), ("rank:pairwise", "no queries")):
+    for objective, message in (
+        ("survival:aft", r"two bounds per row.*pi_xgb\.dask\.train\), label_lower_bound"),
+        ("rank:pairwise", r"needs queries.* use DaskPrivilegedXGBRanker"),
+    ):
         model = pid.DaskPrivilegedXGBRegressor(n_estimators=2, objective=objective)
         model.client = client
         with pytest.raises(ValueError, match=message):
@@ -103,15 +110,16 @@ def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any)
     known = QID % 4 > 0
     y = on_both(client, halves(np.where(known, AMOUNT, np.nan)))
     model = pid.DaskPrivilegedXGBRegressor(
-        n_estimators=ROUNDS, max_depth=3, objective="reg:pseudohubererror", kl_weight=2.0
+        n_estimators=ROUNDS, max_depth=3, objective="reg:squaredlogerror", kl_weight=2.0
     )
     model.client = client
     model.fit(x, y, privileged=z)
     dtrain, privileged = (xgb.DMatrix(table, np.where(known, AMOUNT, 0)) for table in (X, Z))
-    params = {"objective": "reg:pseudohubererror", "max_depth": 3, "nthread": 1}
+    params = {"objective": "reg:squaredlogerror", "max_depth": 3, "nthread": 1}
     alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, labelled=known, kl_weight=2.0)
     test = xgb.DMatrix(X)
     np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4)
+    assert len(np.unique(alone.predict(test))) > 3
 
 
 def test_several_targets_are_those_of_one_machine(client: Any) -> None:
@@ -136,3 +144,118 @@ def test_queries_are_cross_fitted_where_they_lie_and_judged_by_all_workers(clien
     assert len(np.unique(student.predict(xgb.DMatrix(X)))) > 10
     crossed = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, crossfit=3)["booster"]
     assert len(np.unique(crossed.predict(xgb.DMatrix(X)))) > 10
+
+
+# --- the ranker -------------------------------------------------------------------------------------------------
+
+SCATTERED = np.arange(N) * 7 % 10
+RELEVANCE = np.digitize(AMOUNT, [1.5, 2.2, 3.0]).astype(np.float32)
+# All pairs, so that the order in which the rows of a query come says nothing.
+BY_PAIRS = {"objective": "rank:pairwise", "lambdarank_num_pair_per_sample": 30, "max_depth": 3, "kl_weight": 1.0}
+
+
+def table_of(values: np.ndarray, **more: np.ndarray) -> Any:
+    """In partitions that are none of the queries', under names and an index that say nothing."""
+    table = pd.DataFrame({f"c{i}": column for i, column in enumerate(values.T)} | more)
+    return dd.from_pandas(table, npartitions=3)
+
+
+def ranker(client: Any, **settings: Any) -> Any:
+    model = pid.DaskPrivilegedXGBRanker(**{**BY_PAIRS, "n_estimators": ROUNDS, **settings})
+    model.client = client
+    return model
+
+
+def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(client: Any) -> None:
+    # rmse, since ties make NDCG depend on the order of rows.
+    settings = {"n_estimators": 30, "early_stopping_rounds": 2, "eval_metric": "rmse", "learning_rate": 1.0}
+    known, weight = SCATTERED > 2, np.where((SCATTERED % 4 > 0) | (SCATTERED < 3), 1.0, 0.0)
+    y = np.where(known, RELEVANCE, np.nan)
+    order = np.argsort(SCATTERED, kind="stable")
+    alone = PrivilegedXGBRanker(**{**BY_PAIRS, **settings}, n_jobs=1)
+    alone.fit(
+        X[order],
+        y[order],
+        qid=SCATTERED[order],
+        privileged=Z[order],
+        teacher_weight=weight[order],
+        eval_set=[(X[::-1][order], RELEVANCE[order])],
+        eval_qid=[SCATTERED[order]],
+        eval_privileged=[Z[::-1][order]],
+    )
+
+    told = table_of(np.empty((N, 0)), qid=SCATTERED, y=y, weight=weight)
+    others = table_of(np.empty((N, 0)), qid=SCATTERED, y=RELEVANCE)
+    model = ranker(client, **settings, allow_overlap=True)  # columns of x and z have the same names
+    model.fit(
+        table_of(X),
+        told["y"],
+        qid=told["qid"],
+        privileged=table_of(Z),
+        teacher_weight=told["weight"],
+        eval_set=[(table_of(X[::-1]), others["y"])],
+        eval_qid=[others["qid"]],
+        eval_privileged=[table_of(Z[::-1])],
+    )
+    ours, theirs = (one.evals_result()["validation_0"]["rmse"] for one in (model, alone))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4)
+    assert model.best_iteration == alone.best_iteration < 20
+    booster = model.get_booster()
+    assert booster.feature_names == ["c0", "c1", "c2", "c3"]
+    expected = alone.predict(X)
+    np.testing.assert_allclose(model.predict(table_of(X)).compute(), expected, rtol=1e-4, atol=1e-5)
+    assert len(np.unique(expected)) > 10
+
+
+def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client: Any) -> None:
+    torn = QID.copy()
+    torn[CUT - 5 : CUT + 5] = QID[CUT]
+    x, z, y, qid = (on_both(client, halves(values)) for values in (X, Z, RELEVANCE, torn))
+    model = ranker(client, **params_of("rank:ndcg"), allow_group_split=True)
+    model.fit(x, y, qid=qid, privileged=z)
+    apart = np.where(np.arange(N) < CUT, torn, torn + 1)
+    its = {"label": RELEVANCE, "qid": apart}
+    dtrain, privileged = (xgb.DMatrix(values, **its) for values in (X, Z))
+    params = {**model.get_xgb_params(), "nthread": 1}
+    alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0)
+    test = xgb.DMatrix(X)
+    np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4, atol=1e-5)
+    brought = pi_xgb.train(params, dtrain, ROUNDS, teacher=RELEVANCE[::-1], kl_weight=1.0)
+    model.fit(x, y, qid=qid, teacher=on_both(client, halves(RELEVANCE[::-1])))
+    np.testing.assert_allclose(model.get_booster().predict(test), brought.predict(test), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="1 queries have rows on several workers"):
+        model.set_params(crossfit=3).fit(x, y, qid=qid, privileged=z)
+
+
+def test_a_training_on_workers_looks_where_queries_lie(client: Any) -> None:
+    params, torn = params_of("rank:ndcg"), np.arange(N) * 7 % 30
+    for qid, message in ((torn, "30 queries have rows on several workers"), (QID[::-1], "qid does not rise")):
+        fields = [{"label": half, "qid": its} for half, its in zip(halves(RELEVANCE), halves(qid), strict=True)]
+        dtrain, privileged = (matrix(client, halves(table), fields) for table in (X, Z))
+        known = {"labelled": QID > 3} if message.startswith("qid") else {}
+        with pytest.raises(ValueError, match=message):
+            pid.train(client, params, dtrain, 2, privileged=privileged, **known)
+
+
+def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client: Any) -> None:
+    x, z = table_of(X), table_of(Z)
+    told = table_of(np.empty((N, 0)), qid=QID, y=RELEVANCE)
+    model, good = ranker(client, allow_overlap=True), {"qid": told["qid"], "privileged": z}
+    for changed, error, message in [
+        ({"qid": None}, ValueError, "pass qid="),
+        ({"group": [10] * 30}, ValueError, "neither groups nor weights"),
+        ({"sample_weight": told["y"]}, ValueError, "neither groups nor weights of queries"),
+        ({"privileged": z.to_dask_array(lengths=True)}, TypeError, "privileged must be a Dask DataFrame or Series"),
+        ({"teacher_weight": np.ones(N)}, TypeError, "teacher_weight must be a Dask DataFrame or Series"),
+        ({"privileged": z.repartition(npartitions=2)}, ValueError, "privileged has 2 partitions, qid has 3"),
+        ({"eval_set": [(x, told["y"])]}, ValueError, "eval_qid has 0 columns for the 1 of eval_set"),
+    ]:
+        with pytest.raises(error, match=message):
+            model.fit(x, told["y"], **{**good, **changed})
+    shorter = dd.concat([z.partitions[0], z.partitions[1], z.partitions[2].loc[:298]])
+    with pytest.raises(ValueError, match=r"100 in X.*99 in privileged"):
+        model.fit(x, told["y"], **{**good, "privileged": shorter})
+    for objective, message in (("rank:ndcg", "ndcg_exp_gain"), ("reg:squarederror", "a ranker learns an order")):
+        with pytest.raises(ValueError, match=message):
+            ranker(client, objective=objective).fit(x, told["y"], **good)
+    assert clone(ranker(client, allow_group_split=True)).allow_group_split

@@ -245,8 +245,22 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     for classes, more in ((2, {}), (0, {"objective": "reg:logistic"})):
         guided = estimator(classes, kl_weight=0, **more).fit(x, several)
         assert np.array_equal(guided.predict(x), plain(classes, **more).fit(x, several).predict(x))
-        with pytest.raises(ValueError, match="a teacher guides one target, y has 3 columns"):
-            estimator(classes, **more).fit(x, several, privileged=z)
+    with pytest.raises(ValueError, match=r"a teacher guides one target, y has 3 columns, .* binary:logistic, .* only"):
+        estimator(0, objective="reg:absoluteerror").fit(x, several, privileged=z)
+
+
+def test_several_labels_are_guided_as_by_train():
+    x, z, y = rows()
+    several = np.column_stack([y, 1 - y, (z.iloc[:, 0] > 0).astype(int)])
+    model = estimator(2, kl_weight=2.0).fit(x, several, privileged=z)
+    params = {**model.get_xgb_params(), "nthread": 1}
+    dtrain, privileged = xgb.DMatrix(x, several), xgb.DMatrix(z, several)
+    alone = pi_xgb.train(params, dtrain, model.n_estimators, privileged=privileged, kl_weight=2.0)
+    np.testing.assert_allclose(model.predict_proba(x), alone.predict(dtrain), atol=1e-6)
+    assert model.predict(x).shape == several.shape
+    assert np.abs(model.predict_proba(x) - plain(2).fit(x, several).predict_proba(x)).max() > 1e-3
+    with pytest.raises(ValueError, match=r"says one probability per row, y has 3 columns: use teacher='privileged'"):
+        estimator(2, teacher=LogisticRegression()).fit(x, several, privileged=z)
 
 
 def test_the_training_rows_among_the_evaluation_sets_are_recognised(monkeypatch):
@@ -1059,8 +1073,8 @@ def test_privileged_columns_that_are_not_there():
         X=both,
         privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
     )
-    refused("only mean something with privileged columns", method="jpib")
-    refused("crossfit, teacher only mean something", crossfit=3, teacher="all")
+    refused("about a teacher of privileged columns, and there are none", method="jpib")
+    refused("crossfit, teacher: that is about a teacher", crossfit=3, teacher="all")
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])

@@ -416,11 +416,11 @@ def test_what_a_partition_needs():
         (many, none, 0, False, ""),
         (two, None, 2, False, ""),
     ]:
-        told = Worker(None, stops=stops, keywords={"crossfit": crossfit})._problem(train, validation)
+        told = Worker(None, stops=stops, cuts=False, keywords={"crossfit": crossfit})._problem(train, validation)
         # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
         assert told.startswith(problem)
         assert bool(told) == bool(problem)
-    worker = Worker(None, stops=False, keywords={"crossfit": 3})
+    worker = Worker(None, stops=False, cuts=False, keywords={"crossfit": 3})
     worker._per_row["labelled"] = np.arange(9) < 2
     # Folds are dealt among labelled rows.
     assert worker._problem(many, None).endswith("one has 2 labelled rows")
@@ -519,22 +519,95 @@ def test_a_regressor_says_what_its_objective_needs(frame):
         ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
         ("reg:expectileerror", "a teacher can guide the objectives"),
         ("survival:aft", r"needs two bounds per row.*pi_xgb\.train"),
-        ("rank:pairwise", r"needs queries.*pi_xgb\.dask\.train"),
+        ("rank:pairwise", "needs queries.*use PrivilegedSparkXGBRanker, which has them in qid_col"),
     ]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
 
 
-def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(frame):
-    settings = {**SETTINGS, "label_col": "amount", "objective": "reg:pseudohubererror"}
+def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(spark, frame):
+    settings = {**SETTINGS, "label_col": "amount", "objective": "reg:squaredlogerror"}
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
     assert booster.attr("pi_xgb_engine") == "copies"
-    alone = on_one_machine({**PARAMS, "objective": "reg:pseudohubererror"}, "amount")
+    alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount")
     x = xgb.DMatrix(TABLE[X_NAMES])
     np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
+    known = np.arange(N_ROWS) % 3 > 0
+    gaps = spark.createDataFrame(TABLE.assign(amount=TABLE["amount"].where(known)))
+    booster = pis.PrivilegedSparkXGBRegressor(**settings, unlabelled="teach").fit(gaps).get_booster()
+    alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount", labelled=known)
+    np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
+    assert len(np.unique(alone.predict(x))) > 10
     for wrong, message in [({"method": "jpib"}, "follows the student"), ({"engine": "native"}, "or 'auto'")]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, **wrong).fit(frame)
+
+
+RANKING = {**SETTINGS, "label_col": "kind", "qid_col": "query", "kl_weight": 1.0}
+BY_PAIRS = {"objective": "rank:pairwise", "lambdarank_num_pair_per_sample": 30}  # all, in whatever order they come
+
+
+def ranked_on_one_machine(params, query, **keywords):
+    order = np.argsort(query, kind="stable")
+    its = {"label": TABLE["kind"].iloc[order], "qid": query[order]}
+    dtrain, privileged = (xgb.DMatrix(TABLE[names].iloc[order], **its) for names in (X_NAMES, Z_NAMES))
+    by_row = {name: values[order] for name, values in keywords.items()}
+    params = {**PARAMS, **params}
+    return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0, **by_row)
+
+
+def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judged(spark, frame):
+    query = np.arange(N_ROWS) // 10
+    known = query % 3 > 0
+    weight = np.where(known, query % 4 < 2, 1.0)
+    told = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
+    settings = {**RANKING, "ndcg_exp_gain": False, "unlabelled": "teach", "teacher_weight_col": "taught"}
+    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(told))
+    params = {"objective": "rank:ndcg", "ndcg_exp_gain": False}
+    alone = ranked_on_one_machine(params, query, labelled=known, teacher_weight=weight)
+    x = xgb.DMatrix(TABLE[X_NAMES])
+    np.testing.assert_allclose(fitted.get_booster().predict(x), alone.predict(x), rtol=1e-4, atol=1e-5)
+    assert fitted.get_booster().attr("pi_xgb_engine") == "copies"
+    assert type(fitted).__name__ == "SparkXGBRankerModel"
+    # What the teacher knows is not in it.
+    assert fitted.transform(frame.drop(*Z_NAMES)).select("prediction").count() == N_ROWS
+
+
+def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PythonException
+
+    query = np.arange(N_ROWS) * 7 % 60
+    scattered = spark.createDataFrame(TABLE.assign(query=query))
+    with pytest.raises((Py4JJavaError, PythonException), match="60 queries have rows in several partitions"):
+        pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS).fit(scattered)
+    fitted = pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS, force_repartition=True).fit(scattered)
+    x = xgb.DMatrix(TABLE[X_NAMES])
+    expected = ranked_on_one_machine(BY_PAIRS, query).predict(x)
+    np.testing.assert_allclose(fitted.get_booster().predict(x), expected, rtol=1e-4, atol=1e-5)
+
+
+RANKERS_AT_FAULT = {
+    "no column of queries": ({"qid_col": None}, "set qid_col"),
+    "unknown queries": ({"qid_col": "search"}, "qid_col names 'search'"),
+    "weights of rows": ({"weight_col": "weight"}, "XGBoost weighs whole queries"),
+    "queries for the teacher": ({"privileged_cols": ["query"]}, "which is qid_col"),
+    "rows of no query": ({"qid_col": "hole"}, "null in 'hole': say for every row"),
+    "the gain of the default": ({"objective": "rank:ndcg"}, "ndcg_exp_gain"),
+    "an objective of no order": ({"objective": "reg:squarederror"}, "a ranker learns an order"),
+    "jpib": ({"method": "jpib"}, "follows the student"),
+}
+
+
+@pytest.mark.parametrize("case", RANKERS_AT_FAULT)
+def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
+    from pyspark.sql import functions as F
+
+    changed, message = RANKERS_AT_FAULT[case]
+    queries = frame.withColumns({"query": F.lit(1), "hole": F.when(F.col("y") == 1, 1)})
+    settings = {**RANKING, "objective": "rank:pairwise", **changed}
+    with pytest.raises(ValueError, match=message):
+        pis.PrivilegedSparkXGBRanker(**settings).fit(queries)
 
 
 def test_a_joint_student_is_not_continued(frame):
@@ -548,7 +621,7 @@ def test_an_xgboost_that_is_built_differently_is_named():
 
     # Instead of a training without a teacher.
     with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
-        calling(lambda estimator, dataset: None, Worker(None, stops=False, keywords={}))
+        calling(lambda estimator, dataset: None, Worker(None, stops=False, cuts=False, keywords={}))
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):

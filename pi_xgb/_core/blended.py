@@ -13,7 +13,7 @@ import numpy as np
 
 from .._arrays import Array, array_module
 from .._xgb.params import SHARES_ARE_MARGINS
-from .loss import NUMBERS, Loss, Range
+from .loss import NUMBERS, SHARES, Loss, Range
 
 # exp overflows float32 above 88.7; XGBoost's sigmoid clips there too.
 _MAX_EXPONENT = np.float32(88.7)
@@ -29,6 +29,7 @@ class Logistic(Loss):
     """``binary:logistic`` and ``reg:logistic``, which differ in their default metric: mean = sigmoid(margin)."""
 
     kind = "label"
+    takes_targets = True
     takes_noise = True
 
     def __init__(self, objective: str, default_metric: str) -> None:
@@ -77,10 +78,10 @@ class LogitRaw(Logistic):
         return margin.copy()
 
     def base_score(self, mean: Array) -> Any:
-        return float(self.margin_of(mean))
+        return super().base_score(self.margin_of(mean))
 
     def estimated_base_score(self, mean: Array) -> Any:
-        return float(mean)  # the mean of the labels, taken as a margin
+        return super().base_score(mean)  # the mean of the labels, taken as a margin
 
     def newton_step(self, mean: Array) -> Array:
         return 4 * (mean - 0.5)
@@ -113,6 +114,7 @@ class Softmax(Loss):
     engines = ("callback",)  # XGBoost's own takes whole classes only
     multiclass = True
     takes_noise = True
+    range = SHARES
     applies_scale_pos_weight = False
 
     def __init__(self, *, predicts_class: bool) -> None:

@@ -42,6 +42,12 @@ def check_copies(spec: Spec, dtrain: xgboost.DMatrix | None, *, teaches: bool, f
         raise ValueError(f"a teacher guides {spec.objective} by copies of the rows, and {obstacle}")
 
 
+def check_ranks(spec: Spec) -> None:
+    """Raise where a ranker is to learn something else."""
+    if not spec.loss.by_query:
+        raise ValueError(f"a ranker learns an order, and {spec.objective} has none: use rank:ndcg or rank:pairwise")
+
+
 def _obstacle(spec: Spec, *, follows_student: bool) -> str | None:
     params = spec.params
     if spec.loss.obstacle:

@@ -11,7 +11,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
-from .._rows.supervision import read_labelled, read_teacher_weight
+from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
 from .._xgb.matrix import side_by_side, slice_rows
 from .._xgb.params import objective_name
@@ -23,7 +23,8 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .learned import Folds, check_crossfit, check_teacher_rounds, weight_of_known, whole_queries
+from .crossfit import Folds, check_crossfit, whole_queries
+from .learned import check_teacher_rounds
 from .losses import LOSSES
 from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .repetition import warn_of_repetition
@@ -77,6 +78,11 @@ class Guidance:
                 "both together pass teacher=[(pi_xgb.fit_teacher(...), weight), (other, weight)]"
             )
         if self.privileged is None:
+            if isinstance(self.teacher, str) and self.teacher in SEES:
+                raise ValueError(
+                    f"teacher={self.teacher!r} says what a teacher sees that learns from privileged=, a DMatrix, and "
+                    "there is none: pass privileged=, or a teacher of your own"
+                )
             named = [name for name in _ABOUT_PRIVILEGED if self._is_set(name)]
             if named:
                 raise ValueError(

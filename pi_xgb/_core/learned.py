@@ -5,27 +5,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.checks import check_whole
-from .._rows.supervision import read_labelled, read_teacher_weight
-from .._stats.folds import check_enough_groups, checked_groups, deal_folds, deal_groups
-from .._warnings import warn_user
+from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
+from .._stats.folds import checked_groups
 from .._xgb.booster import rounds_in_use
-from .._xgb.collective import gathered, on_any_worker
-from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
+from .._xgb.collective import on_any_worker
+from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .checks import check_dmatrix, check_is_dmatrix
+from .crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
 from .judged import eval_of_means
 from .lesson import Lesson
-from .loss import NUMBERS, PROBABILITIES, Loss
+from .loss import NUMBERS, PROBABILITIES
 from .native import Evals
 from .objective import LessonObjective
 from .repetition import NAMES, mean_loss, warn_of_repetition
@@ -203,50 +199,6 @@ def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled
     collective.communicator_print(f"teacher: {told} on {matrix.num_row()} labelled rows, {rows}\n")
 
 
-def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
-    """0, or a number of folds that the labelled rows can fill, in whole groups where there are some."""
-    check_whole("crossfit", crossfit)
-    n_labelled = n_rows if labelled is None else int(labelled.sum())
-    rows = "rows" if labelled is None else "labelled rows"
-    if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
-        hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer"
-        raise ValueError(
-            f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
-            f"{hint if collective.is_distributed() else ''}"
-        )
-    if groups is not None:
-        check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
-
-
-def check_groups_apart(groups: Array | None) -> None:
-    """No group on several workers, which deal folds each for itself; to be asked on every worker."""
-    if groups is None or not collective.is_distributed():
-        return
-    hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(groups), object)))
-    n_torn = int((np.unique(hashes, return_counts=True)[1] > 1).sum())
-    if n_torn:
-        raise ValueError(
-            f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "
-            "folds: put all rows of a group on one worker"
-        )
-
-
-def whole_queries(
-    loss: Loss, matrix: xgboost.DMatrix, groups: Array | None, name: str = "crossfit_groups"
-) -> Array | None:
-    """The groups that stay together in folds: queries at least, where rows are ranked within them."""
-    query = query_of_row(matrix) if loss.by_query else None
-    if query is None or groups is None:
-        return groups if query is None else query
-    torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
-    if torn.any():
-        raise ValueError(
-            f"{name} tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
-            "give all rows of a query the same value, or leave it out, for queries stay whole by themselves"
-        )
-    return groups
-
-
 def check_teacher_rounds(num_boost_round: int) -> None:
     """A teacher of no rounds knows only the average."""
     if num_boost_round < 1:
@@ -254,43 +206,6 @@ def check_teacher_rounds(num_boost_round: int) -> None:
             f"the teacher would end with {num_boost_round} rounds and say the same for every row: give "
             "num_boost_round of at least 1, or train without a teacher"
         )
-
-
-class _Once:
-    """A booster that several ask for, from any thread, and that is trained once."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.booster: xgboost.Booster | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Folds:
-    """Folds that were dealt to the rows beforehand, one of which is held out of a whole selection.
-
-    The teacher of fold j while fold k is held out has seen neither, and is that of fold k while j is held out. So two
-    folds have one booster, for whoever asks first.
-    """
-
-    fold_of: Array
-    """-1 for a row that all teachers may judge."""
-    number: int
-    held_out: int = -1
-    whose: str = ""
-    """What the teachers are called, of whom there may be several kinds."""
-    _kept: dict[tuple[str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
-
-    def take(self, rows: Array) -> Folds:
-        """The folds of some of the rows."""
-        return dataclasses.replace(self, fold_of=self.fold_of[rows])
-
-    @contextlib.contextmanager
-    def booster_without(self, fold: int, fit: Callable[[], xgboost.Booster]) -> Iterator[xgboost.Booster]:
-        """The booster that has not seen this fold either, held against other threads."""
-        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), _Once())
-        with kept.lock:
-            kept.booster = kept.booster or fit()
-            yield kept.booster
 
 
 def learn(
@@ -390,52 +305,3 @@ class _Learner:
         """What a teacher says of these rows; None: of all."""
         matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
         return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))
-
-
-def deal_labelled(
-    label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
-) -> Array:
-    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row.
-
-    Of several targets the first one decides which rows are alike.
-    """
-    label = label[:, 0] if label.ndim == 2 else label
-    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-    if groups is None:
-        folds = deal_folds(label[rows], n_folds, seed)
-    else:
-        folds = deal_groups(label[rows], groups[rows], n_folds, seed, classes=classes)
-    fold_of = np.full(len(label), -1)
-    for fold, (_, held_out) in enumerate(folds):
-        fold_of[rows[held_out]] = fold
-    if groups is not None and labelled is not None:
-        codes = pd.factorize(groups)[0]
-        fold_of_group = np.full(codes.max() + 1, -1)
-        fold_of_group[codes[rows]] = fold_of[rows]
-        fold_of = fold_of_group[codes]
-    return fold_of
-
-
-def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None = None) -> Array | None:
-    """1 for rows with a privileged value and 0 for rows without any; None where every row has one.
-
-    Columns that are ``besides`` as well are not privileged.
-    """
-    shared = set(() if besides is None else besides.feature_names or ())
-    return weight_beside(rows_without_values(privileged, besides=shared))
-
-
-def weight_beside(empty: Array) -> Array | None:
-    """1 for all rows but the ``empty`` ones, which have no privileged value; None where there are none."""
-    if not empty.any():
-        return None
-    if empty.all() and not collective.is_distributed():
-        raise ValueError(
-            f"none of the {len(empty)} rows has any privileged value, so there is nothing to teach from: look at how "
-            "the privileged columns were joined to the rows, or train without them"
-        )
-    warn_user(
-        f"{int(empty.sum())} of {len(empty)} rows have no privileged value at all and are not taught: their labels "
-        "alone count. teacher_weight says otherwise, if they should be",
-    )
-    return 1.0 - empty

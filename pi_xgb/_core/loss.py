@@ -32,6 +32,8 @@ class Range(NamedTuple):
     """What values must do, in a message."""
     advice: str
     """What it tells those who gave other values of q."""
+    sums_to_one: bool = False
+    """Whether the q of a row has a value for each class, which sum to 1."""
 
     def holds(self, low: Any, high: Any, slack: float = 0.0) -> bool:
         """Whether values from ``low`` to ``high`` lie inside; NaN and infinite ones never do."""
@@ -39,6 +41,7 @@ class Range(NamedTuple):
 
 
 PROBABILITIES = Range(0.0, 1.0, "lie in [0, 1]", "give probabilities, not margins or percentages")
+SHARES = PROBABILITIES._replace(sums_to_one=True)
 NUMBERS = Range(-np.inf, np.inf, "be finite", "give a number for every row")
 
 KINDS = {
@@ -102,7 +105,7 @@ class Loss:
     @property
     def probabilities(self) -> bool:
         """Whether means are probabilities."""
-        return self.range == PROBABILITIES
+        return self.range in (PROBABILITIES, SHARES)
 
     def mean(self, margin: Array) -> Array:
         """The prediction on the scale of the label, in a fresh array."""

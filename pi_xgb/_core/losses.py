@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from .blended import Gamma, Logistic, LogitRaw, Poisson, Softmax, SquaredError, Tweedie
@@ -57,7 +58,23 @@ def loss_named(objective: Any) -> Loss:
 
 
 def _why_not(objective: Any) -> str:
-    return f", which {NOT_GUIDED[objective]}" if objective in NOT_GUIDED else ""
+    if objective in NOT_GUIDED:
+        return f", which {NOT_GUIDED[objective]}"
+    close = difflib.get_close_matches(str(objective), LOSSES, n=1, cutoff=0.8)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_labels_alone(objective: Any, ranker: str) -> None:
+    """Raise where rows need more than the y of an estimator; ``ranker`` is the one that has queries."""
+    loss = LOSSES.get(objective)
+    if loss is not None and loss.by_query:
+        raise ValueError(f"{objective} needs queries, within which rows are ranked: use {ranker}")
+    if loss is not None and loss.label_fields != ("label",):
+        raise ValueError(
+            f"{objective} needs two bounds per row in the place of y, for which estimators, XGBoost's own among them, "
+            f"have no argument: use pi_xgb.train (on Dask pi_xgb.dask.train), {' and '.join(loss.label_fields)} given "
+            "to the matrices"
+        )
 
 
 def loss_with_gradient(objective: Any) -> Loss:

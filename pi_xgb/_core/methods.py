@@ -13,8 +13,9 @@ from typing import ClassVar, Literal
 import xgboost
 
 from .._arrays import Array
+from .crossfit import Folds
 from .joint import JointTeacher
-from .learned import Folds, learn
+from .learned import learn
 from .spec import Spec
 from .task import Task
 from .teachers import Teacher

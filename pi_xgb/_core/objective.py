@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import weakref
 from typing import Any
 
 import numpy as np
@@ -12,13 +10,13 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
-from .._xgb.booster import configuration_of, eta_of
 from .._xgb.matrix import labels_of
-from .._xgb.params import DEFAULT_ETA, check_scale_pos_weight
+from .._xgb.params import check_scale_pos_weight
+from .asking import AskedLoss, NewTraining, calling_booster
 from .attached import attached_teacher
 from .checks import check_kl_weight
 from .lesson import Lesson
-from .loss import NUMBERS, Loss
+from .loss import NUMBERS
 from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
@@ -46,7 +44,8 @@ class KLObjective:
         params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
         where no Booster asks; one that differs from the Booster's is an error.
     scale_pos_weight
-        XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+        XGBoost ignores the parameter of that name under a custom objective: give it here instead, or as well. Where it
+        stands in params alone, that is an error.
     labelled, teacher_weight
         As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
     device
@@ -88,13 +87,18 @@ class KLObjective:
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
         named = None if objective is None else loss_with_gradient(objective)
-        self._asked = _Asked()
+        self._asked = AskedLoss()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
         self._teachings: list[Teaching] | None = None
         if teacher is not None:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
+            if any(one.teacher.follows_student and one.teacher.hessian == "steady" for one in self._teachings):
+                raise ValueError(
+                    "hessian='steady' looks at the rounds before, of which an objective on its own keeps nothing: use "
+                    "pi_xgb.train, or hessian='follow'"
+                )
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
@@ -130,7 +134,7 @@ class KLObjective:
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
-        spec = self._spec(margin)
+        spec = self._spec(margin, label)
         teachings, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
@@ -140,9 +144,9 @@ class KLObjective:
         self._round.start(lesson, dtrain)
         return lesson.gradient(margin, self._round.eta)
 
-    def _spec(self, margin: Array) -> Spec:
-        objective, loss = self._asked.of(_calling_booster(), self.objective)
-        if (margin.ndim == 1 and loss.multiclass) or (margin.ndim == 2 and not (loss.multiclass or loss.takes_targets)):
+    def _spec(self, margin: Array, label: Array) -> Spec:
+        objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
+        if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
@@ -170,43 +174,10 @@ class KLObjective:
 
     def __getstate__(self) -> dict[str, Any]:
         # The booster of a running training stays behind: a copy begins its own.
-        return {**self.__dict__, "_round": NewTraining(), "_asked": _Asked()}
+        return {**self.__dict__, "_round": NewTraining(), "_asked": AskedLoss()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
-
-
-class _Asked:
-    """Which loss a Booster asks for: that of its own objective, with its own params."""
-
-    def __init__(self) -> None:
-        self._booster: weakref.ref[xgboost.Booster] | None = None
-        self._found: tuple[str, Loss] | None = None
-
-    def of(self, booster: xgboost.Booster | None, named: str | None) -> tuple[str, Loss]:
-        """Its objective and loss; without a Booster those that are ``named``."""
-        if booster is None:
-            if named is None:
-                raise ValueError(
-                    "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
-                    "KLObjective(q, objective='binary:logistic')"
-                )
-            return named, loss_with_gradient(named)
-        if self._found is None or self._booster is None or self._booster() is not booster:
-            its = configuration_of(booster)
-            loss = loss_with_gradient(its.objective).of(its.objective_params)
-            _check_agree(named, its.objective)
-            self._booster, self._found = weakref.ref(booster), (its.objective, loss)
-        return self._found
-
-
-def _check_agree(named: str | None, objective: str) -> None:
-    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
-        raise ValueError(
-            f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
-            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
-            "in KLObjective, which then takes the Booster's"
-        )
 
 
 def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching]) -> None:
@@ -231,40 +202,3 @@ class LessonObjective:
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         self._round.start(self._lesson, dtrain, self._base_score)
         return self._lesson.gradient(margin, self._round.eta)
-
-
-class NewTraining:
-    """Tells the first round of a training, in which teachers must start, from the rounds after it."""
-
-    def __init__(self) -> None:
-        self._booster: weakref.ref[xgboost.Booster] | None = None
-        self.eta = DEFAULT_ETA
-        """The step of the booster that asks, as it was when the training began."""
-
-    def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
-        """Start teachers that follow, unless this is a later round of the training in which they were started."""
-        if not lesson.follows_student:
-            return
-        booster = _calling_booster()
-        if booster is not None and self._booster is not None and self._booster() is booster:
-            return
-        lesson.start(booster, dtrain, base_score)
-        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
-        # Remembered only now: a teacher that refused to start must refuse again.
-        self._booster = None if booster is None else weakref.ref(booster)
-
-
-def _calling_booster() -> xgboost.Booster | None:
-    """The Booster whose update asks for this gradient.
-
-    XGBoost passes an objective neither its booster nor the round, so a teacher that grows with the student has
-    no other way to tell the next round from the first round of another training. Margins do not tell: a tree
-    may leave them as they were, and a second training may start from any of them.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, xgboost.Booster):
-            return caller
-        frame = frame.f_back  # type: ignore[assignment]
-    return None

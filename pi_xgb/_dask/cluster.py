@@ -17,6 +17,7 @@ from .._core.guidance import PER_ROW, SETTINGS, Guidance
 from .._core.train import train
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
+from .queries import check_queries
 from .rows import Part, PerRow, Shares, check_lined_up, joined, parts_of_matrix, share_out, this_client
 from .teachers import made_of, teachers_on_workers
 
@@ -69,6 +70,8 @@ class Order:
     """The keywords of ``pi_xgb.train`` that are neither rows nor teachers."""
     coll_cfg: Any
     config: dict[str, Any]
+    may_be_torn: bool
+    """Whether each worker may rank what it has of a query by itself."""
 
 
 async def train_async(
@@ -81,6 +84,7 @@ async def train_async(
     evals: Named | None,
     xgb_model: Any = None,
     coll_cfg: Any = None,
+    may_be_torn: bool = False,
     **keywords: Any,
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
@@ -89,7 +93,9 @@ async def train_async(
     teacher = guidance.teacher
     if isinstance(teacher, str):  # what a teacher that is learned there sees
         keywords["teacher"], teacher = teacher, None
-    order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config())
+    may_be_torn = may_be_torn and not guidance.crossfit  # a fold would know the other part of a query
+    config = xgboost.get_config()
+    order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, config, may_be_torn)
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(guidance.privileged_evals or (), "privileged_evals")
     parts = await parts_of_matrix(client, dtrain, "dtrain")
@@ -185,6 +191,8 @@ def _work(
 
     history: dict[str, Any] = {}
     with CommunicatorContext(**communicator), xgboost.config_context(**{**order.config, "nthread": n_threads}):
+        told_by_row = teachers is not None or bool(per_row)
+        check_queries(student[0][0]["parts"], may_be_torn=order.may_be_torn, told_by_row=told_by_row)
         dtrain, evals = _matrices(student, n_threads, order.xgb_model)
         taught: dict[str, Any] = {}
         if privileged is not None:

@@ -14,7 +14,7 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SETTINGS, Guidance
-from .._core.losses import LOSSES
+from .._core.losses import LOSSES, check_labels_alone
 from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
@@ -24,6 +24,7 @@ from .._xgb.borrowed import borrowed
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.signature import called_like
 from .cluster import train_async
+from .rows import check_as_many_parts
 
 # The base of both, which xgboost.dask does not export.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
@@ -43,22 +44,22 @@ def _check_parameters(further: Any) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class _TeacherRows:
+class TeacherRows:
     """What the teacher of one ``fit`` learns from: collections in the partitions of the student's."""
 
     teacher: Any
     privileged: Any
-    labels: Any
+    fields: dict[str, Any]
+    """What its matrix has besides: labels, queries, and the ``base_margin`` of ``fit`` where the objective takes it for
+    the logarithm of an exposure."""
     per_row: dict[str, Any]
     """``labelled``, ``teacher_weight`` and ``crossfit_groups``."""
-    evals: list[tuple[Any, Any, Any]]
-    """The privileged columns (or None), the labels and the exposure of each evaluation set."""
-    exposure: Any = None
-    """The base_margin of ``fit``, where the objective takes it for the logarithm of an exposure."""
+    evals: list[tuple[Any, dict[str, Any]]]
+    """The privileged columns (or None) of each evaluation set, and its fields."""
 
 
-class _DaskPrivileged(_Base):  # type: ignore[misc]
-    """What classifier and regressor share."""
+class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
+    """What the estimators share."""
 
     _xgboost: ClassVar[Any]
 
@@ -124,28 +125,22 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
             As for ``xgboost.dask``'s estimators. Weights count for the teacher as well.
         """
-        _check_parameters(getattr(self, "kwargs", None))
-        check_choice(self.method, METHODS, "method")
-        check_kl_weight(self.kl_weight)
-        _check_blocks(privileged, y, "privileged", "y")
-        eval_privileged = _checked_eval_privileged(eval_privileged, eval_set)
-        own_fit = self._xgboost._fit_async
+        self._check_settings()
         if privileged is not None or teacher is not None:
-            exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
-            starts = (base_margin_eval_set if exposed else None) or [None] * len(eval_privileged)
-            pairs = zip(eval_privileged, eval_set or (), starts, strict=True)
-            evals = [(table, labels, start) for table, (_, labels), start in pairs]
-            y, labelled = _told_labels(y)
-            per_row = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-            rows = _TeacherRows(teacher, privileged, y, per_row, evals, base_margin if exposed else None)
-            own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
-        elif self.kl_weight != 0:
-            warn_user(
-                "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want"
-            )
-        return self._client_sync(  # type: ignore[no-any-return]
-            functools.partial(own_fit, self),
+            check_labels_alone(self.objective, "DaskPrivilegedXGBRanker")
+        _check_blocks(privileged, y, "privileged", "y")
+        tables = checked_eval_privileged(eval_privileged, eval_set)
+        exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
+        starts = (base_margin_eval_set if exposed else None) or [None] * len(tables)
+        rows = TeacherRows(
+            teacher,
+            privileged,
+            {"base_margin": base_margin if exposed else None},
+            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
+            [(table, {"base_margin": start}) for table, start in zip(tables, starts, strict=True)],
+        )
+        return self._fit_taught(
+            rows,
             X=X,
             y=y,
             sample_weight=sample_weight,
@@ -158,27 +153,57 @@ class _DaskPrivileged(_Base):  # type: ignore[misc]
             feature_weights=feature_weights,
         )
 
-    async def _train_guided(self, rows: _TeacherRows, *, client: Any, evals: Any, **given: Any) -> Any:
+    def _check_settings(self) -> None:
+        _check_parameters(getattr(self, "kwargs", None))
+        check_choice(self.method, METHODS, "method")
+        check_kl_weight(self.kl_weight)
+
+    def _fit_taught(self, rows: TeacherRows, *, y: Any, eval_set: Any, **given: Any) -> Self:
+        """XGBoost's own ``fit``, in whose training somebody teaches ``rows``, which have no labels yet."""
+        own_fit = self._xgboost._fit_async
+        if rows.privileged is not None or rows.teacher is not None:
+            y, labelled = _told_labels(y)
+            rows = dataclasses.replace(
+                rows,
+                fields={**rows.fields, "label": y},
+                per_row={**rows.per_row, "labelled": labelled},
+                evals=[
+                    (table, {**its, "label": labels})
+                    for (table, its), (_, labels) in zip(rows.evals, eval_set or (), strict=True)
+                ],
+            )
+            own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
+        elif self.kl_weight != 0:
+            warn_user(
+                "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
+                "kl_weight=0 if this is what you want"
+            )
+        return self._client_sync(  # type: ignore[no-any-return]
+            functools.partial(own_fit, self), y=y, eval_set=eval_set, **given
+        )
+
+    async def _train_guided(self, rows: TeacherRows, *, client: Any, evals: Any, **given: Any) -> Any:
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
-        privileged = await self._matrix(client, rows.privileged, rows.labels, rows.exposure)
+        privileged = await self._matrix(client, rows.privileged, rows.fields)
         privileged_evals = []
         learns = privileged is not None and method_named(self.method).learns_first and self.kl_weight > 0
         if self.early_stopping_rounds and learns:
-            for (table, labels, exposure), (_, name) in zip(rows.evals, evals or (), strict=True):
+            for (table, fields), (_, name) in zip(rows.evals, evals or (), strict=True):
                 if table is not None:
-                    privileged_evals.append((await self._matrix(client, table, labels, exposure), name))
+                    privileged_evals.append((await self._matrix(client, table, fields), name))
         settings = {name: getattr(self, name) for name in SETTINGS}
         guidance = Guidance(
             privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
         )
         kept = {name: value for name, value in given.items() if name in _READ}
-        return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, **kept)
+        torn = getattr(self, "allow_group_split", False)
+        return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, may_be_torn=torn, **kept)
 
-    async def _matrix(self, client: Any, table: Any, labels: Any, exposure: Any) -> Any:
+    async def _matrix(self, client: Any, table: Any, fields: dict[str, Any]) -> Any:
         if table is None:
             return None
-        its = {"missing": self.missing, "enable_categorical": self.enable_categorical, "base_margin": exposure}
-        return await DaskDMatrix(client, table, labels, **its)
+        its = {"missing": self.missing, "enable_categorical": self.enable_categorical}
+        return await DaskDMatrix(client, table, **its, **fields)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters of the booster: those of XGBoost's estimator."""
@@ -201,7 +226,7 @@ _READ = (
 _OWN_PARAMETERS = {*SETTINGS, "engine", "coll_cfg"}
 
 
-class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: ignore[misc]
+class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  # type: ignore[misc]
     """``DaskXGBClassifier`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.dask.DaskXGBClassifier`` mean what they mean there. Classes are
@@ -226,7 +251,7 @@ class DaskPrivilegedXGBClassifier(_DaskPrivileged, DaskXGBClassifier):  # type: 
     _xgboost = DaskXGBClassifier
 
 
-class DaskPrivilegedXGBRegressor(_DaskPrivileged, DaskXGBRegressor):
+class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     """``DaskXGBRegressor`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.dask.DaskXGBRegressor`` mean what they mean there. A teacher can
@@ -275,14 +300,10 @@ def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
         return
     if not (hasattr(table, "npartitions") and hasattr(table, "shape")):
         raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
-    if _row_blocks(table) != _row_blocks(labels):
-        raise ValueError(
-            f"{name} has {_row_blocks(table)} partitions, {labels_name} has {_row_blocks(labels)}: both must be cut "
-            "alike. Make both from one table, or repartition (rechunk) one as the other"
-        )
+    check_as_many_parts(_row_blocks(table), name, _row_blocks(labels), labels_name)
 
 
-def _checked_eval_privileged(
+def checked_eval_privileged(
     eval_privileged: Sequence[Any] | None, eval_set: Sequence[tuple[Any, Any]] | None
 ) -> list[Any]:
     n_sets = len(eval_set or ())

@@ -56,7 +56,8 @@ def train(
         As for :func:`pi_xgb.train`. Each worker uses the threads that Dask gave it, unless ``nthread`` says
         otherwise.
     dtrain
-        A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights).
+        A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights, or ``qid``,
+        which names each query on one worker alone).
     privileged
         A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
     method, kl_weight, teacher_params, allow_overlap, engine

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._xgb.collective import from_each_worker
+from .._xgb.collective import from_each_worker, gathered
 from .checks import check_lengths
 from .columns import named_columns
 from .names import describe
@@ -100,6 +100,12 @@ def shared_codes(codes: Array, names: list[Any]) -> Groups:
     return Groups(
         np.array([number[name] for name in names], np.intp)[codes], pd.Index(list(every), tupleize_cols=False)
     )
+
+
+def on_several_workers(values: Array) -> int:
+    """How many of these values, which name things that belong together, more than one worker has; all must ask."""
+    hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(values), object)))
+    return int((np.unique(hashes, return_counts=True)[1] > 1).sum())
 
 
 def check_several(groups: Groups) -> None:

@@ -240,6 +240,18 @@ class Selection:
         How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
     metric, maximize
         What decided, and whether more of it is better.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
+    >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> selection = pi_xgb.select(params, dtrain, 3, privileged=privileged, nfold=2, repeats=1, crossfit=2)
+    >>> selection.summary.index[0], selection.candidate in selection.curves
+    ('plain', True)
+    >>> selection.train(dtrain, privileged=privileged).num_features()
+    8
     """
 
     def __init__(self, recipe: Recipe, score: Score, found: Found, told: Sequence[str] = ()) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.learned import Folds
+from .._core.crossfit import Folds
 from .problem import Problem
 from .splits import Split
 

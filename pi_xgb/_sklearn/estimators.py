@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.losses import OF_TARGETS
+from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
 from .._core.methods import MethodName
 from .._core.target import check_no_gaps, encode_labels, on_host, read_target
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -27,10 +27,10 @@ from .._rows.alongside import (
     checked_weight,
 )
 from .._rows.views import Views, divide, student_part
-from .._xgb.booster import read_classes, with_classes, write_classes
 from .._xgb.borrowed import borrowed
+from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, refuse_misspelt
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -74,6 +74,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         constraints: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
+        refuse_misspelt(type(self).__name__, kwargs, self._own_parameters)
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher
@@ -163,7 +164,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            self._check_targets(y)
+            self._check_objective(y)
         labels = self._encode(y, views.eval_set)
         if of_row.get("sample_weight") is not None:
             checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
@@ -257,15 +258,22 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
-    def _check_targets(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+    def _check_objective(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it, which y and this estimator have room for."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
+        if not isinstance(self, xgboost.XGBRanker):
+            check_labels_alone(objective, "PrivilegedXGBRanker")
         if n_targets > 1 and objective not in OF_TARGETS:
             raise ValueError(
                 f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
                 f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
                 "without a teacher"
+            )
+        if n_targets > 1 and LOSSES[objective].probabilities and hasattr(self.teacher, "fit"):
+            raise ValueError(
+                f"an estimator as teacher says one probability per row, y has {n_targets} columns: use "
+                "teacher='privileged', or fit one estimator for each (sklearn.multioutput does it)"
             )
 
     def _decoded(self, predicted: Any) -> Any:
@@ -412,9 +420,11 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
     teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
-    ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"`` and ``"reg:tweedie"``, of one
-    target or several, ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. For counts and costs the
-    ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained here, too.
+    ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"``, ``"reg:tweedie"``,
+    ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``, of one target or several, and of one target
+    ``"reg:absoluteerror"``, ``"reg:quantileerror"``, ``"reg:pseudohubererror"`` and ``"reg:squaredlogerror"``. For
+    counts and costs the ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained
+    here, too. ``"survival:aft"`` has bounds in the place of y: :func:`pi_xgb.train` takes them.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ class Columns:
     validation: str | None = None
     teacher_weight: str | None = None
     crossfit_groups: str | None = None
+    query: str | None = None
 
     @property
     def privileged_names(self) -> list[str]:
@@ -46,6 +47,7 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         (columns.validation, "validation_indicator_col"),
         (columns.teacher_weight, "teacher_weight_col"),
         (columns.crossfit_groups, "crossfit_groups_col"),
+        (columns.query, "qid_col"),
     ]:
         if name and name not in dataset.columns:
             raise ValueError(
@@ -56,6 +58,8 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         raise ValueError("privileged_cols is an empty list: name the columns that the teacher sees")
     if len(set(columns.privileged_names)) < len(columns.privileged_names):
         raise ValueError(f"privileged_cols names a column twice: {columns.privileged_names}")
+    if columns.query in columns.privileged_names:
+        raise ValueError(f"privileged_cols has {columns.query!r}, which is qid_col: the number of a query says nothing")
     for name in (columns.label, columns.validation):
         if name in columns.privileged_names:
             raise ValueError(
@@ -131,7 +135,8 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
         "bad_validation": validation.isNull(),
         "bad_weight": _no_weight(columns.weight),
         "bad_teacher_weight": _no_weight(columns.teacher_weight),
-        "null_group": F.lit(False) if columns.crossfit_groups is None else _column(columns.crossfit_groups).isNull(),
+        "null_group": _is_null(columns.crossfit_groups),
+        "null_query": _is_null(columns.query),
         "null_vector": null_vector,
         "bad_amount": F.abs(label) > _LARGEST,
         "not_whole": label != F.rint(label),
@@ -149,6 +154,7 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
         (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
         (told.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
         (told.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
+        (told.null_query, f"null in {columns.query!r}: say for every row which query it belongs to"),
         (told.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
     ]:
         if number:
@@ -166,6 +172,10 @@ def _what_to_do(teach_unlabelled: bool) -> str:
     if teach_unlabelled:
         return "rows of validation need one, leave these out"
     return "leave these rows out, or set unlabelled='teach' to let the teacher alone say what they are"
+
+
+def _is_null(name: str | None) -> Column:
+    return F.lit(False) if name is None else _column(name).isNull()
 
 
 def _no_weight(name: str | None) -> Column:

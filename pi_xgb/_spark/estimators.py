@@ -7,11 +7,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
-from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
+from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
-from .._core.copies import check_copies
+from .._core.copies import check_copies, check_ranks
+from .._core.crossfit import check_crossfit
 from .._core.guidance import SETTINGS, Guidance
-from .._core.learned import check_crossfit
+from .._core.loss import Loss
+from .._core.losses import check_labels_alone
 from .._core.methods import MethodName, method_named
 from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec
@@ -53,7 +55,7 @@ def _own(name: str, doc: str, converter: Any) -> Any:
 
 
 class _PrivilegedSpark(_Base):  # type: ignore[misc]
-    """What classifier and regressor share."""
+    """What the estimators share."""
 
     privileged_cols = _own(
         "privileged_cols", "the columns that the teacher sees: names, or one of vectors", _one_name_or_several
@@ -103,15 +105,11 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         columns, own = self._columns(), self._own_params()
         check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
         rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=own["unlabelled"] == "teach")
+        blends = True
         if not self._classifies:
-            spec = Spec.read({"objective": self.getOrDefault("objective")})
-            if spec.loss.by_query or spec.loss.label_fields != ("label",):
-                needs = "queries" if spec.loss.by_query else "two bounds per row"
-                raise ValueError(
-                    f"{spec.objective} needs {needs}, for which there is no column here: train by pi_xgb.train, or "
-                    "on a cluster by pi_xgb.dask.train"
-                )
-            spec.loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
+            loss = self._loss()
+            loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
+            blends = "callback" in loss.engines
         check_crossfit(own["crossfit"], None, rows.n_labelled)
         if rows.n_unlabelled:
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
@@ -127,9 +125,16 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         worker = Worker(
             names,
             stops=validated and method_named(own["method"]).learns_first and own["kl_weight"] > 0,
+            cuts=bool(own["crossfit"] or (rows.n_unlabelled and not blends)),
             keywords={name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")},
         )
         return calling(_Base._fit, worker)(self, dataset)
+
+    def _loss(self) -> Loss:
+        """What is learned, where it is not classes; queries and bounds need columns of their own."""
+        objective = self.getOrDefault("objective")
+        check_labels_alone(objective, "PrivilegedSparkXGBRanker, which has them in qid_col")
+        return Spec.read({"objective": objective}).loss
 
     def _check_keywords(self) -> None:
         own = self._own_params()
@@ -164,6 +169,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             validation=named(self.validationIndicatorCol),
             teacher_weight=self.getOrDefault("teacher_weight_col"),
             crossfit_groups=self.getOrDefault("crossfit_groups_col"),
+            query=named(self.qid_col),
         )
 
     def _own_params(self) -> dict[str, Any]:
@@ -301,3 +307,55 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
     """
 
     _classifies = False
+
+
+class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
+    """``SparkXGBRanker`` with a teacher that sees columns which exist at training time only: clicks, time spent, sales.
+
+    All parameters of ``xgboost.spark.SparkXGBRanker`` mean what they mean there, but for ``weight_col``: XGBoost has a
+    weight per query, and Spark one per row. A teacher can guide the objectives of
+    :class:`pi_xgb.sklearn.PrivilegedXGBRanker`: ``"rank:ndcg"``, the default, with ``ndcg_exp_gain=False``, and
+    ``"rank:pairwise"``. ``fit`` returns a ``xgboost.spark.SparkXGBRankerModel``.
+
+    Parameters
+    ----------
+    qid_col
+        The column that says which query a row belongs to. All rows of a query must lie in one partition. XGBoost deals
+        rows out so where there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
+    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine, unlabelled
+        As for :class:`PrivilegedSparkXGBClassifier`. Queries are cross-fitted as a whole.
+    teacher_weight_col
+        As there; the same in all rows of a query, or 0.
+    crossfit_groups_col
+        As there; the same in all rows of a query.
+    **kwargs
+        The parameters of ``xgboost.spark.SparkXGBRanker``.
+
+    Examples
+    --------
+    >>> from pi_xgb.spark import PrivilegedSparkXGBRanker
+    >>> estimator = PrivilegedSparkXGBRanker(
+    ...     qid_col="query", privileged_cols=["clicks"], ndcg_exp_gain=False, force_repartition=True, num_workers=2
+    ... )
+    >>> estimator.getOrDefault("objective")
+    'rank:ndcg'
+    >>> model = estimator.fit(results)  # doctest: +SKIP
+    """
+
+    _classifies = False
+
+    def _loss(self) -> Loss:
+        spec = Spec.read({"objective": self.getOrDefault("objective")})
+        check_ranks(spec)
+        return spec.loss
+
+    def _check_keywords(self) -> None:
+        super()._check_keywords()
+        columns = self._columns()
+        if columns.query is None:
+            raise ValueError("rows are ranked within queries: set qid_col, the column that says which one it is")
+        if columns.weight is not None:
+            raise ValueError(
+                f"weight_col is {columns.weight!r}, one weight per row, and XGBoost weighs whole queries, for which "
+                "xgboost.spark has no column: leave it out"
+            )

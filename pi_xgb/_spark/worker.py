@@ -14,6 +14,7 @@ import pyspark  # noqa: F401 (without it the error below would blame XGBoost)
 import xgboost
 
 from .._core.train import train
+from .._rows.groups import on_several_workers
 from .._xgb.borrowed import borrowed
 from .._xgb.collective import from_each_worker
 
@@ -72,16 +73,19 @@ class Worker:
         column, of vectors.
     stops
         Whether the teacher stops early, on the privileged columns of the validation rows.
+    cuts
+        Whether it learns from some of its rows, taken out of its matrix.
     keywords
         The teaching keywords of :func:`pi_xgb.train`.
     """
 
-    def __init__(self, names: Sequence[str] | None, *, stops: bool, keywords: dict[str, Any]) -> None:
+    def __init__(self, names: Sequence[str] | None, *, stops: bool, cuts: bool, keywords: dict[str, Any]) -> None:
         self._names = None if names is None else list(names)
-        self._stops = stops
+        self._stops, self._cuts = stops, cuts
         self._keywords = keywords
         self._privileged: tuple[Any, Any] = (None, None)
         self._per_row: dict[str, Any] = {}
+        self._queries: list[pd.Series[Any]] = []
 
     def matrices(self, *, iterator: Iterator[pd.DataFrame], **given: Any) -> tuple[Any, Any]:
         """The student's matrices, for training and validation, made by XGBoost; the teacher's are kept for later."""
@@ -90,13 +94,14 @@ class Worker:
         def of_student() -> Iterator[pd.DataFrame]:
             for part in iterator:
                 own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
-                rest = [name for name in (alias.label, alias.weight, alias.valid) if name in part.columns]
+                rest = [name for name in (alias.label, alias.weight, alias.valid, alias.qid) if name in part.columns]
                 kept.append(part[[*own, *rest]])
                 yield _without_trap(part.drop(columns=own))
 
         matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=of_student(), **given)
         self._privileged = create_dmatrix_from_partitions(**self._of_teacher(kept, given))
         self._per_row = _said_of_training_rows(kept)
+        self._queries = [part[alias.qid] for part in kept if alias.qid in part.columns]
         return matrices
 
     def _of_teacher(self, kept: list[pd.DataFrame], given: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +114,7 @@ class Worker:
             parts, columns = [_without_trap(part) for part in kept], [f"{PREFIX}{i}" for i in range(len(self._names))]
             kwargs["feature_names"] = self._names
         # A matrix of quantiles cannot be cut into folds, and serves no params that bin otherwise.
-        as_student = not self._keywords["crossfit"] and self._keywords["teacher_params"] is None
+        as_student = not self._cuts and self._keywords["teacher_params"] is None
         if not as_student:
             kwargs.pop("max_bin", None)
         return {
@@ -137,6 +142,12 @@ class Worker:
             raise ValueError(
                 f"{problems[0]}: set force_repartition=True and repartition_random_shuffle=True, which deal the rows "
                 "out anew, or take a smaller num_workers"
+            )
+        torn = on_several_workers(pd.concat(self._queries)) if self._queries else 0
+        if torn:
+            raise ValueError(
+                f"{torn} queries have rows in several partitions, each of which ranks its own: set "
+                "force_repartition=True, which deals the rows out anew in whole queries"
             )
         own = dict(self._keywords)
         if own["teacher_params"] is not None:

@@ -100,6 +100,7 @@ class SparkKeywords(EstimatorKeywords, total=False):
     validation_indicator_col: str | None
     weight_col: str | None
     base_margin_col: str | None
+    qid_col: str | None
     num_workers: int
     use_gpu: bool | None
     force_repartition: bool

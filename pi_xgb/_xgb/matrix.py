@@ -13,7 +13,7 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .booster import xgboost_spells
+from .categories import xgboost_spells
 
 _ROW_FIELDS = ("label", "weight", "base_margin")
 _LABELS = ("label", "label_lower_bound", "label_upper_bound")
@@ -72,6 +72,16 @@ def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
     """The number of the query of each row; None for a matrix without queries."""
     ends = matrix.get_uint_info("group_ptr")
     return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
+
+
+def set_queries(matrix: xgboost.DMatrix, query: Array, weight: Array | None = None) -> None:
+    """The query of each row, those of one side by side, and what each query weighs, told for each row."""
+    lengths, first = runs(pd.factorize(query)[0])
+    if weight is not None and not np.array_equal(np.repeat(weight[first], lengths), weight):
+        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
+    matrix.set_group(lengths)
+    if weight is not None:
+        matrix.set_weight(weight[first])
 
 
 def runs(values: Array) -> tuple[Array, Array]:

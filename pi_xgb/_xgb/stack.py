@@ -10,7 +10,7 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .booster import categories_by_position
+from .categories import categories_by_position
 from .matrix import can_be_cut
 
 _BATCH = 1 << 17

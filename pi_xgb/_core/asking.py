@@ -1,0 +1,95 @@
+"""The Booster that asks for a gradient: which loss it trains, and whether its training is a new one."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import xgboost
+
+from .._xgb.booster import configuration_of, eta_of
+from .._xgb.params import DEFAULT_ETA
+from .lesson import Lesson
+from .loss import Loss
+from .losses import loss_with_gradient
+
+
+class AskedLoss:
+    """Which loss a Booster asks for: that of its own objective, with its own params."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+        self._found: tuple[str, Loss] | None = None
+
+    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
+        """Its objective and loss; without a Booster those that are ``named``."""
+        if booster is None:
+            if named is None:
+                raise ValueError(
+                    "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
+                    "KLObjective(q, objective='binary:logistic')"
+                )
+            return named, loss_with_gradient(named)
+        if self._found is None or self._booster is None or self._booster() is not booster:
+            its = configuration_of(booster)
+            loss = loss_with_gradient(its.objective).of(its.objective_params)
+            _check_agree(named, its.objective)
+            if loss.applies_scale_pos_weight:
+                _check_scale(float(its.objective_params.get("scale_pos_weight", 1)), scale_pos_weight)
+            self._booster, self._found = weakref.ref(booster), (its.objective, loss)
+        return self._found
+
+
+def _check_agree(named: str | None, objective: str) -> None:
+    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
+        raise ValueError(
+            f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
+            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
+            "in KLObjective, which then takes the Booster's"
+        )
+
+
+def _check_scale(asked: float, given: float) -> None:
+    if asked not in (1, given):
+        raise ValueError(
+            f"params['scale_pos_weight'] is {asked:g}, which XGBoost ignores under a custom objective, and KLObjective "
+            f"has {given:g}: say KLObjective(..., scale_pos_weight={asked:g}), or leave it out of params"
+        )
+
+
+class NewTraining:
+    """Tells the first round of a training, in which teachers must start, from the rounds after it."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+        self.eta = DEFAULT_ETA
+        """The step of the booster that asks, as it was when the training began."""
+
+    def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
+        """Start teachers that follow, unless this is a later round of the training in which they were started."""
+        if not lesson.follows_student:
+            return
+        booster = calling_booster()
+        if booster is not None and self._booster is not None and self._booster() is booster:
+            return
+        lesson.start(booster, dtrain, base_score)
+        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
+        # Remembered only now: a teacher that refused to start must refuse again.
+        self._booster = None if booster is None else weakref.ref(booster)
+
+
+def calling_booster() -> xgboost.Booster | None:
+    """The Booster whose update asks for this gradient.
+
+    XGBoost passes an objective neither its booster nor the round, so a teacher that grows with the student has
+    no other way to tell the next round from the first round of another training. Margins do not tell: a tree
+    may leave them as they were, and a second training may start from any of them.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, xgboost.Booster):
+            return caller
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

@@ -1,0 +1,172 @@
+"""The ranker of a cluster: ``xgboost.dask``'s own, its ``fit`` ending in :func:`pi_xgb.dask.train`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, Unpack
+
+from xgboost.dask import DaskXGBRanker
+
+from .._core.copies import check_copies, check_ranks
+from .._core.methods import method_named
+from .._core.spec import Spec
+from .._core.train import takes_copies
+from .._xgb.keywords import EstimatorKeywords
+from .estimators import DaskPrivilegedXGBModel, TeacherRows, checked_eval_privileged
+from .queries import with_whole_queries
+
+
+class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
+    """``DaskXGBRanker`` with a teacher that sees features which exist at training time only: clicks, time spent, sales.
+
+    All parameters, attributes and methods of ``xgboost.dask.DaskXGBRanker`` mean what they mean there. A teacher can
+    guide the objectives of :class:`pi_xgb.sklearn.PrivilegedXGBRanker`: ``"rank:ndcg"``, the default, with
+    ``ndcg_exp_gain=False``, and ``"rank:pairwise"``.
+
+    Parameters
+    ----------
+    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+        As for :class:`DaskPrivilegedXGBClassifier`. Each worker deals its own queries to the folds of ``crossfit``.
+    allow_group_split
+        False, the default: the rows are dealt out anew so that each query lies on one worker, which is a shuffle of
+        all of them, privileged columns included, for which all must be Dask DataFrames and Series. True: they stay
+        where they are, sorted by ``qid``; each worker ranks what it has of a query by itself, and with ``crossfit`` a
+        query on two workers is an error.
+    **kwargs
+        The parameters of ``xgboost.dask.DaskXGBRanker``.
+
+    Examples
+    --------
+    >>> from pi_xgb.dask import DaskPrivilegedXGBRanker
+    >>> model = DaskPrivilegedXGBRanker(n_estimators=20, ndcg_exp_gain=False, kl_weight=1.0)
+    >>> model.get_params()["allow_group_split"], model.get_xgb_params()["objective"]
+    (False, 'rank:ndcg')
+    """
+
+    _xgboost = DaskXGBRanker
+
+    def __init__(self, *, allow_group_split: bool = False, **kwargs: Unpack[EstimatorKeywords]) -> None:
+        super().__init__(**kwargs)
+        self.allow_group_split = allow_group_split
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        privileged: Any = None,
+        teacher: Any = None,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_group: Any = None,
+        eval_qid: Sequence[Any] | None = None,
+        eval_privileged: Sequence[Any] | None = None,
+        verbose: int | bool = False,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Any = None,
+        base_margin_eval_set: Sequence[Any] | None = None,
+        feature_weights: Any = None,
+    ) -> Self:
+        """Fit the student on X and y, guided by a teacher that sees the privileged columns.
+
+        Parameters
+        ----------
+        X, y, privileged, teacher, eval_set, eval_privileged
+            As for :class:`DaskPrivilegedXGBClassifier`. Queries whose y is missing are taught by the teacher alone.
+        qid, eval_qid
+            The number of the query of each row, in the partitions of X, and for each of ``eval_set``.
+        teacher_weight
+            One number of at least 0 per row, the same in all rows of a query, or 0.
+        crossfit_groups
+            As for :func:`pi_xgb.dask.train`; all rows of a query have the same value.
+        base_margin, verbose, xgb_model, base_margin_eval_set, feature_weights
+            As for ``xgboost.dask.DaskXGBRanker``.
+        group, eval_group, sample_weight, sample_weight_eval_set
+            None: XGBoost takes neither groups nor weights of queries from Dask collections.
+        """
+        self._check_settings()
+        _check_absent(group=group, eval_group=eval_group)
+        _check_absent(sample_weight=sample_weight, sample_weight_eval_set=sample_weight_eval_set)
+        if qid is None:
+            raise ValueError("rows are ranked within queries: pass qid=, the number of the query of each row")
+        if privileged is not None or teacher is not None:
+            self._check_guided()
+        its = {
+            "X": X,
+            "y": y,
+            "qid": qid,
+            "privileged": privileged,
+            "teacher": None if isinstance(teacher, str) else teacher,
+            "teacher_weight": teacher_weight,
+            "crossfit_groups": crossfit_groups,
+            "base_margin": base_margin,
+        }
+        sets = _of_eval_sets(eval_set, eval_qid, eval_privileged, base_margin_eval_set)
+        if not self.allow_group_split:
+            whole = with_whole_queries(its, device=self.device)
+            # The training rows again must stay one object, by which XGBoost recognises them.
+            sets = [
+                {**whole, "privileged": None if one["privileged"] is None else whole["privileged"]}
+                if one["X"] is X and one["y"] is y
+                else with_whole_queries(one, device=self.device)
+                for one in sets
+            ]
+            its = whole
+        rows = TeacherRows(
+            teacher if isinstance(teacher, str) else its["teacher"],
+            its["privileged"],
+            {"qid": its["qid"]},
+            {name: its[name] for name in ("teacher_weight", "crossfit_groups")},
+            [(one["privileged"], {"qid": one["qid"]}) for one in sets],
+        )
+        return self._fit_taught(
+            rows,
+            X=its["X"],
+            y=its["y"],
+            qid=its["qid"],
+            sample_weight=None,
+            base_margin=its["base_margin"],
+            eval_set=[(one["X"], one["y"]) for one in sets] or None,
+            sample_weight_eval_set=None,
+            base_margin_eval_set=None if base_margin_eval_set is None else [one["base_margin"] for one in sets],
+            eval_qid=[one["qid"] for one in sets] or None,
+            verbose=verbose,
+            xgb_model=xgb_model,
+            feature_weights=feature_weights,
+        )
+
+    def _check_guided(self) -> None:
+        """What workers would find once the rows have been dealt out."""
+        spec = Spec.read(self.get_xgb_params())
+        check_ranks(spec)
+        if takes_copies(self.engine, spec):
+            follows = not method_named(self.method).learns_first
+            check_copies(spec, None, teaches=self.kl_weight > 0, follows_student=follows)
+
+
+def _check_absent(**given: Any) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise ValueError(
+            f"{', '.join(named)}: XGBoost takes neither groups nor weights of queries from Dask collections. Give qid "
+            "(and eval_qid) instead of groups, and leave weights out; teacher_weight says what the teacher counts"
+        )
+
+
+def _of_eval_sets(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margins: Any) -> list[dict[str, Any]]:
+    """What is told of the rows of each evaluation set."""
+    tables = checked_eval_privileged(eval_privileged, eval_set)
+    if len(eval_qid or ()) != len(tables):
+        raise ValueError(
+            f"eval_qid has {len(eval_qid or ())} columns for the {len(tables)} of eval_set: give one for each"
+        )
+    margins = base_margins or [None] * len(tables)
+    return [
+        {"X": X, "y": y, "qid": qid, "privileged": table, "base_margin": margin}
+        for (X, y), qid, table, margin in zip(eval_set or (), eval_qid or (), tables, margins, strict=True)
+    ]
