@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 
 NOTHING = "-"
@@ -43,3 +44,9 @@ def joined(words: Iterable[str]) -> str:
     """a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Lines of the pages' width, the later ones indented; names of programs and links stay whole."""
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(" ".join(text.split()), 120, subsequent_indent=indent, **whole)

@@ -33,7 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "pictures/*.ipynb", "**/sg_execution_times.rst"]
+exclude_patterns = ["_build", "gallery", "pictures/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 # The words of the pages.
@@ -95,30 +95,33 @@ COPIED = {
 }
 """Where on the site each page of elsewhere stands."""
 ON_SITE = COPIED | {page: page.name for page in HERE.glob("*.md")}
-_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+# No bracket within the words: in a notebook the text of a cell begins with one of JSON.
+_LINK = re.compile(r"(!?)\[([^\[\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def relinked(text: str, origin: Path, place: str) -> str:
-    """The text of a page with links to other pages as they stand on the site; other files keep their names alone."""
+    """A page's text with links to pages as they stand on the site; pictures stay, other files are but named."""
 
     def turned(link: re.Match[str]) -> str:
         picture, words, path, anchor = link.group(1), link.group(2), link.group(3), link.group(4) or ""
-        if not path or "://" in path or picture:
+        if not path or "://" in path:
             return link.group(0)
         target = (origin.parent / path).resolve()
+        if picture:
+            return f"![{words}]({os.path.relpath(target, (HERE / place).parent)})"
         if target in ON_SITE:
             return f"[{words}]({os.path.relpath(ON_SITE[target], Path(place).parent)}{anchor})"
-        return f"{words} (`{target.relative_to(ROOT)}`)"
+        named = f"`{target.relative_to(ROOT)}`"
+        return named if words.strip("`") == target.name else f"{words} ({named})"
 
     return _LINK.sub(turned, text)
 
 
 def copy_pages() -> None:
-    """Lay the pages of elsewhere next to ours; what a page shows comes along."""
+    """Lay the pages of elsewhere next to ours."""
     for folder in ("evidence", "notebooks", "project"):
         shutil.rmtree(HERE / folder, ignore_errors=True)
         (HERE / folder).mkdir()
-    shutil.copytree(ROOT / "benchmarks" / "figures", HERE / "evidence" / "figures")
     for origin, place in COPIED.items():
         (HERE / place).write_text(relinked(origin.read_text(), origin, place))
 

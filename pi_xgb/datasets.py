@@ -19,6 +19,13 @@ class PrivilegedData(NamedTuple):
         Labels, and a sensitive group that is in neither x nor z; both 0 or 1.
     q
         The true P(y = 1 | x, z), before label noise: what a perfect teacher would say.
+
+    Examples
+    --------
+    >>> from pi_xgb.datasets import make_privileged
+    >>> data = make_privileged(100, seed=0)
+    >>> data.x.shape, data.z.shape, sorted(data.y.unique().tolist())
+    ((100, 8), (100, 3), [0, 1])
     """
 
     x: pd.DataFrame

@@ -496,6 +496,19 @@ CASES = [
     ),
     # An empty DMatrix.
     Case("no rows", (*ALL, "fit_teacher"), empty_matrices, ValueError, ("no rows|has 0 rows|empty", "train")),
+    *(
+        Case(
+            f"no columns of {name}",
+            where,
+            lambda b, name=name: setattr(b, name, xgb.DMatrix(np.empty((N_ROWS, 0)), b.y)),
+            ValueError,
+            ("has no columns", "nothing to learn from"),
+        )
+        for name, where in (
+            ("dtrain", (*TRAIN_AND_CV, "train crossfit")),
+            ("privileged", (*PRIVILEGED, "fit_teacher", "JointObjective")),
+        )
+    ),
     Case(
         "no labels", (*ALL, "fit_teacher"), unlabelled, ValueError, ("label", "per row|labels", "40", "label=y|label")
     ),
@@ -515,14 +528,14 @@ CASES = [
         (*ALL, "fit_teacher"),
         spoilt_weights(one_row_changed(-1)(np.ones(N_ROWS))),
         ValueError,
-        ("weights of", "finite and not negative", r"-1"),
+        ("weights of", "finite and at least 0", r"-1"),
     ),
     Case(
         "weights with NaN",
         (*ALL, "fit_teacher"),
         spoilt_weights(one_row_changed(np.nan)(np.ones(N_ROWS))),
         ValueError,
-        ("weights of", "finite and not negative", "nan"),
+        ("weights of", "finite and at least 0", "nan"),
     ),
     Case(
         "too few weights",  # under obj= XGBoost itself refuses them before it asks for a gradient
@@ -791,8 +804,13 @@ CASES = [
         ("group", "cv"),
     ),
     *(
-        Case(f"n_jobs {value!r}", ("cv",), also(n_jobs=value), ValueError, ("n_jobs", "at least 1", repr(value)))
-        for value in (0, -1, 1.5, True)
+        Case(f"n_jobs {value!r}", ("cv",), also(n_jobs=value), error, ("n_jobs", words, repr(value)))
+        for value, error, words in (
+            (0, ValueError, "at least 1"),
+            (-1, ValueError, "at least 1"),
+            (1.5, TypeError, "whole number"),
+            (True, TypeError, "whole number"),
+        )
     ),
 ]
 TABLE = [(case, where) for case in CASES for where in case.where]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, QUICK, files, one_thread, predicted, refused, trained, works
 
 import pi_xgb
-from pi_xgb._xgb.categories import categories_of_model
+from pi_xgb._xgb.categories import SPELLS_ALL, categories_of_model
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -189,6 +190,31 @@ def test_categories_may_have_any_letters(files, capsys, names):
     table.assign(town="Z" + table["town"]).to_csv("towns.csv", index=False)
     works("predict", "towns.csv", "--model", "any.ubj")
     assert f"the column 'town' of towns.csv has values in {len(rows)} rows that" in capsys.readouterr().err
+
+
+def test_pieces_of_names_are_not_taken_for_names(files, capsys):
+    # Put together, these pieces are letters again: bon, köl, nzüri, chł.
+    towns = np.array(["bon", "köln", "zürich", "łódź"], dtype=object)[np.arange(120) % 4]
+    table = pd.DataFrame({"x": np.arange(120) % 7, "town": towns, "y": (towns == "köln").astype(int)})
+    x = table[["x", "town"]].astype({"town": "category"})
+    dtrain = xgb.DMatrix(x, table["y"], enable_categorical=True)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        booster = pi_xgb.train({"nthread": 1, "objective": "binary:logistic"}, dtrain, 3, teacher=table["y"])
+    booster.save_model("model.ubj")
+    table.to_csv("towns.csv", index=False)
+    if SPELLS_ALL:
+        assert warned == []
+        works("predict", "towns.csv", "--model", "model.ubj")
+        assert "did not have" not in capsys.readouterr().err
+    else:
+        assert "categories of 'town' have letters beyond ASCII" in str(warned[0].message)
+        refused(capsys, "'town' of towns.csv has values in 90 rows that the model does not know",
+                "predict", "towns.csv", "--model", "model.ubj")  # fmt: skip
+    # Of names in ASCII there is nothing to say.
+    x["town"] = x["town"].cat.rename_categories(list("abcd"))
+    plain = xgb.DMatrix(x, table["y"], enable_categorical=True)
+    pi_xgb.train({"nthread": 1, "objective": "binary:logistic"}, plain, 3, teacher=table["y"])
 
 
 def test_categories_of_models_from_elsewhere():

@@ -92,6 +92,25 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
 
 
+def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
+    few = ["--teacher", "privileged", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
+    constrained = ["--constraint", "parity:sex=20", "--format", "csv"]
+    works("compare", "train.csv", *LABEL, "--privileged", "z0,z1", *few, *constrained)
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    rows = files[0]
+    keywords = {"teacher": "privileged", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
+    by_hand = pi_xgb.compare(
+        rows[NAMES],
+        rows.y,
+        rows[["z0", "z1"]],
+        params=PARAMS,
+        num_boost_round=6,
+        constraints=[(GroupParity(rows.sex), 20.0)],
+        **keywords,
+    )
+    np.testing.assert_allclose(shown["score"], by_hand.summary["score"], rtol=1e-6)
+
+
 def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     asked = ["--constraint", "parity:sex", "--kl-weight", "3,30", "--gap", "0.9", "--folds", "3", "--n-boot", "100"]
     works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked, "--format", "csv", "--out", "m.ubj")
@@ -115,6 +134,7 @@ def test_the_frontier_draws(files):  # noqa: F811
 
 
 FRONTIER = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1"]
+COMPARE = ["compare", "train.csv", *LABEL, "--privileged", "z0,z1"]
 TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
 
 
@@ -123,6 +143,8 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
         ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
+        ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
+        ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
         ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
         ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
         (
@@ -141,6 +163,7 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
         ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),
+        ([*COMPARE, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*TRAIN, "--constraint", "parity:sex=-1"], "at least 0, got '-1'"),
     ],
 )

@@ -10,13 +10,16 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as FEW
 from helpers_selection import PARAMS, ROUNDS
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core.target import read_target
+from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
+from pi_xgb.constraints import GroupParity
 from pi_xgb.selection import compare, select
 
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
@@ -102,10 +105,56 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
         assert (row.gain, row.error, row.low, row.high) == pytest.approx(tuple(corrected_interval(gains, 1.0)))
 
 
-def xgb_auc(booster, x, label):
-    from sklearn.metrics import roc_auc_score
+def test_constraints_hold_for_all_five():
+    x, z, y = rows()
+    group = (x.iloc[:, 0] > 0).to_numpy()
+    constrained = [(GroupParity(group), 20.0)]
+    found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 1e6}).table
+    label, both = y.to_numpy(), x.join(z)
+    for fold, (train, test) in enumerate(folds_of()):
+        own = found[found.fold == fold].set_index("model")
+        for model, table in (("NF", x), ("All", both)):
+            dtrain = xgb.DMatrix(table.iloc[train], label[train])
+            by_hand = pi_xgb.train(PARAMS, dtrain, own.rounds[model], teacher=[(GroupParity(group[train]), 20.0)])
+            loss = float(by_hand.eval(xgb.DMatrix(table.iloc[test], label[test])).split(":")[-1])
+            assert own.score[model] == pytest.approx(loss, abs=2e-6)
+    # Students too: with standard_errors of 0 one is chosen, and a fold's is a train with teacher and constraint.
+    found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 0.0}).table
+    taught = found[(found.model == "student") & (found.chosen != "plain")]
+    assert len(taught)
+    for row in taught.itertuples():
+        train, test = folds_of()[row.fold]
+        dtrain, privileged = xgb.DMatrix(x.iloc[train], label[train]), xgb.DMatrix(z.iloc[train], label[train])
+        inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "repeats": 1, "progress": False}
+        said = {"privileged": privileged, "constraints": [(GroupParity(group[train]), 20.0)]}
+        student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **said, **inner).train(dtrain, **said)
+        loss = float(student.eval(xgb.DMatrix(x.iloc[test], label[test])).split(":")[-1])
+        assert row.score == pytest.approx(loss, abs=2e-6)
+    with pytest.raises(ValueError, match="80 rows for 160"):
+        compare(x, y, z, constraints=[(GroupParity(group[:80]), 20.0)], **FEW)
+    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+        compare(x, y, z, constraints=GroupParity(group), **FEW)
 
+
+def xgb_auc(booster, x, label):
     return roc_auc_score(label, booster.predict(xgb.DMatrix(x)))
+
+
+@pytest.mark.parametrize("standard_errors", [0.0, 1e6])
+def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
+    x, z, y = rows()
+    settings = {**FEW, "teacher": "privileged", "standard_errors": standard_errors}
+    found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
+    table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
+    for fold, (train, test) in enumerate(folds_of()):
+        shown = xgb.DMatrix(z.iloc[train], label[train])
+        boosters = pi_xgb.fit_teacher(PARAMS, shown, ROUNDS, crossfit=2).boosters
+        said = np.mean([booster.predict(xgb.DMatrix(z.iloc[test])) for booster in boosters], axis=0)
+        row = table.loc[(fold, "teacher")]
+        # Where nobody taught, the best of those that were tried: there is one.
+        assert row.score == pytest.approx(roc_auc_score(label[test], said), abs=1e-6)
+        assert row.gain == pytest.approx(row.score - table.loc[(fold, "NF")].score, abs=1e-12)
+        assert row.chosen == table.loc[(fold, "student")].chosen
 
 
 def test_held_out_privileged_values_matter_to_the_ceiling_alone():
@@ -153,7 +202,7 @@ def test_the_picture_of_one_size():
     x, z, y = rows()
     ax = compare(x, y, z, **FEW).plot()
     assert [t.get_text() for t in ax.get_yticklabels()] == ROWS[1:]
-    assert ax.get_xlabel() == "gain in logloss over NF (plain XGBoost)"
+    assert ax.get_xlabel() == "log loss lower by, against NF (plain XGBoost)"
     pyplot.close("all")
 
 
@@ -163,6 +212,9 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
+    for crossfit, folds in ((0, CROSSFIT), (3, 3), ((0, 2, 4), 4)):
+        _, control = smoothers(candidates_of("kbpib", "privileged", crossfit, 5.0), crossfit)
+        assert (control.crossfit, control.kl_weight) == (folds, 5.0)
 
 
 def test_old_words_for_teachers_are_understood():
@@ -354,9 +406,9 @@ def test_one_size_needs_no_list():
         ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
-        ({"sample_weight": -np.ones(160)}, ValueError, "finite and not negative, row 0 has -1"),
-        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and not negative, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero for every row"),
+        ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is 0 in every row"),
         ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
@@ -385,5 +437,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of NF, All"):
+    with pytest.raises(ValueError, match="model must be one of 'NF', 'All'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import doctest
+import inspect
+import json
 import re
+import runpy
+import shlex
 from pathlib import Path
 
 import pytest
 import xgboost
 from test_house import ALLOWED
+
+from pi_xgb.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -94,6 +100,17 @@ def test_every_page_has_a_place_on_the_site():
     assert benchmarks | notebooks <= placed
 
 
+def test_a_page_that_is_copied_to_the_site_keeps_its_form_and_its_pictures():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    for page, place in conf["COPIED"].items():
+        text = conf["relinked"](page.read_text(), page, place)
+        if page.suffix == ".ipynb":
+            json.loads(text)
+        pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+        folder = (ROOT / "docs" / place).parent.resolve()
+        assert [name for name in pictures if not (folder / name).resolve().is_file()] == []
+
+
 def test_the_reference_has_every_public_name():
     # scikit-learn, Dask and XGBoost's own names are documented by them.
     page = (ROOT / "docs" / "reference.md").read_text()
@@ -103,3 +120,49 @@ def test_the_reference_has_every_public_name():
     modules = {"constraints", "datasets", "importance", "metrics", "plotting", "privacy", "dask", "__version__"}
     missing = [name for name in public - modules if not re.search(rf"^   (\w+\.)?{name.split('.')[-1]}$", page, re.M)]
     assert missing == []
+
+
+def referenced(page):
+    """The public names that a page of the reference lists, each with its module."""
+    lines = re.findall(r"^(?:\.\. currentmodule:: (\S+)|   (\w[\w.]*))$", page.read_text(), flags=re.MULTILINE)
+    module, found = "", []
+    for begins, name in lines:
+        module = begins or module
+        if name:
+            found.append((module, name))
+    return found
+
+
+PUBLIC = [pair for name in ("reference", "api_spark") for pair in referenced(ROOT / "docs" / f"{name}.md")]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[f"{module}.{name}" for module, name in PUBLIC])
+def test_every_public_name_has_an_example(module, name):
+    # Those of the modules are run as doctests.
+    thing = pytest.importorskip(module, exc_type=ImportError)
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    assert ">>> " in (inspect.getdoc(thing) or "")
+
+
+def commands(text):
+    """Calls of the command line that a text shows, as lists of words; a line may go on after a backslash."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    lines = re.findall(r"^ *(pi-xgb \w+ [^-\n].*)$", joined, flags=re.MULTILINE)
+    return [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
+def test_commands_that_are_shown_are_commands(page):
+    parser, _ = _parser()
+    for words in commands("".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL))):
+        parser.parse_args(words)
+
+
+def test_the_help_of_each_command_shows_commands():
+    parser, named = _parser()
+    shown = {name: commands(one.epilog) for name, one in named.items()}
+    for calls in shown.values():
+        for words in calls:
+            parser.parse_args(words)
+    assert [len(shown[name]) for name in ("train", "evaluate", "tune", "compare")] == [3, 3, 2, 2]

@@ -105,20 +105,6 @@ def is_whole(path):
     return len(path.read_text().splitlines()) == 301 if path.suffix == ".csv" else bool(json.loads(path.read_text()))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX")
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_full_disk_is_an_error_and_leaves_nothing_in_part(folder, name):
-    before = {file.name for file in folder.iterdir()}
-    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))"
-    process = command(folder, WRITERS[name], full)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 1, err
-    assert "File too large" in err
-    assert "Traceback" not in err
-    # A state that was written while there was room is whole.
-    assert all(is_whole(file) for file in folder.iterdir() if file.name not in before)
-
-
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(folder, name):

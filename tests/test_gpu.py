@@ -221,7 +221,7 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
     for cupy in (None, cupy_on(available=True)):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         lesson = Lesson(Task.of_matrix(spec, dtrain, labelled), [Teaching(FixedTeacher(q, NUMBERS), 1.5, counts)])
-        made.append([*lesson.gradient(margin, 0.3), lesson.target(margin), lesson.blend.row_factor])
+        made.append([*lesson.gradient(margin, 0.3), lesson.target(margin, 0.3), lesson.blend.row_factor])
         # The intercept is a number of the host's.
         assert np.isfinite(lesson.base_score()).all()
     for here, there in zip(*made, strict=True):

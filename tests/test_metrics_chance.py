@@ -40,6 +40,31 @@ def test_the_null_is_that_of_all_permutations():
         assert told["chance"] == pytest.approx(null.mean(), abs=0.005)
 
 
+def test_the_null_of_precision_deals_the_labels_of_those_selected():
+    y = np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 1])
+    d = np.array([1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0])
+    g = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+
+    def apart(labels, groups):
+        return abs(labels[groups == 0].mean() - labels[groups == 1].mean())
+
+    told = metrics.disparity_report(y, d, sensitive_features=g, metrics="predictive_parity", n_null=50_000)
+    row, labels, groups = told.loc["predictive_parity"], y[d == 1], g[d == 1]
+    null = [apart(labels, ~np.isin(np.arange(8), chosen)) for chosen in combinations(range(8), (groups == 0).sum())]
+    assert row["value"] == apart(labels, groups) == pytest.approx(0.25)
+    assert row["p_value"] == pytest.approx((np.array(null) >= row["value"] - 1e-9).mean(), abs=0.01)
+    assert row["chance"] == pytest.approx(np.mean(null), abs=0.005)
+    # A group in which nobody is selected has no precision.
+    with pytest.warns(metrics.UndefinedRateWarning, match="precision is undefined"):
+        none = metrics.disparity_report(y, d * (g == 0), sensitive_features=g, metrics=["predictive_parity"])
+    assert none.loc["predictive_parity", ["value", "low", "p_value"]].isna().all()
+    # Who asks for it besides others gets these as before.
+    alone = metrics.disparity_report(y, d, sensitive_features=g, metrics=DISPARITIES, n_boot=50)
+    more = metrics.disparity_report(y, d, sensitive_features=g, metrics=[*DISPARITIES, "predictive_parity"], n_boot=50)
+    columns = [name for name in alone if name != "p_adjusted"]
+    pd.testing.assert_frame_equal(alone[columns], more.loc[list(DISPARITIES), columns])
+
+
 def test_the_null_of_curves_is_that_of_permutations():
     y, p, g = rows_of(0, 60)
     p = np.round(p, 2)

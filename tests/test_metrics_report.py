@@ -1,4 +1,4 @@
-"""Reports and thresholds: against single metrics, a plain bootstrap loop, scikit-learn and exhaustive search."""
+"""Reports and thresholds: against single metrics, SciPy, all pairs, scikit-learn and exhaustive search."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 
 from pi_xgb import metrics
 from pi_xgb._stats import bootstrap as _bootstrap
+from pi_xgb._stats.wilson import wilson
 from pi_xgb.metrics import UndefinedRateWarning
 
 few = settings(max_examples=25, deadline=None)
@@ -122,39 +124,94 @@ class TestGroupReport:
 
 
 class TestIntervals:
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_a_plain_bootstrap_loop(self, weighted):
-        y, p, g, w = draw(1, 60)
+    @few
+    @given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([0.8, 0.95]))
+    def test_rates_have_the_interval_of_wilson(self, seed, n, confidence):
+        y, p, g, _ = draw(seed, n)
+        report = metrics.group_report(y, p, sensitive_features=g, confidence=confidence)
+        for name in ("a", "b", "(all)"):
+            rows = np.full(len(y), True) if name == "(all)" else g == name
+            label, decided = y[rows], p[rows] > 0.5
+            hits = {
+                "base_rate": label,
+                "selection_rate": decided,
+                "true_positive_rate": decided[label == 1],
+                "false_positive_rate": decided[label == 0],
+                "precision": label[decided],
+                "accuracy": label == decided,
+            }
+            for rate, hit in hits.items():
+                expected = binomtest(int(hit.sum()), len(hit)).proportion_ci(confidence, method="wilson")
+                told = report.loc[name, [f"{rate}_low", f"{rate}_high"]]
+                np.testing.assert_allclose(told.astype(float), expected, atol=1e-12)
+
+    @few
+    @given(st.integers(0, 2**32 - 1), st.integers(0, 40))
+    def test_weighted_rows_count_as_so_many_equal_ones_as_tell_as_much(self, seed, n):
+        y, p, g, w = draw(seed, n)
+        report = metrics.group_report(y, p, sensitive_features=g, sample_weight=w)
+        for name in ("a", "b"):
+            label, weight = y[g == name], w[g == name]
+            share = np.average(label, weights=weight)
+            # Kish, and what the rows themselves show of the error; whichever leaves less.
+            error = (weight**2 * (label - share) ** 2).sum() / weight.sum() ** 2
+            rows = min(weight.sum() ** 2 / (weight**2).sum(), share * (1 - share) / error)
+            told = report.loc[name, ["base_rate_low", "base_rate_high"]].astype(float)
+            for end in told:
+                # The ends are the shares under which what was seen lies 1.96 errors away.
+                assert abs(end - share) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / rows), rel=1e-5)
+        # Of weights only their proportions count.
+        for scale in (1e-100, 1e100):
+            again = metrics.group_report(y, p, sensitive_features=g, sample_weight=w * scale)
+            ends = [column for column in report if column.endswith(("_low", "_high"))]
+            np.testing.assert_allclose(again[ends].to_numpy(float), report[ends].to_numpy(float), rtol=1e-6, atol=1e-12)
+
+    @few
+    @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.booleans())
+    def test_the_interval_of_auc_is_that_of_all_pairs(self, seed, n, weighted):
+        y, p, g, w = draw(seed, n, levels=6)
         w = w if weighted else np.ones(len(y))
-        report = metrics.group_report(
-            y, p, sensitive_features=g, sample_weight=w, n_boot=30, confidence=0.8, random_state=7
-        )
-        generator = np.random.default_rng(7)
-        rates = []
-        for _ in range(30):
-            rows = generator.integers(len(y), size=len(y))
-            one = metrics.group_report(y[rows], p[rows], sensitive_features=g[rows], sample_weight=w[rows], n_boot=0)
-            rates.append(one[[*RATES, "auc"]].to_numpy())
-        for side, quantile in [("low", 0.1), ("high", 0.9)]:
-            # Counting how often a row is drawn is the same as drawing it and starting again.
-            expected = np.quantile(rates, quantile, axis=0)
-            np.testing.assert_allclose(report[[f"{name}_{side}" for name in [*RATES, "auc"]]], expected, rtol=1e-9)
+        report = metrics.group_report(y, p, sensitive_features=g, sample_weight=w if weighted else None)
+        for name in ("a", "b"):
+            of = [(g == name) & (y == label) for label in (1, 0)]
+            wins = np.sign(p[of[0]][:, None] - p[of[1]]) / 2 + 0.5
+            sides = w[of[0]], w[of[1]]
+            area = np.average(np.average(wins, axis=1, weights=sides[1]), weights=sides[0])
+            assert report.loc[name, "auc"] == pytest.approx(area)
+            equal = [side.sum() ** 2 / (side**2).sum() for side in sides]
+            # DeLong: the spread of each positive's share of wins, and of each negative's share of losses.
+            delong = 0.0
+            for axis in (0, 1):
+                places = np.average(wins, axis=1 - axis, weights=sides[1 - axis])
+                spread = (sides[axis] ** 2 * (places - area) ** 2).sum() / sides[axis].sum() ** 2
+                delong += spread * equal[axis] / (equal[axis] - 1) if equal[axis] > 1 else spread
+            # Hanley and McNeil: two positives above one negative, one positive above two negatives.
+            two_up, two_down = area / (2 - area), 2 * area**2 / (1 + area)
+            hanley = area * (1 - area) + (sum(equal) / 2 - 1) * (two_up + two_down - 2 * area**2)
+            error = max(delong, hanley / np.prod(equal))
+            for end in report.loc[name, ["auc_low", "auc_high"]].astype(float):
+                if 0 < area < 1:
+                    rows = area * (1 - area) / error
+                    assert abs(end - area) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / rows), rel=1e-5)
+                assert 0 <= end <= 1
 
     @undefined_is_fine
-    def test_resamples_without_the_rate_are_left_out(self):
-        y = np.array([0, 1] * 6 + [1, 0, 0, 0, 0, 0])
-        g = np.repeat(["a", "b"], [12, 6])
-        p = np.where(np.isin(np.arange(18), [0, 1, 2, 12, 13]), 0.9, 0.1)
-        report = metrics.group_report(y, p, sensitive_features=g, n_boot=200)
-        generator = np.random.default_rng(0)
-        precision = []
-        for _ in range(200):
-            rows = generator.integers(len(y), size=len(y))
-            chosen = rows[(g[rows] == "b") & (p[rows] > 0.5)]
-            precision.append(y[chosen].mean() if chosen.size else np.nan)
-        # In some resamples nobody of b is selected; the interval is that of the others.
-        assert 0 < np.isnan(precision).sum() < 200
-        assert report.loc["b", "precision_high"] == np.nanquantile(precision, 0.975)
+    def test_small_groups_and_rates_at_an_end_are_covered(self):
+        # Exactly, over all counts that may be seen; a small version of `python -m benchmarks.coverage`.
+        for n in (5, 10, 40):
+            seen = np.arange(n + 1)
+            low, high = wilson(seen / n, np.full(n + 1, float(n)), 0.95)
+            shares = np.linspace(0.01, 0.99, 197)
+            held = ((low <= shares[:, None]) & (shares[:, None] <= high)) * binom.pmf(seen, n, shares[:, None])
+            assert 0.94 < held.sum(axis=1).mean() < 0.97
+            assert held.sum(axis=1).min() > 0.83
+        # Nothing was seen: that is no proof that there is nothing.
+        report = metrics.group_report([0] * 8 + [1] * 2, np.zeros(10), sensitive_features=["a", "b"] * 5, margins=False)
+        assert (report["selection_rate_low"] == 0).all()
+        assert (report["selection_rate_high"] > 0.4).all()
+        perfect = metrics.group_report([0, 1] * 4, [0.1, 0.9] * 4, sensitive_features=list("aaaabbbb"))
+        assert (perfect["auc_high"] == 1).all()
+        assert (perfect["auc_low"] < 0.7).all()
 
     @undefined_is_fine
     def test_no_positives_at_all(self):
@@ -162,19 +219,11 @@ class TestIntervals:
         assert report["auc"].isna().all()
         assert list(report["false_positive_rate"]) == [1 / 3, 2 / 3, 1 / 2]
 
-    def test_seed_and_block_size(self, monkeypatch):
+    def test_no_draws_are_made(self):
         y, p, g, _ = draw(1, 60)
-        first, same, other = (
-            metrics.group_report(y, p, sensitive_features=g, n_boot=25, random_state=seed) for seed in (0, 0, 1)
-        )
-        pd.testing.assert_frame_equal(first, same)
-        assert not first.equals(other)
-        monkeypatch.setattr(_bootstrap, "_BLOCK_ENTRIES", 3 * len(y))
-        # How many resamples are worked on at once changes nothing.
-        pd.testing.assert_frame_equal(first, metrics.group_report(y, p, sensitive_features=g, n_boot=25))
-        # A generator is taken as well.
-        again = metrics.group_report(y, p, sensitive_features=g, n_boot=25, random_state=np.random.default_rng(0))
-        pd.testing.assert_frame_equal(first, again)
+        first = metrics.group_report(y, p, sensitive_features=g, n_boot=25)
+        for further in ({"n_boot": 1}, {"random_state": 1}, {"random_state": np.random.default_rng(0)}):
+            pd.testing.assert_frame_equal(first, metrics.group_report(y, p, sensitive_features=g, **further))
 
     def test_resamples_are_resamples(self):
         drawn = np.concatenate(list(_bootstrap.resamples(8, 4000, 0)))
@@ -182,16 +231,6 @@ class TestIntervals:
         # Each resample has as many rows as the data; a row is in it with probability 1 - (1 - 1/8)^8.
         assert (drawn.sum(axis=1) == 8).all()
         np.testing.assert_allclose((drawn > 0).mean(axis=0), 1 - (7 / 8) ** 8, atol=0.03)
-
-    def test_width(self):
-        rng = np.random.default_rng(0)
-        g = np.repeat(["a", "b"], [4000, 1000])
-        y = rng.integers(0, 2, g.size)
-        p = rng.random(g.size)
-        report = metrics.group_report(y, p, sensitive_features=g, n_boot=1000)
-        width = report["selection_rate_high"] - report["selection_rate_low"]
-        # For many rows the interval is that of the normal approximation, 2 * 1.96 * sqrt(.25 / n).
-        np.testing.assert_allclose(width, 1.96 / np.sqrt([4000, 1000, 5000]), rtol=0.15)
 
     def test_without_intervals(self):
         y, p, g, _ = draw(0, 20)

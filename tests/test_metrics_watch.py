@@ -304,9 +304,9 @@ class TestBadInput:
         for wrong in (first[3], list(first[3]), pd.Series(first[3]), [first[0]], (first[0], first[3])):
             with pytest.raises(TypeError, match=r"list of pairs \(dmatrix, features\)"):
                 metrics.watch("abroca", wrong)
-        with pytest.raises(TypeError, match=r"expected an xgboost.DMatrix, got ndarray"):
+        with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix, got ndarray"):
             metrics.watch("abroca", [(first[1], first[3])])
-        with pytest.raises(TypeError, match=r"expected an xgboost.DMatrix, got ndarray"):
+        with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix, got ndarray"):
             metrics.attach_groups(first[1], first[3])
         # Groups of the wrong length are found before training.
         with pytest.raises(ValueError, match=r"sensitive_features.* has 99, the rest has 100"):

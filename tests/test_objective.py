@@ -86,8 +86,13 @@ def test_scale_pos_weight_is_applied_as_xgboost_applies_it(objective, tree_metho
     # Rows labelled 1 count three times, as under XGBoost's own objective.
     assert_same_splits(ours, plain)
     np.testing.assert_allclose(margins(ours, dtrain), margins(plain, dtrain), atol=1e-6)
+    # In params alone XGBoost would ignore it without a word.
+    without = KLObjective(case.q, kl_weight=0, objective=objective)
+    with pytest.raises(ValueError, match=r"is 3, which XGBoost ignores.*has 1: say KLObjective\(\.\.\., scale_pos_w"):
+        xgb.train(params, dtrain, 6, obj=without)
     # It does make a difference.
-    without = xgb.train(params, dtrain, 6, obj=KLObjective(case.q, kl_weight=0, objective=objective))
+    del params["scale_pos_weight"]
+    without = xgb.train(params, dtrain, 6, obj=without)
     assert np.abs(margins(without, dtrain) - margins(plain, dtrain)).max() > 0.1
 
 

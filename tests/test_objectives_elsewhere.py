@@ -147,22 +147,14 @@ def test_the_command_line_trains_and_judges_counts(tmp_path, monkeypatch, capsys
         assert booster.attr("pi_xgb_method") == "kbpib"
 
 
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        (["--objective", "rank:ndcg"], "--objective rank:ndcg needs the query of each row"),
-        (["--params", "objective=rank:map"], "--objective rank:map needs the query of each row"),
-        (["--objective", "survival:aft"], "--objective survival:aft needs two bounds of the label"),
-        (["--label", "claims,x1"], "--label names one column, got 2: train a model for each"),
-    ],
-)
 @pytest.mark.parametrize("command", ["train", "tune", "compare"])
-def test_the_command_line_says_what_it_has_no_column_for(tmp_path, monkeypatch, capsys, command, told, message):
+def test_the_command_line_has_one_label(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     x, z, claims, _ = data()
     x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
     out = ["--out", "model.ubj"] if command == "train" else []
-    refused(capsys, message, command, "claims.csv", "--label", "claims", "--privileged", "z0", *out, *told)
+    told = ["--label", "claims,x1", "--privileged", "z0", *out]
+    refused(capsys, "--label names one column, got 2: train a model for each", command, "claims.csv", *told)
     assert not (tmp_path / "model.ubj").exists()
 
 
@@ -184,6 +176,23 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
         PrivilegedXGBRanker(n_estimators=2).fit(x, claims, qid=query, privileged=z)
     # Where nobody teaches, the defaults are XGBoost's own.
     PrivilegedXGBRanker(n_estimators=2, kl_weight=0.0).fit(x, claims, qid=query, privileged=z)
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("survival:aft", r"survival:aft has no label but two bounds.*use pi_xgb\.train, or pi_xgb\.select"),
+        ("rank:ndcg", "which PrivilegedXGBRegressor(CV)? does not know: use PrivilegedXGBRanker"),
+    ],
+)
+@pytest.mark.parametrize("chooses", [False, True])
+def test_an_estimator_says_where_its_y_has_no_room(objective, message, chooses):
+    from pi_xgb import sklearn
+
+    x, z, claims, _ = data()
+    kind = sklearn.PrivilegedXGBRegressorCV if chooses else sklearn.PrivilegedXGBRegressor
+    with pytest.raises(ValueError, match=message):
+        kind(n_estimators=2, n_jobs=1, objective=objective).fit(x, claims, privileged=z)
 
 
 def test_the_regressor_of_a_cluster_trains_counts_with_their_exposure():

@@ -231,7 +231,7 @@ def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_n
 def test_nothing_of_z_is_kept(data):
     teacher = fitted(data)
     arrays = {name for name, value in vars(teacher).items() if isinstance(value, (np.ndarray, pd.DataFrame))}
-    assert arrays == {"_q", "noise_variance"}
+    assert arrays == {"_q", "_noise_variance"}
     assert data.z.to_numpy()[5].tobytes() not in pickle.dumps(teacher)
 
 
@@ -455,7 +455,8 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": None}, TypeError, "delta must be a number"),
         ({"delta": 1e-17}, ValueError, "64-bit numbers"),
         ({"delta": 0.0025}, ValueError, "too large for 400 rows"),
-        ({"epsilon": 1e4}, ValueError, "delta must be at least"),
+        ({"epsilon": 25}, ValueError, "delta must be at least"),
+        ({"epsilon": 1e4}, ValueError, "promises nothing at all: give less"),
         ({"bounds": None}, ValueError, "bounds must say"),
         ({"bounds": {}}, ValueError, "bounds must say"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
@@ -467,6 +468,8 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"bounds": {**BOUNDS, "z1": ["a", "a"]}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": ["a", None]}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": 3}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": [[1], [2]]}}, ValueError, "at least two different"),
+        ({"bounds": {**BOUNDS, "z1": (-1e308, 1e308)}}, ValueError, "pair of finite numbers"),
         ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, "not among its declared categories 0, 1"),
         ({"split": 0.0}, ValueError, "split must lie between 0 and 1"),
         ({"split": 1.0}, ValueError, "split must lie between 0 and 1"),
@@ -480,6 +483,8 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"crossfit": 1}, ValueError, "crossfit must be 0 or from 2"),
         ({"crossfit": 26}, ValueError, "crossfit must be 0 or from 2"),
         ({"crossfit": -1}, ValueError, "crossfit must be at least 0"),
+        ({"seed": -1}, ValueError, "unsafe_seed must be at least 0"),
+        ({"seed": "a"}, TypeError, "unsafe_seed must be a whole number"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_spent(data, options, error, message):
@@ -494,6 +499,15 @@ def test_bad_input_is_refused_before_anything_is_spent(data, options, error, mes
         (lambda z: z.assign(z1="a"), None, None, "declare its categories as a list"),
         (lambda z: z[:399], None, None, "one value per row"),
         (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
+        (lambda z: z * np.nan, None, None, "'z0' of z has missing values"),
+        (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, "such as days since a date"),
+        (lambda z: z.assign(z1=pd.date_range("2020", periods=400).date), None, None, "values that are none"),
+        (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "values that are none"),
+        (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "values that are none"),
+        (lambda z: z.assign(z1=[[1]] * 400), None, None, "values that are none"),
+        (lambda z: z[["z0", "z1", "z0"]], None, None, "z has the column 'z0' twice"),
+        (lambda z: [[0, 1]] * 399 + [[0]], None, None, "z must have rows and columns, got rows of different lengths"),
+        (None, lambda y: y[::-1], None, "y and z have the same index in another order"),
         (None, lambda y: y + 1, None, "y must be 0 or 1"),
         (None, lambda y: y.astype(float).where(y.index > 0), None, "y must be 0 or 1"),
         (None, lambda y: y * 0, None, "both classes"),
@@ -505,6 +519,30 @@ def test_bad_rows_are_refused(data, z, y, labelled, message):
     given = (z or (lambda same: same))(data.z), (y or (lambda same: same))(data.y)
     with pytest.raises((ValueError, TypeError), match=message):
         PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS, bins=4).fit(*given, labelled=labelled)
+
+
+def test_what_is_handed_out_cannot_be_written_to(data):
+    unfitted = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
+    for name in ("values", "noise_variance"):
+        with pytest.raises(ValueError, match="has not seen its rows yet"):
+            getattr(unfitted, name)
+    teacher = fitted(data)
+    before = teacher.values.copy()
+    for array in (teacher.values, teacher.noise_variance, teacher.q(before, before, None)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 99
+        again = pickle.loads(pickle.dumps(teacher)).values
+        assert not again.flags.writeable
+        np.testing.assert_array_equal(again, before)
+    learned = pi_xgb.fit_teacher(PARAMS, xgb.DMatrix(data.z, data.y), 2)
+    with pytest.raises(ValueError, match="read-only"):
+        learned.values[0] = 99
+
+
+def test_nested_values_are_no_declared_categories(data):
+    z = pd.DataFrame({"kind": [["a"]] * 400})
+    with pytest.raises(ValueError, match="not among its declared categories"):
+        PrivateTeacher(EPSILON, DELTA, bounds={"kind": ["a", "b"]}).fit(z, data.y)
 
 
 def test_a_fit_changes_nothing_of_the_user(data):
@@ -571,6 +609,15 @@ def test_a_model_that_states_its_budget(data):
 def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
     with pytest.raises(ValueError, match=message):
         PrivateTeacher(EPSILON, DELTA, teacher=model, **options)
+
+
+def test_what_is_no_model_of_probabilities_is_refused(data):
+    with pytest.raises(TypeError, match=r"got the class Own: make one of it, Own\(\.\.\.\)"):
+        PrivateTeacher(EPSILON, DELTA, teacher=Own)
+    model = Own()
+    model.predict_proba = lambda z: [["a", "b"]] * len(z)
+    with pytest.raises(TypeError, match=r"Own\.predict_proba gives <U1: it must give numbers"):
+        PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
 
 
 def test_a_seed_claims_no_privacy(data):
@@ -752,6 +799,22 @@ def test_bad_input_of_an_audit(change, options, message):
     z, other, _ = small()
     with pytest.raises(ValueError, match=message):
         audit(lambda table: 0.0, z, other if change is None else change(z), lambda model: 1.0, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"delta": "a"}, {"delta": None}, {"confidence": "x"}, {"seed": "s"}, {"runs": 2.5}]
+)
+def test_words_of_an_audit_are_no_numbers(options):
+    z, other, _ = small()
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be a"):
+        audit(lambda table: 0.0, z, other, lambda model: 1.0, **options)
+    for train, observe in ((None, lambda model: 1.0), (lambda table: 0.0, None)):
+        with pytest.raises(TypeError, match="train and observe must be functions"):
+            audit(train, z, other, observe)
+    with pytest.raises(TypeError, match="observe must return finite numbers, got str"):
+        audit(lambda table: 0.0, z, other, lambda model: "x", runs=20)
+    with pytest.raises(ValueError, match="seed must be at least 0"):
+        audit(lambda table: 0.0, z, other, lambda model: 1.0, seed=-1)
 
 
 def test_an_audit_needs_numbers():

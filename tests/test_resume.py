@@ -12,6 +12,7 @@ from helpers_selection import COMPARED, PARAMS
 
 import pi_xgb
 from pi_xgb._core.kept import Kept
+from pi_xgb.constraints import EqualizedOdds, GroupParity
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
 N = len(DATA.y)
@@ -106,6 +107,49 @@ def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
             patch.setitem(globals(), "DATA", DATA._replace(**{part: changed}))
             with pytest.raises(ValueError, match="keeps another search"):
                 search(path) if part != "y" or search is compare else search_with(search, path, changed)
+
+
+def cv_of(path, constraints):
+    grid = {"kl_weight": [0.0, 1.0], "nfold": 3}
+    ((one, weight),) = constraints or [(DATA.y.to_numpy(np.float32), 1.0)]
+    return pi_xgb.cv(PARAMS, matrices()[0], 4, teacher=one, teacher_weight=np.full(N, weight), resume=path, **grid)
+
+
+def select_of(path, constraints):
+    return select(path, constraints=constraints)
+
+
+def compare_of(path, constraints):
+    return compare(path, constraints=constraints)
+
+
+@pytest.mark.parametrize("search", [select_of, compare_of, cv_of])
+def test_constraints_are_part_of_the_search(search, tmp_path):
+    path, group = tmp_path / "state.json", np.arange(N) % 2
+    search(path, [(GroupParity(group), 2.0)])
+    kept = path.read_bytes()
+    # The same by another object, whose rows are the same.
+    search(path, [(GroupParity(group.copy()), 2.0)])
+    assert path.read_bytes() == kept
+    for others in (
+        [],
+        [(GroupParity(group), 3.0)],
+        [(GroupParity(np.roll(group, 1) * (np.arange(N) > 5)), 2.0)],
+        [(EqualizedOdds(group), 2.0)],
+        [(GroupParity(group, match="mean"), 2.0)],
+    ):
+        with pytest.raises(ValueError, match="keeps another search"):
+            search(path, others)
+
+
+def test_a_teacher_is_part_of_the_search(tmp_path):
+    path, privileged = tmp_path / "state.json", matrices()[1]
+    params = {**PARAMS, "max_depth": 1}
+    teachers = [pi_xgb.fit_teacher(one, privileged, 3, crossfit=3) for one in (PARAMS, PARAMS, params)]
+    Kept(path, "search", teachers[0]).through(lambda item: 1, str)("part")
+    assert "part" in Kept(path, "search", teachers[1])
+    with pytest.raises(ValueError, match="keeps another search"):
+        Kept(path, "search", teachers[2])
 
 
 @pytest.mark.parametrize(

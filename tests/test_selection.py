@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import pickle
 import sys
+import types
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -259,6 +261,68 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     assert str(informed) in repr(informed)
 
 
+def test_the_bar_stands_between_luck_and_a_choice():
+    params, dtrain, _, _ = data(n=300)
+    lucky = xgb.DMatrix(np.random.default_rng(7).normal(size=(300, 2)), dtrain.get_label())
+    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.1}
+    row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
+    assert row.gain > 0
+    for share, chosen in ((0.99, row.name), (1.01, "plain")):
+        bar = share * row.gain / row.error
+        assert select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=bar).candidate == chosen
+
+
+# --- the teacher by itself ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("teacher", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2)])
+def test_a_teacher_scores_as_the_mean_of_its_boosters(teacher, crossfit):
+    params, dtrain, privileged, both = data()
+    folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
+    how = {"teacher": teacher, "crossfit": crossfit, "method": "kbpib"}
+    found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, metric="auc", **{**FEW, **how})
+    shown, expected = both if teacher == "all" else privileged, []
+    for train, test in folds:
+        boosters = pi_xgb.fit_teacher(params, shown.slice(train), ROUNDS, crossfit=crossfit).boosters
+        said = np.mean([booster.predict(shown.slice(test)) for booster in boosters], axis=0)
+        expected.append(roc_auc_score(dtrain.get_label()[test], said))
+    # On rows that it has not seen, those of the student; the same for every kl_weight.
+    assert found.summary["teacher_score"].iloc[1:].tolist() == pytest.approx([np.mean(expected)] * 2, abs=1e-6)
+    assert np.isnan(found.summary["teacher_score"]["plain"])
+
+
+def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
+    params, dtrain, privileged, _ = data()
+    folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
+    how = {"method": "jpib", "kl_weight": 1.0, "metric": "auc"}
+    found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, **{**FEW, **how})
+    expected = []
+    for train, test in folds:
+        joint = pi_xgb.JointTeacher(privileged.slice(train), params)
+        pi_xgb.train(params, dtrain.slice(train), ROUNDS, teacher=joint, kl_weight=1.0)
+        expected.append(roc_auc_score(dtrain.get_label()[test], joint.booster.predict(privileged.slice(test))))
+    assert found.summary["teacher_score"]["jpib 1"] == pytest.approx(np.mean(expected), abs=1e-6)
+
+
+def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
+    params, dtrain, privileged, _ = data(n=300)
+    noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
+    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # One that knows says nothing, nor does one that was not chosen.
+        informed = select(params, dtrain, 20, privileged=privileged, **{**how, "kl_weight": 1.0})
+        never = select(params, dtrain, 20, privileged=noise, **{**how, "standard_errors": 1e6})
+    assert informed.summary["teacher_score"].iloc[1] < informed.summary["score"].iloc[1]
+    assert informed.candidate != "plain" == never.candidate
+    with pytest.warns(UserWarning, match="the teacher of kbpib cross-fitted 0.01 is no better than its") as told:
+        fooled = select(params, dtrain, 20, privileged=noise, **how)
+    teacher, student = fooled.summary.loc["kbpib cross-fitted 0.01", ["teacher_score", "score"]]
+    assert f"(log loss {teacher:.4f} and {student:.4f})" in str(told[0].message)
+    assert "pi_xgb.compare measures" in str(told[0].message)
+    assert [record.filename for record in told] == [__file__]
+
+
 # --- scores -------------------------------------------------------------------------------------------------
 
 
@@ -397,7 +461,8 @@ def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
     shown = capsys.readouterr()
     assert shown.err.startswith("select: 1 of 27, 0 s, about ")
     now = itertools.count(0, 20)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    # A clock of its own: other threads, such as Dask's, look at the real one.
+    monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
     quick(progress=None)
     lines = capsys.readouterr().err.splitlines()
     # Every half minute of 27 steps of 20 s each; nothing after the last.
@@ -414,7 +479,7 @@ def test_the_picture_shows_every_way_and_rings_the_choice():
     assert texts[:5] == ["plain XGBoost", "kbpib in-sample", "kbpib cross-fitted", "kbpib all features", "jpib"]
     assert texts[5:] in (["chosen"], [])
     assert ax.get_xlabel() == "kl_weight"
-    assert ax.get_ylabel() == "gain in logloss"
+    assert ax.get_ylabel() == "log loss lower by, against plain XGBoost"
     pyplot.close("all")
 
 
@@ -437,15 +502,18 @@ def test_names_are_for_readers():
 
 
 def test_several_numbers_of_folds_are_tried_apart():
-    several = quick(crossfit=(0, 2, 3), kl_weight=1.0, method="kbpib").summary
+    few = {"kl_weight": 1.0, "method": "kbpib", "nfold": 4}
+    several = quick(crossfit=(0, 2, 4), **few).summary
     assert several["teacher"].tolist() == ["", *["privileged"] * 3, *["all"] * 2]
-    assert several["crossfit"].tolist() == [0, 0, 2, 3, 2, 3]
+    assert several["crossfit"].tolist() == [0, 0, 2, 4, 2, 4]
     # Each as if it were the only one, in-sample and out of fold.
-    for crossfit in (0, 2, 3):
-        alone = quick(crossfit=crossfit, kl_weight=1.0, method="kbpib").summary
+    for crossfit in (0, 2, 4):
+        alone = quick(crossfit=crossfit, **few).summary
         together = several[several["crossfit"] == crossfit]
         alone = alone[alone["teacher"].isin(together["teacher"])]
         assert together["score"].tolist() == alone["score"].tolist()
+    # Folds that are those of the selection too serve those teachers alone who have as many.
+    assert several["score"].nunique() == len(several)
 
 
 @pytest.mark.parametrize(

@@ -1073,8 +1073,8 @@ def test_privileged_columns_that_are_not_there():
         X=both,
         privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
     )
-    refused("only mean something with privileged columns", method="jpib")
-    refused("crossfit, teacher only mean something", crossfit=3, teacher="all")
+    refused("about a teacher of privileged columns, and there are none", method="jpib")
+    refused("crossfit, teacher: that is about a teacher", crossfit=3, teacher="all")
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])

@@ -274,7 +274,7 @@ def test_weights_of_unlabelled_rows_count_for_the_teacher():
         weight = np.where(rows.labelled, 1.0, factor)
         models.append(rows.estimator(crossfit=2).fit(rows.x, rows.y, privileged=rows.z, sample_weight=weight))
     assert raw(models[0]) != raw(models[1])
-    with pytest.raises(ValueError, match="sample_weight is zero for every row that has a label"):
+    with pytest.raises(ValueError, match="sample_weight is 0 in every row that has a label"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=~rows.labelled * 1.0)
     with pytest.raises(ValueError, match="sample_weight must have one weight for each of the 160 rows of X, got 3"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=[1.0] * 3)

@@ -91,6 +91,84 @@ def test_classes_and_linear_students_have_the_same_step():
         assert 1.3 * moved[1] < moved[0] < 2.6 * moved[1]
 
 
+# Below 2 / eta - 1 nothing differs from "follow".
+@pytest.mark.parametrize(("kl_weight", "eta"), [(4.0, 0.3), (8.0, 0.3), (200.0, 0.1), (1000.0, 1.0)])
+def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta):
+    x, y, group = data()
+    dtrain, params, resting = xgb.DMatrix(x, y), params_of(eta=eta), 1.7
+    parity, fixed = GroupParity(group), np.full(len(y), 0.4, np.float32)
+    bound = resting * (2 / eta - 1)
+    at_once = kl_weight if kl_weight <= bound else bound / 2
+    pace = 1 / (1 + eta * (kl_weight - at_once) / resting)
+    rounds = []
+
+    def pull(p, y):
+        gap = p - parity.q(p, y, None)
+        rounds.append(gap if not rounds else rounds[-1] + pace * (gap - rounds[-1]))
+        asked = np.clip(p - (at_once * gap + (kl_weight - at_once) * rounds[-1]) / kl_weight, 0, 1)
+        return (p - y) + 0.7 * (p - fixed) + kl_weight * (p - asked)
+
+    steady = GroupParity(group, hessian="steady")
+    ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(steady, kl_weight), (fixed, 0.7)])
+    np.testing.assert_allclose(margins(ours, x), margins(loop(params, dtrain, resting, pull), x), atol=2e-3)
+    follow = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(parity, kl_weight), (fixed, 0.7)])
+    assert (ours.get_dump() == follow.get_dump()) == (kl_weight <= bound)
+    # A second training with the same teacher begins anew.
+    again = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(steady, kl_weight), (fixed, 0.7)])
+    np.testing.assert_array_equal(margins(again, x), margins(ours, x))
+
+
+@pytest.mark.parametrize("group_is_a_feature", [False, True])
+def test_steady_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
+    x, y, group = data(1500)
+    if group_is_a_feature:
+        x = np.column_stack([x, group]).astype(np.float32)
+    dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
+    for kl_weight in (30.0, 300.0, 3000.0):
+        made = [
+            pi_xgb.train(params, dtrain, 100, teacher=GroupParity(group, hessian=hessian), kl_weight=kl_weight)
+            for hessian in ("steady", "follow")
+        ]
+        p, slow = (booster.predict(dtrain) for booster in made)
+        assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.02
+        # What two classes differ in, the labels have taught: at heavy weights the other has hardly begun.
+        assert p[y == 1].mean() - p[y == 0].mean() > 0.25
+        if kl_weight == 3000:
+            assert slow[y == 1].mean() - slow[y == 0].mean() < 0.1
+
+
+def test_steady_classes_rows_of_their_own_weight_and_engines():
+    x, y, group = data()
+    dtrain, steady = xgb.DMatrix(x, y), GroupParity(group, hessian="steady")
+    for more in ({}, {"reg_lambda": 3.0, "min_child_weight": 4.0, "max_delta_step": 0.7}):
+        made = [
+            pi_xgb.train(params_of(**more), dtrain, 5, teacher=steady, kl_weight=50.0, engine=engine)
+            for engine in ("callback", "native")
+        ]
+        np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=5e-4)
+    # Two classes by softprob have twice the margin's difference of one by logistic, and the same pull.
+    classes = {**params_of(objective="multi:softprob", num_class=2, eta=0.1), "base_score": None}
+    p = pi_xgb.train(classes, dtrain, 60, teacher=steady, kl_weight=300.0).predict(dtrain)[:, 1]
+    assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
+    assert p[y == 1].mean() - p[y == 0].mean() > 0.2
+    # Rows without a label have nothing but the constraint to learn.
+    known = np.arange(len(y)) % 3 > 0
+    p = pi_xgb.train(params_of(), dtrain, 40, teacher=steady, kl_weight=300.0, labelled=known).predict(dtrain)
+    assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
+    assert p[y == 1].mean() - p[y == 0].mean() > 0.1
+    folds = pi_xgb.cv(params_of(), dtrain, 5, teacher=steady, kl_weight=300.0, nfold=3)
+    assert len(folds) == 5
+
+
+def test_what_cannot_be_steady_says_so():
+    x, y, group = data()
+    steady = GroupParity(group, hessian="steady")
+    with pytest.raises(ValueError, match=r"an objective on its own keeps nothing: use pi_xgb\.train"):
+        pi_xgb.KLObjective(steady, 50.0)
+    with pytest.raises(ValueError, match=r"differ in hessian .*say hessian='steady' for all"):
+        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=[(steady, 3.0), (GroupParity(group), 3.0)])
+
+
 @pytest.mark.parametrize("tree_method", ["hist", "exact"])
 @pytest.mark.parametrize(
     "more",
@@ -168,7 +246,7 @@ def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
     assert found[100.0][2] > 2 * slow.predict(dtrain).std()
 
 
-def test_hessian_is_one_of_two_words():
+def test_hessian_is_one_of_three_words():
     for constraint in (lambda: GroupParity([0, 1, 0, 1], hessian="half"), lambda: GroupParity([0, 1, 0, 1], hessian=1)):
-        with pytest.raises(ValueError, match="hessian must be one of 'follow', 'paper'"):
+        with pytest.raises(ValueError, match="hessian must be one of 'follow', 'paper', 'steady'"):
             constraint()

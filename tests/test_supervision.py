@@ -526,7 +526,7 @@ def test_a_word_says_what_the_teacher_sees(method):
     ("guided", "words"),
     [
         ({"teacher": "everything"}, "'privileged', 'all'; got 'everything'"),
-        ({"teacher": "all", "privileged": None}, "must be numbers"),
+        ({"teacher": "all", "privileged": None}, "and there is none: pass privileged="),
         ({"teacher": "all", "privileged_evals": True}, "side by side"),
     ],
 )

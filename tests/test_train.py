@@ -1205,8 +1205,10 @@ def test_teachers_can_teach_again() -> None:
         (lambda data: {"privileged": privileged_of(data)}, "kbpib", [0.5]),
         (lambda data: {"privileged": privileged_of(data), "method": "jpib", "kl_weight": 2}, "jpib", [2]),
         (lambda data: {"teacher": [(data.q, 1.0), (data.q / 2, 0.5)]}, "kbpib", [1.0, 0.5]),
+        # Of weights per row the largest.
+        (lambda data: {"teacher": [(data.q, np.where(data.y > 0, 0.3, 0)), (data.q, 2)]}, "kbpib", [0.3, 2]),
     ],
-    ids=["array", "kbpib", "jpib", "list"],
+    ids=["array", "kbpib", "jpib", "list", "list per row"],
 )
 def test_the_model_says_how_it_was_made(guiding: Any, method: str, kl_weights: list[float], tmp_path: Path) -> None:
     data = table("binary:logistic")

@@ -211,7 +211,21 @@ def taught_by_the_labels(counted: dict[str, int]) -> Callable[..., Any]:
 
 
 # Helpers that train an objective which a teacher can guide by copies.
-COPIED = ("run_normalization", "run_score_normalization")
+COPIED = (
+    "check_quantile_loss",
+    "check_quantile_loss_rf",
+    "run_adaptive",
+    "run_normalization",
+    "run_pr_auc_ltr",
+    "run_score_normalization",
+)
+
+
+def copied() -> list[Any]:
+    """Their calls. Rows without weights have another median before XGBoost 3.4 than rows that weigh 1, as copies do."""
+    some = [param for param in ALL_FOUND if param.values[0].__name__ in COPIED]
+    interpolates = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 4)
+    return [param for param in some if not (interpolates and param.values[1].get("weighted") is False)]
 
 
 def taught_by_copies_of_the_labels(counted: dict[str, int]) -> Callable[..., Any]:
@@ -288,7 +302,7 @@ def test_xgboosts_own_test_passes_where_a_teacher_repeats_the_labels(
     assert in_place["taught"] > 0
 
 
-@pytest.mark.parametrize(("helper", "arguments"), [param for param in ALL_FOUND if param.values[0].__name__ in COPIED])
+@pytest.mark.parametrize(("helper", "arguments"), copied())
 def test_xgboosts_own_test_passes_where_copies_repeat_the_labels(
     helper: Callable[..., Any],
     arguments: dict[str, Any],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -15,6 +15,7 @@ from benchmarks.curves.page import Gains, complete_lines, gains_of
 from benchmarks.depth import chosen as depth_chosen
 from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
 from benchmarks.report.__main__ import results_of
+from benchmarks.report.peers import means_on, most_folds
 from benchmarks.report.results import OURS, Results
 from benchmarks.selection import page as selection
 
@@ -71,18 +72,25 @@ class Numbers:
         return median(self.difference("current", name, method).mean for name in self.sets)
 
     def best_peer(self, dataset: str) -> tuple[str, float]:
-        """Among those that ran on as many folds as any peer."""
-        folds = {peer: self.runs.folds("current", dataset, peer, "auc") for peer in self.runs.peers("current")}
-        most = max(map(len, folds.values()))
-        means = {peer: float(values.mean()) for peer, values in folds.items() if len(values) == most}
+        """Among those that ran on all the folds of the most complete peer."""
+        return self._best(dataset, self.runs.peers("current"))
+
+    def ours(self, dataset: str) -> tuple[str, float]:
+        """The best of ours, NF not among them, on the same folds."""
+        return self._best(dataset, OURS)
+
+    def _best(self, dataset: str, methods: Sequence[str]) -> tuple[str, float]:
+        means = means_on(self.runs, dataset, methods, most_folds(self.runs, dataset))
         best = max(means, key=means.__getitem__)
         return best, means[best]
 
-    def ours(self, dataset: str) -> tuple[str, float]:
-        """The best of ours, NF not among them."""
-        means = {method: self.runs.mean("current", dataset, method, "auc") for method in OURS}
-        best = max(means, key=means.__getitem__)
-        return best, means[best]
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """For each method that has not run on ten folds everywhere the sets on which it lacks some."""
+        found: dict[str, list[str]] = {}
+        for dataset, method in self.runs.unfinished("current"):
+            found.setdefault(method, []).append(dataset)
+        return found
 
     @cached_property
     def search(self) -> pd.DataFrame:
@@ -134,6 +142,11 @@ class Numbers:
         own = selection.PARTS[part]
         lines = pd.read_csv(self.folder / f"selection_{part}.csv")
         return selection.settings_of(selection.cells_of(lines, own, selection.DEFAULT), own)
+
+    @cached_property
+    def fixed(self) -> pd.Series[float]:
+        """What each candidate gains in log loss on the paper's sets if nobody chooses, the mean over them."""
+        return selection.candidate_gains(self.folder, "public").mean()
 
     @cached_property
     def compared(self) -> pd.DataFrame:

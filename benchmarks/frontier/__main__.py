@@ -2,6 +2,7 @@
 
     python -m benchmarks.frontier                   five public sets, five folds: the table of FRONTIER.md
     python -m benchmarks.frontier --steps           only what the Hessian should count, for the section on the step
+    python -m benchmarks.frontier --heavy           only the step at heavy weights, for the section on it
     python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSVs again
     python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
 
@@ -21,11 +22,13 @@ from tqdm import tqdm
 from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.frontier.cells import SETS, cells, made_split, public_split, run_cell
+from benchmarks.frontier.heavy import measured_heavy
 from benchmarks.frontier.page import write_page
 from benchmarks.frontier.steps import measured_steps
 
 RESULTS = FOLDER / "results" / "frontier.csv"
 STEPS = FOLDER / "results" / "frontier_steps.csv"
+HEAVY = FOLDER / "results" / "frontier_heavy.csv"
 STEP_SETS = ("adult", "bank")
 PAGE = FOLDER / "FRONTIER.md"
 FOLDS = 5
@@ -58,22 +61,26 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds (default: %(default)s)")
     parser.add_argument("--steps", action="store_true", help="only measure the rules for the Hessian")
+    parser.add_argument("--heavy", action="store_true", help="only measure the step at heavy weights")
     parser.add_argument("--report", action="store_true", help="only make the page from the results")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
     arguments = parser.parse_args()
     if arguments.smoke:
         with tempfile.TemporaryDirectory() as folder:
-            results, steps = Path(folder) / "frontier.csv", Path(folder) / "steps.csv"
+            results, steps, heavy = (Path(folder) / name for name in ("frontier.csv", "steps.csv", "heavy.csv"))
             run(["made"], 2, results, made_split)
             measured_steps("made", made_split("made", 0)).to_csv(steps, index=False)
-            write_page(results, steps, Path(folder) / "FRONTIER.md")
+            measured_heavy("made", made_split("made", 0), [50.0], [10, 20]).to_csv(heavy, index=False)
+            write_page(results, steps, heavy, Path(folder) / "FRONTIER.md")
             print((Path(folder) / "FRONTIER.md").read_text())
         return
     if arguments.steps:
         pd.concat([measured_steps(name, public_split(name, 0)) for name in STEP_SETS]).to_csv(STEPS, index=False)
+    elif arguments.heavy:
+        pd.concat([measured_heavy(name, public_split(name, 0)) for name in STEP_SETS]).to_csv(HEAVY, index=False)
     elif not arguments.report:
         run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)
-    write_page(RESULTS, STEPS, PAGE)
+    write_page(RESULTS, STEPS, HEAVY, PAGE)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pandas as pd
 import xgboost as xgb
 
 from benchmarks.frontier.cells import CONSTRAINTS, KL_WEIGHTS, ONLY_ON, SETS, cells, peers
+from benchmarks.frontier.heavy import heavy_section
 from benchmarks.frontier.steps import steps_section
 from benchmarks.intervals import corrected_interval
 from benchmarks.pictures import PALETTE, panels, save
@@ -179,7 +180,7 @@ def draw(results: pd.DataFrame, fairness: str, path: Path) -> None:
     save(figure, path, dpi=110)
 
 
-def write_page(csv: Path, steps: Path, page: Path) -> None:
+def write_page(csv: Path, steps: Path, heavy: Path, page: Path) -> None:
     """The page, and its pictures in the folder ``figures`` beside it."""
     results = pd.read_csv(csv)
     results = results[results.measure != "error"]
@@ -187,7 +188,7 @@ def write_page(csv: Path, steps: Path, page: Path) -> None:
         draw(results, fairness, page.parent / "figures" / f"frontier_{fairness}.png")
     lines = [ABOUT.format(folds=results.fold.nunique(), version=xgb.__version__)]
     lines += [f"![{NAMES[fairness]}](figures/frontier_{fairness}.png)" for fairness in NAMES]
-    lines += [AT_THE_GAP, *compared_section(results), READING, *steps_section(steps)]
+    lines += [AT_THE_GAP, *compared_section(results), READING, *steps_section(steps), *heavy_section(heavy)]
     for dataset in results.dataset.unique():
         lines += [f"## {dataset} ({SETS.get(dataset, 'group')})", "", *frontier_lines(results, dataset)]
     page.write_text("\n".join(lines))

@@ -30,7 +30,7 @@ Accuracy and gap in the positive rate on held-out rows of one fold ({sets}; Grou
 With all of 1 + a (the paper's) a model of the heavier weights has learned next to nothing when
 plain XGBoost is done. With none of a it is best up to where it breaks down. The second rule is the default; the
 [mathematics](../docs/mathematics.md#the-hessian-of-a-teacher-that-follows) says why. Beyond a weight of about 100 more
-rounds pay at this eta, with any rule that is stable.
+rounds pay at this eta, with any of these rules that is stable; see the next section.
 """
 
 

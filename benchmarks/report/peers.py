@@ -45,6 +45,11 @@ def peers_section(results: Results) -> list[str]:
     return [*lines, "### SVM+ beside table 2", "", PRINTED_PEER, "", *printed_table(results, sets)]
 
 
+def most_folds(results: Results, dataset: str) -> pd.Index:
+    """The folds of the peer that has most."""
+    return max((results.folds(MODE, dataset, peer, "auc").index for peer in results.peers(MODE)), key=len)
+
+
 def means_on(results: Results, dataset: str, methods: Sequence[str], folds: pd.Index) -> dict[str, float]:
     """The mean AUC on these folds, of the methods that have all of them: means over other folds tell nothing."""
     scores = {method: results.folds(MODE, dataset, method, "auc").reindex(folds) for method in methods}
@@ -55,8 +60,7 @@ def best_table(results: Results, sets: Sequence[str]) -> list[str]:
     rows = []
     for dataset in sets:
         peers = results.peers(MODE)
-        # The folds of the peer that has most.
-        folds = max((results.folds(MODE, dataset, peer, "auc").index for peer in peers), key=len)
+        folds = most_folds(results, dataset)
         ours, theirs = (means_on(results, dataset, methods, folds) for methods in (OURS, peers))
         if not ours or not theirs:
             continue

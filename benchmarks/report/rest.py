@@ -18,10 +18,20 @@ NOTE_LENGTH = 160
 def troubles_section(results: Results) -> list[str]:
     lines = ["## 4. What could not run, and why", ""]
     lines += table(["sets", "method", "mode", "folds", "what", "why"], troubles(results))
-    lines += ["Not complete:", "", *table(["mode", "set", "method", "folds"], incomplete(results))]
+    lines += [
+        INCOMPLETE,
+        "",
+        *table(["mode", "set", "method", "folds", "seconds of a fold", "of the rest"], incomplete(results)),
+    ]
+    hours = sum(missing_seconds(results).values()) / 3600
+    lines += [f"All that is missing would take {number(hours, 1)} hours of one core.", ""]
     return [*lines, "What must be known of those that ran (the first fold's note):", "", *table(NOTES, notes(results))]
 
 
+INCOMPLETE = """\
+Not complete, and what it would take: the median seconds of a fold that is there, and so many for each that is not. The
+threshold of a method needs the predictions of all folds, which are not committed: whoever adds folds has to run the
+others again for it."""
 NOTES = ["sets", "method", "mode", "note"]
 
 
@@ -44,11 +54,24 @@ def sharing(rows: Iterable[Sequence[str]]) -> list[list[str]]:
 
 
 def incomplete(results: Results) -> list[list[str]]:
+    """The sets and methods that lack folds."""
+    missing = missing_seconds(results)
     return [
-        [mode, dataset, method, f"{count} of {N_FOLDS}"]
+        [mode, dataset, method, f"{count} of {N_FOLDS}", number(seconds / (N_FOLDS - count), 1), number(seconds, 0)]
         for mode in sorted(set(results.lines["mode"]))
         for (dataset, method), count in results.unfinished(mode).items()
+        for seconds in [missing[mode, dataset, method]]
     ]
+
+
+def missing_seconds(results: Results) -> dict[tuple[str, str, str], float]:
+    """What the missing folds of a mode, set and method would take, by the median of those that are there."""
+    timed = results.lines[results.lines["measure"] == "auc"].groupby(["mode", "dataset", "method"])["seconds"].median()
+    return {
+        (mode, *where): float(timed[mode, *where]) * (N_FOLDS - count)
+        for mode in sorted(set(results.lines["mode"]))
+        for where, count in results.unfinished(mode).items()
+    }
 
 
 def notes(results: Results) -> list[list[str]]:

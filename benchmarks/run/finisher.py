@@ -71,6 +71,8 @@ class Finisher:
             if self.folds[series] and series not in self.incomplete:
                 try:
                     threshold = self.finish_one(series)
+                except OSError:  # where nothing can be written the others cannot go on
+                    raise
                 except Exception as error:  # the other series must go on; the next run tries this one again
                     yield f"{series}: no threshold, {described(error)}"
                 else:

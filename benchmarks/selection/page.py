@@ -10,7 +10,8 @@ import pandas as pd
 
 from benchmarks import FOLDER
 from benchmarks.intervals import Interval, corrected_interval
-from benchmarks.text import signed, table
+from benchmarks.selection.speed import speed_table
+from benchmarks.text import paragraph, signed, table
 from pi_xgb._selection.search import LEAST_WRONG
 from pi_xgb.selection import select
 
@@ -119,7 +120,7 @@ def small(lines: pd.DataFrame) -> str:
     untold = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["mistakes"].mean()
     never = [str(name) for name, mistakes in untold.items() if mistakes < LEAST_WRONG]
     without = settings_of(cells_of(lines, part._replace(least=0), DEFAULT), part).loc[never, "logloss"]
-    return (
+    return paragraph(
         f"The {len(few)} sets of fewer than 250 rows ({', '.join(few)}): mean gain {signed(mean, 4)}, lowest "
         f"{signed(found.loc[few, 'logloss'].min(), 4)}. On {', '.join(never)} plain XGBoost gets fewer than "
         f"{LEAST_WRONG} rows wrong on average, and is mostly kept for that reason; without this rule the gains there "
@@ -137,12 +138,17 @@ teacher at two weights is tried by default, the others by name. These cells were
 """
 
 
+def candidate_gains(folder: Path, name: str) -> pd.DataFrame:
+    """A row for each set or setting, a column for each candidate, fixed beforehand: its mean gain in log loss."""
+    lines, part = pd.read_csv(folder / f"selection_candidates_{name}.csv"), PARTS[name]
+    wide = lines.pivot(index=part.keys, columns="candidate", values="logloss")
+    return wide.rsub(wide["plain"], axis=0)[list(lines["candidate"].unique()[1:])].groupby(part.by).mean()
+
+
 def candidate_table(folder: Path) -> list[str]:
     found: dict[str, list[str]] = {}
     for name in ("public", "synthetic"):
-        lines, part = pd.read_csv(folder / f"selection_candidates_{name}.csv"), PARTS[name]
-        wide = lines.pivot(index=part.keys, columns="candidate", values="logloss")
-        gains = wide.rsub(wide["plain"], axis=0)[list(lines["candidate"].unique()[1:])].groupby(part.by).mean()
+        gains = candidate_gains(folder, name)
         for candidate in gains:
             own = gains[candidate]
             found.setdefault(str(candidate), []).extend([signed(own.mean(), 4), signed(own.min(), 4)])
@@ -164,11 +170,16 @@ def compare_lines(lines: pd.DataFrame) -> list[str]:
     return table(["privileged rows", "evidence", *models], rows)
 
 
+PUBLIC = """\
+## The paper's public sets
+
+Ten outer folds, at most 1,000 training rows.
+"""
 MADE = """\
 ## Made data of known truth
 
 `make_privileged`, its privileged features blurred by noise of standard deviation 0 (strong), 1 (medium) or 4 (weak);
-5,000 test rows.
+5,000 test rows. A cell is a seed; a longer run of the program adds more, up to 20.
 """
 SMOOTHING = """\
 How much of it is smoothing: the same choice with a teacher that sees x alone, which knows nothing that the student does
@@ -195,6 +206,27 @@ asked for: it would keep plain XGBoost where teachers gain most. Draws are those
 the paper's.
 """
 
+SPEED = """\
+## What they cost
+
+By their defaults, on 569 rows of 30 columns (scikit-learn's breast cancer, half of the columns, drawn by lot, taken for
+privileged), one thread: median processor seconds of processes of their own, in turn with those of commit 546c0a3, less
+the seconds of a process that only starts and reads the rows.
+"""
+
+
+def in_short(parts: dict[str, pd.DataFrame]) -> list[str]:
+    """Whether it ever hurts, what it gains, and what it does to small sets."""
+    found = {name: settings_of(cells_of(lines, PARTS[name], DEFAULT), PARTS[name]) for name, lines in parts.items()}
+    worse = sum(interval.high < 0 for of_part in found.values() for interval in of_part["interval"])
+    means = [signed(of_part["logloss"].mean(), 4) for of_part in found.values()]
+    small = found["unseen"].loc[[name for name in found["unseen"].index if name in SMALL], "logloss"]
+    text = f"""In short: of {sum(map(len, found.values()))} sets and settings below the choice is significantly worse on
+        {worse}. Its mean gain in log loss is {means[0]} on the paper's public sets, {means[1]} on made data and
+        {means[2]} on sets that had no part in any choice; on those of fewer than 250 rows the lowest is
+        {signed(small.min(), 4)}. What it costs beside what it did before is at the end."""
+    return [paragraph(text), ""]
+
 
 def section(name: str, folder: Path) -> list[str]:
     lines = pd.read_csv(folder / f"selection_{name}.csv")
@@ -204,7 +236,15 @@ def section(name: str, folder: Path) -> list[str]:
 def text_of(folder: Path) -> str:
     """The page."""
     parts = {name: pd.read_csv(folder / f"selection_{name}.csv") for name in ("public", "synthetic", "unseen")}
-    lines = [ABOUT, "", "## The paper's public sets", "", "Ten outer folds, at most 1,000 training rows.", ""]
+    lines = [
+        ABOUT,
+        "",
+        *in_short(parts),
+        "## The paper's public sets",
+        "",
+        "Ten outer folds, at most 1,000 training rows.",
+        "",
+    ]
     lines += [*section("public", folder), MADE, *section("synthetic", folder), SMOOTHING, *section("control", folder)]
     lines += [
         CANDIDATES,
@@ -218,6 +258,7 @@ def text_of(folder: Path) -> str:
     ]
     lines += [UNLABELLED, *section("unlabelled", folder), "## compare", "", COMPARE, ""]
     lines += compare_lines(pd.read_csv(folder / "selection_compare.csv"))
+    lines += [SPEED, *speed_table(pd.read_csv(folder / "selection_speed.csv"))]
     return "\n".join(lines).rstrip() + "\n"
 
 

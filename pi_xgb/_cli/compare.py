@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_training, at_least, names, new_command, params_of
+from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of
 from .output import print_table
-from .rows import Say, columns_of, read_training
+from .rows import Say, columns_of, constraints_of, read_training
 from .source import Source
 from .tune import add_choosing, choosing_of, need_privileged
 
 EXAMPLE = """example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
+  pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
 It prints what plain XGBoost, the chosen student, a model that sees all columns and two controls reach on held-out rows,
 and on standard error one sentence: is there a gain, and how much of it is more than smoothing?"""
@@ -22,6 +23,7 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "compare", "is the privileged data worth anything?", EXAMPLE)
     add_training(command)
+    add_constraint(command)
     add_choosing(command, repeats=2)
     command.add_argument(
         "--sizes",
@@ -45,11 +47,12 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
 
     need_privileged(arguments)
     params = params_of(arguments)
+    check_predicted(arguments, params["objective"])
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)
     supervision = {name: values for name, values in rows.supervision.items() if name != "labelled"}
-    supervision |= {"groups": rows.crossfit_groups}
+    supervision |= {"groups": rows.crossfit_groups if rows.query is None else rows.query}
     comparison = compare(
         rows.x,
         rows.told_y,
@@ -58,6 +61,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         num_boost_round=arguments.rounds,
         sample_weight=rows.weight,
         sizes=arguments.sizes,
+        constraints=constraints_of(arguments.constraint, rows),
         **supervision,
         **choosing_of(arguments),
     )

@@ -11,24 +11,33 @@ import xgboost
 
 from .._core.losses import LOSSES
 from .labels import is_text, later_labels
-from .model import Model, check_features, load_model
-from .options import add_rows, at_least, names, new_command, probability
+from .model import Model, columns_for, load_model
+from .options import add_predicted, add_rows, at_least, check_predicted, names, new_command, probability
 from .output import FORMATS, add_out, new_output, print_table
-from .rows import Say, weights_of
+from .rows import Rows, Say, labels_of, names_of, weights_of
 from .source import Source
 
 EXAMPLE = """example, with two columns of groups that the model need not know:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
+a model that ranks, and one of times:
+  pi-xgb evaluate test.csv --model model.ubj --label relevance --query search
+  pi-xgb evaluate test.csv --model model.ubj --lower-bound hours --upper-bound end
 
-Without --groups it prints a few metrics of all rows together. With them, which needs a model of two classes, it prints
-counts and rates of every group and the differences between groups, with intervals, and says in words which of these are
-more than chance. Use rows that the model was not trained on."""
+Without --groups it prints a few metrics of all rows together, first the loss that was trained. With them, which needs a
+model of two classes, it prints counts and rates of every group and the differences between groups, with intervals, and
+says in words which of these are more than chance. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
     "binary:logitraw": ["auc"],
     "multi:softprob": ["mlogloss", "merror"],
     "multi:softmax": ["mlogloss", "merror"],
+    "binary:hinge": ["error"],
+    "rank:ndcg": ["ndcg", "ndcg@5", "ndcg@10"],
+    "rank:pairwise": ["ndcg", "ndcg@5", "ndcg@10"],
+    "rank:map": ["map", "map@5", "map@10"],
+    "survival:aft": ["aft-nloglik"],
+    "survival:cox": ["cox-nloglik"],
 }
 CONFIDENCE = 0.95
 OF_NUMBERS = ["rmse", "mae"]
@@ -38,7 +47,7 @@ def metrics_of(model: Model) -> list[str]:
     """XGBoost's metrics of a model, the loss itself first where it is another one."""
     loss = LOSSES.get(model.objective)
     own = [] if loss is None else [loss.of(model.objective_params).default_metric]
-    return METRICS.get(model.objective, list(dict.fromkeys([*own, *OF_NUMBERS])))
+    return list(dict.fromkeys(METRICS.get(model.objective, [*own, *OF_NUMBERS])))
 
 
 def add(commands: Any) -> None:
@@ -46,7 +55,7 @@ def add(commands: Any) -> None:
     command = new_command(commands, "evaluate", "how good a model is, and what it does to groups", EXAMPLE)
     add_rows(command, data="rows with labels")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
-    command.add_argument("--label", required=True, metavar="COLUMN", help="what is predicted")
+    add_predicted(command)
     command.add_argument(
         "--groups", type=names, action="extend", default=[], metavar="A,B", help="the group of each row"
     )
@@ -59,9 +68,9 @@ def add(commands: Any) -> None:
         type=at_least(0),
         default=1000,
         metavar="N",
-        help="resamples for the intervals (default: %(default)s)",
+        help="draws for the intervals, 0 for none (default: %(default)s)",
     )
-    command.add_argument("--seed", type=int, default=0, help="of the resamples (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
@@ -75,6 +84,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     """Print the tables, and write the page."""
     path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
+    check_predicted(arguments, model.objective)
     if arguments.groups and model.objective != "binary:logistic":
         raise ValueError(f"--groups needs a model of two classes (binary:logistic), this one is of {model.objective}")
     if arguments.threshold != 0.5 and model.objective != "binary:logistic":
@@ -82,26 +92,19 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
             f"--threshold needs a model of two classes (binary:logistic), this one is of {model.objective}"
         )
     source = Source(arguments.data)
-    check_features(source, model)
-    others = [arguments.label, *arguments.groups, *([arguments.weight] if arguments.weight else [])]
-    source.check_has(others, "the evaluation needs")
-    as_text = [*model.categories, *([arguments.label] if is_text(model.classes) else [])]
-    frame = source.read([*model.features, *others], as_text=as_text)
-    y = later_labels(frame[arguments.label], model.classes, model.objective, source.name)
-    weight = weights_of(frame, arguments.weight, source.name)
-    rows = model.matrix(frame, source.name, say, label=y, weight=weight)
+    rows, groups = _read_rows(arguments, model, source, say)
+    matrix = rows.student()
     if not arguments.groups:
-        print_table(_metrics(model, rows, arguments.threshold), arguments.format)
+        print_table(_metrics(model, matrix, arguments.threshold), arguments.format)
         return
-    groups = frame[list(dict.fromkeys(arguments.groups))]
-    _print_groups(arguments, model, rows, groups, weight, say)
+    _print_groups(arguments, model, matrix, groups, rows.weight, say)
     if path is not None:
         from .._report.report import report
 
         report(
             path,
             {arguments.model: model.booster},
-            rows,
+            matrix,
             sensitive_features=groups,
             threshold=arguments.threshold,
             title=arguments.title,
@@ -113,16 +116,34 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         say(f"{path}: written")
 
 
+def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, say: Say) -> tuple[Rows, pd.DataFrame]:
+    """The rows to judge by, and their groups."""
+    needed = columns_for(model, source)
+    labels, groups = labels_of(arguments), list(dict.fromkeys(arguments.groups))
+    others = [name for name in (*labels, *groups, arguments.weight, arguments.query) if name]
+    source.check_has(others, "the evaluation needs")
+    if arguments.query in model.features:
+        raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
+    letters = [*model.categories, *(labels if is_text(model.classes) else []), arguments.query]
+    frame = source.read([*needed, *others], as_text=letters)
+    y = later_labels(frame[labels], model.classes, model.objective, source.name)
+    weight = weights_of(frame, arguments.weight, source.name)
+    query = names_of(frame, arguments.query, source.name)
+    rows = Rows(model.x_of(frame, source.name, say), None, y, weight, query=query).by_query()
+    return rows, frame[groups]
+
+
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
     """XGBoost's own metrics of all rows."""
-    chosen = list(metrics_of(model))
+    margin = model.booster.predict(rows, output_margin=True, iteration_range=model.rounds)
+    chosen = metrics_of(model)
+    if margin.ndim == 2 and model.classes is None:  # several quantiles, which other metrics take for as many labels
+        chosen = chosen[:1]
     if threshold != 0.5:
         chosen[chosen.index("error")] = f"error@{threshold}"
     # A booster without trees answers with the base margin: so the metrics are those of the rounds that predict.
-    rows.set_base_margin(model.booster.predict(rows, output_margin=True, iteration_range=model.rounds))
-    params: list[tuple[str, Any]] = [("objective", model.objective), *(("eval_metric", name) for name in chosen)]
-    if model.objective.startswith("multi:") and model.classes is not None:
-        params.append(("num_class", len(model.classes)))
+    rows.set_base_margin(margin)
+    params: dict[str, Any] = {"objective": model.objective, **model.objective_params, "eval_metric": chosen}
     booster = xgboost.Booster(params, [rows])
     told = booster.eval_set([(rows, "rows")])
     # In the order in which they were asked for: XGBoost rounds the threshold in a name.

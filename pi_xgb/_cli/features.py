@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xgboost
 
 from .._rows.words import first_text
-
-_SAMPLE = 1000
-_DATE = r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*"
-"""As ISO 8601 and as most programs write a date, with or without a time."""
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
@@ -29,34 +26,25 @@ def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
     }
 
 
-def known_features(frame: pd.DataFrame, categories: Categories, file: str, say: Callable[[str], None]) -> pd.DataFrame:
-    """Columns of later rows, with the training's categories; what was not among them is missing, and said."""
+def known_features(
+    frame: pd.DataFrame,
+    categories: Categories,
+    file: str,
+    say: Callable[[str], None],
+    pieces: Collection[str] = (),
+) -> pd.DataFrame:
+    """Columns of later rows, with the training's categories; what was not among them is missing, and said.
+
+    An error where the names of categories may be ``pieces`` of what they were.
+    """
     changed: dict[Any, Any] = {}
     for name in frame:
         column = frame[name]
         if name in categories:
-            changed[name] = _known(column, str(name), categories[str(name)], file, say)
+            changed[name] = _known(column, str(name), categories[str(name)], name in pieces, file, say)
         elif not _is_plain(column):
             changed[name] = _as_numbers(column, str(name), file)
     return _replaced(frame, changed)
-
-
-def refuse_dates(column: pd.Series[Any], name: str, file: str) -> None:
-    """A date would be a category of its own, which says nothing of a later one."""
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        found = column.dropna().head(1)
-    elif _is_plain(column) or pd.api.types.infer_dtype(column, skipna=True) not in ("string", "date", "datetime"):
-        return
-    else:
-        found = column.dropna().map(str).head(_SAMPLE)
-        if not found.str.fullmatch(_DATE).all():
-            return
-    if len(found):
-        raise ValueError(
-            f"the column {name!r} of {file} has dates, such as {found.iloc[0]!s}, of which each would be a category of "
-            "its own: give what matters in it as a number (a year, a month, days since something), leave it out with "
-            f"--drop {name}, or take dates for categories with --dates categories"
-        )
 
 
 def _is_plain(column: pd.Series[Any]) -> bool:
@@ -97,7 +85,14 @@ def _as_numbers(column: pd.Series[Any], name: Any, file: str) -> Any:
     )
 
 
-def _known(column: pd.Series[Any], name: str, categories: pd.Index[Any], file: str, say: Callable[[str], None]) -> Any:
+def _known(
+    column: pd.Series[Any],
+    name: str,
+    categories: pd.Index[Any],
+    in_pieces: bool,
+    file: str,
+    say: Callable[[str], None],
+) -> Any:
     missing = column.isna().to_numpy()
     values = column.astype(object)
     if not pd.api.types.is_numeric_dtype(categories.dtype):
@@ -107,6 +102,12 @@ def _known(column: pd.Series[Any], name: str, categories: pd.Index[Any], file: s
     unseen = (codes < 0) & ~missing
     if unseen.any():
         new = ", ".join(repr(value) for value in pd.unique(values[unseen])[:5])
+        if in_pieces:
+            raise ValueError(
+                f"the column {name!r} of {file} has values in {int(unseen.sum())} rows that the model does not know "
+                f"({new}), and of names with letters beyond ASCII XGBoost {xgboost.__version__} keeps pieces only "
+                "where they come from pandas: train the model with pi-xgb train, or with XGBoost 3.4 or later"
+            )
         say(
             f"note: the column {name!r} of {file} has values in {int(unseen.sum())} rows that the training did not "
             f"have ({new}): they count as missing"

@@ -1,4 +1,4 @@
-"""The column that is to be predicted, as a file has it."""
+"""What is to be predicted, as a file has it: a column of labels, or two of bounds."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.target import Target, encode_labels, read_target
+from .._core.copied import check_bounds
+from .._core.target import Target, check_no_gaps, encode_labels, read_target
+from .._rows.supervision import no_labelled_row
+from .._rows.words import first_text
 
 _EXACT = 2.0**53
 """Below it each whole number is a number of double precision."""
 
 
-def training_labels(column: pd.Series[Any], objective: str | None, unlabelled: str, file: str) -> Target:
-    """The labels of the training rows; names of classes are text unless they are numbers or truth values."""
+def training_labels(columns: pd.DataFrame, objective: str | None, unlabelled: str, file: str) -> Target:
+    """The labels of the training rows; names of classes are text unless they are numbers or truth values.
+
+    Two columns are the bounds of a time, of which the target has both; without a lower one there is no label.
+    """
+    if columns.shape[1] == 2:
+        return _training_times(columns, str(objective), unlabelled, file)
+    column = columns.iloc[:, 0]
     target = read_target(
         column, objective, whole_numbers="ask", missing="unlabelled", name=_named(column, file), say="--objective "
     )
-    if unlabelled == "refuse" and target.labelled is not None:
-        raise ValueError(
-            f"{_named(column, file)} has {int((~target.labelled).sum())} missing values in {len(column)} rows: "
-            "--unlabelled teach lets the teacher alone teach these rows, from their privileged columns; --unlabelled "
-            "drop leaves them out; --unlabelled refuse, the default, is this error"
-        )
+    if unlabelled == "refuse":
+        _refuse_gaps(target.labelled, _named(column, file))
     classes = target.classes
     if classes is None or classes.dtype.kind in "biu":
         return target
@@ -37,13 +42,57 @@ def training_labels(column: pd.Series[Any], objective: str | None, unlabelled: s
     return dataclasses.replace(target, classes=classes.astype(np.int64))
 
 
+def _training_times(bounds: pd.DataFrame, objective: str, unlabelled: str, file: str) -> Target:
+    values, known = _bounds(bounds, file)
+    name = f"the lower bound {bounds.columns[0]!r} of {file}"
+    if not known.any():
+        raise no_labelled_row(name)
+    labelled = None if known.all() else known
+    if unlabelled == "refuse":
+        _refuse_gaps(labelled, name)
+    return Target(values, objective, None, labelled)
+
+
+def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
+    """Both bounds of each row in single precision, and whether there is a lower one; 0 and infinity where not."""
+    for name, column in bounds.items():
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            raise ValueError(f"the bound {name!r} of {file} must be numbers, it has {first_text(column, file)}")
+    with np.errstate(over="ignore"):
+        lower, upper = bounds.to_numpy(np.float64, na_value=np.nan).astype(np.float32).T
+    known = ~np.isnan(lower)
+    alone = np.flatnonzero(~known & ~np.isnan(upper))
+    if alone.size:
+        raise ValueError(
+            f"row {alone[0]} of {file} has an upper bound and no lower one: write 0 as the lower bound of a time of "
+            "which only the end is known, and leave both empty where nothing is"
+        )
+    lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
+    check_bounds(lower, upper, file)
+    return np.column_stack([lower, upper]), known
+
+
+def _refuse_gaps(labelled: Array | None, name: str) -> None:
+    if labelled is None:
+        return
+    raise ValueError(
+        f"{name} has {int((~labelled).sum())} missing values in {len(labelled)} rows: --unlabelled teach lets the "
+        "teacher alone teach these rows, from their privileged columns; --unlabelled drop leaves them out; "
+        "--unlabelled refuse, the default, is this error"
+    )
+
+
 def labelled_alone(target: Target) -> Target:
     """The same without the rows that have no label."""
     return dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
 
 
-def later_labels(column: pd.Series[Any], classes: Array | None, objective: str, file: str) -> Array:
-    """The labels of other rows, numbered as those of the training."""
+def later_labels(columns: pd.DataFrame, classes: Array | None, objective: str, file: str) -> Array:
+    """The labels of other rows, numbered as those of the training, or both bounds of their times."""
+    column = columns.iloc[:, 0]
+    if columns.shape[1] == 2:
+        check_no_gaps(column, f"the lower bound {column.name!r} of {file}")
+        return _bounds(columns, file)[0]
     if is_text(classes):
         column = column.map(str, na_action="ignore")
     return encode_labels(column, classes, objective, name=_named(column, file), like="the training")

@@ -12,10 +12,10 @@ import pandas as pd
 import xgboost
 
 from .._xgb.booster import configuration_of, rounds_in_use
-from .._xgb.categories import categories_of_model, write_categories
+from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
-from .._xgb.matrix import matrix_of
 from .._xgb.model_file import load_booster
+from .dates import whole_of, with_parts
 from .features import Categories, known_features
 from .output import new_output, write_output
 from .rows import Say
@@ -31,6 +31,8 @@ class Model:
     objective_params: dict[str, str]
     features: list[str]
     categories: dict[str, pd.Index[Any]]
+    in_pieces: list[str]
+    """The features of whose categories XGBoost may have kept pieces only."""
     classes: np.ndarray[Any, Any] | None
     """The names of the classes; None for a model of numbers, and for one of 0 and 1."""
 
@@ -39,22 +41,21 @@ class Model:
         """The rounds that predict: up to the best one where the training stopped early."""
         return rounds_in_use(self.booster)
 
-    def matrix(self, frame: pd.DataFrame, file: str, say: Say, **fields: Any) -> xgboost.DMatrix:
-        """Rows as the model takes them."""
-        x = known_features(frame[self.features], self.categories, file, say)
-        return matrix_of(x, **fields)
+    def x_of(self, frame: pd.DataFrame, file: str, say: Say) -> pd.DataFrame:
+        """The features of rows as the model takes them."""
+        return known_features(with_parts(frame, self.features, file), self.categories, file, say, self.in_pieces)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
         """The answers of the booster."""
         return self.booster.predict(matrix, iteration_range=self.rounds)
 
     def answers(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
-        """The predicted class by its name with probabilities, or the predicted number."""
+        """The predicted class by its name with probabilities (or the margin), or the predicted number."""
         scores = self.scores(matrix)
-        if self.objective == "binary:logistic":
+        if self.objective.startswith("binary:log") or (self.objective == "reg:logistic" and self.classes is not None):
             classes = np.arange(2) if self.classes is None else self.classes
-            chosen = classes[(scores > 0.5).astype(int)]
-            return pd.DataFrame({"prediction": chosen, f"probability_{classes[1]}": scores})
+            what, even = ("margin", 0.0) if self.objective == "binary:logitraw" else ("probability", 0.5)
+            return pd.DataFrame({"prediction": classes[(scores > even).astype(int)], f"{what}_{classes[1]}": scores})
         if self.classes is None:
             columns = scores[:, None] if scores.ndim == 1 else scores
             named = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
@@ -83,6 +84,7 @@ def load_model(name: str) -> Model:
         found.objective_params,
         list(booster.feature_names),
         categories_of_model(booster),
+        kept_in_pieces(booster),
         classes,
     )
 
@@ -101,6 +103,9 @@ def write_model(
     write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 
-def check_features(source: Source, model: Model) -> None:
-    """The rows have what the model needs; what else they have does not matter."""
-    source.check_has(model.features, "the model needs")
+def columns_for(model: Model, source: Source) -> list[str]:
+    """The columns that the model is asked about; what else the rows have does not matter."""
+    there = set(source.columns)
+    columns = list(dict.fromkeys(whole_of(feature, there) for feature in model.features))
+    source.check_has(columns, "the model needs")
+    return columns

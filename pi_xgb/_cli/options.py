@@ -17,7 +17,7 @@ from .._core.methods import METHODS, method_named
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")
 UNLABELLED = ("refuse", "teach", "drop")
-DATES = ("refuse", "categories")
+DATES = ("refuse", "parts", "categories")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -123,7 +123,10 @@ def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
 def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> None:
     """Which column is what, and how a booster is trained; ``teaches`` says whether privileged columns have a use."""
     add_rows(command, data="the training rows")
-    command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
+    if teaches:
+        add_predicted(command)
+    else:
+        command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
     command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
     command.add_argument(
@@ -137,7 +140,9 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
         "--dates",
         choices=DATES,
         default="refuse",
-        help="what becomes of columns of dates: an error, or a category for each date (default: %(default)s)",
+        help="what becomes of columns of dates: an error, their parts (year, month, day, weekday, and the hour where "
+        "there are times), which predict takes out of the same column, or a category for each date (default: "
+        "%(default)s)",
     )
     command.add_argument(
         "--objective",
@@ -158,7 +163,55 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
     if teaches:
         _add_privileged(command)
     else:
-        command.set_defaults(privileged=[], teacher_weight=None, crossfit_groups=None)
+        command.set_defaults(
+            privileged=[], teacher_weight=None, crossfit_groups=None, lower_bound=None, upper_bound=None, query=None
+        )
+
+
+def add_predicted(command: argparse.ArgumentParser) -> None:
+    """What is predicted: a label, two bounds of a time, or a label that ranks the rows of a query."""
+    command.add_argument("--label", metavar="COLUMN", help="what is predicted, but for survival:aft")
+    command.add_argument(
+        "--lower-bound", metavar="COLUMN", help="for survival:aft, in place of --label: how long a row lasted at least"
+    )
+    command.add_argument(
+        "--upper-bound",
+        metavar="COLUMN",
+        help="and at most, empty where nobody saw the end; the column of --lower-bound where all ends were seen",
+    )
+    command.add_argument(
+        "--query",
+        metavar="COLUMN",
+        help="for rank:ndcg and rank:pairwise: which rows are ranked together, wherever they stand in the file",
+    )
+
+
+def check_predicted(arguments: argparse.Namespace, objective: str | None) -> None:
+    """What is predicted is named by the options of this objective, None for one that the labels decide."""
+    loss = LOSSES.get(str(objective))
+    has_bounds, ranks = loss is not None and loss.label_fields != ("label",), str(objective).startswith("rank:")
+    bounds = [name for name in ("lower_bound", "upper_bound") if getattr(arguments, name)]
+    if has_bounds and (arguments.label or len(bounds) < 2):
+        raise ValueError(
+            f"{objective} has no label but two bounds of a time: name their columns with --lower-bound and "
+            "--upper-bound, in place of --label"
+        )
+    if bounds and not has_bounds:
+        raise ValueError(
+            f"--{bounds[0].replace('_', '-')} is for survival:aft, and the objective is {objective or 'not named'}: "
+            "name what is predicted with --label, or add --objective survival:aft"
+        )
+    if not (has_bounds or arguments.label):
+        raise ValueError("say what is predicted, with --label")
+    if ranks and not arguments.query:
+        raise ValueError(
+            f"{objective} ranks the rows of a query: name the column that says of which query a row is, with --query"
+        )
+    if arguments.query and not ranks:
+        raise ValueError(
+            f"--query says which rows are ranked together, and the objective is {objective or 'not named'}: leave it "
+            "out (--crossfit-groups keeps rows together), or add --objective rank:ndcg or rank:pairwise"
+        )
 
 
 def _add_privileged(command: argparse.ArgumentParser) -> None:
@@ -200,13 +253,6 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     objective = params.setdefault("objective", arguments.objective)
     if arguments.objective not in (None, objective):
         raise ValueError(f"--objective says {arguments.objective} and --params says {objective}: say it once")
-    loss = LOSSES.get(str(objective))
-    if str(objective).startswith("rank:") or (loss is not None and loss.label_fields != ("label",)):
-        needs = "two bounds of the label" if loss is not None and not loss.by_query else "the query of each row"
-        raise ValueError(
-            f"--objective {objective} needs {needs}, for which the command line has no column: train in Python, by "
-            "pi_xgb.train with a DMatrix that has them"
-        )
     return {**params, "seed": params.get("seed", arguments.seed)}
 
 

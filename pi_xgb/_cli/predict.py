@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from .model import check_features, load_model
+from .._xgb.matrix import matrix_of
+from .model import columns_for, load_model
 from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
 from .rows import Say
@@ -18,8 +19,10 @@ EXAMPLE = """example:
   pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv
 
 Of the rows only the features of the model are read; privileged columns may be there or not. A model of two classes
-answers with a class and the probability of the second one, a model of several with one probability for each, a model
-of numbers with a number. A category that the training did not have counts as missing."""
+answers with a class and the probability of the second one (binary:logitraw: its margin), a model of several with one
+probability for each, a model of numbers with a number, one of times with a time. A model that ranks answers with a
+score for each row, to be compared within its query, whose column it does not need. A category that the training did not
+have counts as missing."""
 
 
 def add(commands: Any) -> None:
@@ -39,12 +42,12 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     path = None if arguments.out == "-" else new_output(arguments)
     model = load_model(arguments.model)
     source = Source(arguments.data)
-    check_features(source, model)
+    needed = columns_for(model, source)
     source.check_has(arguments.keep, "--keep names")
-    only_kept = [name for name in arguments.keep if name not in model.features]
-    frame = source.read([*model.features, *only_kept], as_text=model.categories, copied=only_kept)
-    answers = model.answers(model.matrix(frame, source.name, say))
-    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), model.features)
+    only_kept = [name for name in arguments.keep if name not in needed]
+    frame = source.read([*needed, *only_kept], as_text=model.categories, copied=only_kept)
+    answers = model.answers(matrix_of(model.x_of(frame, source.name, say)))
+    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), needed)
     twice = [str(name) for name in kept if name in answers]
     if twice:
         raise ValueError(

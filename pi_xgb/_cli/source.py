@@ -37,6 +37,8 @@ class Source:
         self.row_names: set[str] = set()
         """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
+        if any("\0" in name for name in self.columns):
+            raise ValueError(f"{self.name} has a NUL character in its line of column names: mend it")
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Every one of these columns is there."""

@@ -11,7 +11,9 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from .._core.copies import check_copies
 from .._core.guidance import SEES, Guidance
+from .._core.losses import LOSSES
 from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
@@ -20,7 +22,7 @@ from .._selection.progress import progress_bar
 from .._xgb.booster import best_round
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_constraint, add_training, at_least, new_command, params_of, weight_or_auto
+from .options import add_constraint, add_training, at_least, check_predicted, new_command, params_of, weight_or_auto
 from .output import add_out
 from .rows import Rows, Say, columns_of, constraints_of, read_training, read_validation, set_aside
 from .source import Source
@@ -28,6 +30,12 @@ from .tune import choose
 
 EXAMPLE = """example, with lab and score known for the training rows only:
   pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
+results ranked within each search, in any order of rows, with the time that users spent on them for the past only:
+  pi-xgb train shown.csv --label relevance --query search --objective rank:ndcg --params ndcg_exp_gain=false \\
+      --privileged seconds --crossfit 5 --out model.ubj
+times until an event, the upper bound empty where nobody saw it:
+  pi-xgb train parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear \\
+      --out model.ubj
 
 The model is a plain file of XGBoost. It holds the classifier features and the names of the classes, and neither a
 name nor a value of the privileged columns. Text becomes categories. An empty field is missing; in a column of numbers
@@ -75,6 +83,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     """Train, then write the model."""
     path = new_model_file(arguments)
     params = params_of(arguments)
+    check_predicted(arguments, params["objective"])
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     valid_source = None if _share(arguments.valid) or not arguments.valid else Source(arguments.valid)
@@ -84,7 +93,10 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         valid = read_validation(valid_source, columns, rows, target, say)
     elif arguments.valid:
         rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
-    booster, told = _train(arguments, {**params, **target.params}, rows, valid, say)
+    params = {**params, **target.params}
+    if valid is not None and target.objective in LOSSES:  # XGBoost's own but for binary:logitraw, where it has none
+        params.setdefault("eval_metric", LOSSES[target.objective].of(params).default_metric)
+    booster, told = _train(arguments, params, rows, valid, say)
     write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: {_summary(booster)}{told}")
 
@@ -116,6 +128,8 @@ def _train(
     dtrain, stopping = rows.student(), arguments.early_stopping
     if arguments.constraint:
         spec, privileged = Spec.read(params), arguments.privileged and arguments.kl_weight
+        if "copies" in spec.loss.engines:
+            check_copies(spec, dtrain, teaches=True, follows_student=True)
         teachers = Guidance(**taught).taught(spec, dtrain, arguments.rounds, stopping) if privileged else []
         taught = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:

@@ -9,7 +9,7 @@ from .._core.guidance import SEES
 from .._core.methods import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_constraint, add_training, at_least, names, new_command, params_of, weight
+from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of, weight
 from .output import FORMATS, add_out, print_table
 from .rows import Rows, Say, columns_of, constraints_of, read_training
 from .source import Source
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = """example:
   pi-xgb tune patients.csv --label ill --privileged lab,score --kl-weight 0.5,1,2,5 --metric auc
+  pi-xgb tune shown.csv --label relevance --query search --objective rank:ndcg --params ndcg_exp_gain=false \\
+      --privileged seconds --metric ndcg@5
 
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
-chosen unless another is convincingly better on the same folds."""
+chosen unless another is convincingly better on the same folds. Folds take whole queries."""
 
 # Both at once, what a teacher sees and how it judges: so it was until there was --crossfit.
 _OLD_TEACHERS = ("in-sample", "cross-fitted")
@@ -85,6 +87,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     path = new_model_file(arguments) if arguments.out else None
     need_privileged(arguments)
     params = params_of(arguments)
+    check_predicted(arguments, params["objective"])
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
     rows, target = read_training(source, columns, params["objective"], say)

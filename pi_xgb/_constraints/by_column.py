@@ -18,6 +18,12 @@ class ByColumn(Teacher):
     """A constraint that knows the names of its columns; ``GroupParity("sex")`` and :func:`by_column` make it.
 
     The scikit-learn estimators look the columns up. Anywhere else nobody knows them, and it refuses to teach.
+
+    Examples
+    --------
+    >>> from pi_xgb.constraints import GroupParity
+    >>> GroupParity("sex").columns
+    {'sensitive_features': 'sex'}
     """
 
     def __init__(self, constraint: Callable[..., Teacher], columns: dict[str, Any], options: dict[str, Any]) -> None:

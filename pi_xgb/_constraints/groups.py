@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
+from .._core.step import Hessian
 from .._rows.checks import check_choice
 from .._rows.groups import Groups, as_groups, check_few, check_several, shared_codes
 from .._xgb.collective import gathered
@@ -72,8 +73,12 @@ class GroupParity(BetweenGroups):
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
     hessian
-        "paper" counts all of ``kl_weight`` in the Hessian, as for a teacher at rest, which shortens every step to
-        1 / (1 + kl_weight) of what it was; "follow" what a q that moves along needs.
+        What counts in the Hessian. "follow": of ``kl_weight`` what a q that moves along needs, which beyond 2 / eta
+        leaves less of each step to the labels, a fifth at 10 / eta, so that more rounds are needed. "steady": the
+        labels at every weight, where the pull is averaged over rounds as far as such steps need it; the rounds of plain
+        XGBoost are then a good number at any weight. It keeps something from round to round: it is not for
+        ``KLObjective``, and a training that goes on begins its average anew. "paper": all of ``kl_weight``, as for a
+        teacher at rest, which shortens every step to 1 / (1 + kl_weight) of what it was.
 
     Notes
     -----
@@ -103,7 +108,7 @@ class GroupParity(BetweenGroups):
         *,
         soft: bool = True,
         match: Literal["distribution", "mean"] = "distribution",
-        hessian: Literal["follow", "paper"] = "follow",
+        hessian: Hessian = "follow",
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         super().__init__(sensitive_features, soft=soft, hessian=hessian)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._arrays import Array
+from .._core.step import Hessian
 from .._rows.columns import number_column
 from .._rows.groups import Groups
 from .._xgb.collective import gathered
@@ -49,7 +50,7 @@ class Meritocracy(Constraint):
 
     _row_values_name = "merit"
 
-    def __init__(self, merit: Any, *, soft: bool = True, hessian: Literal["follow", "paper"] = "follow") -> None:
+    def __init__(self, merit: Any, *, soft: bool = True, hessian: Hessian = "follow") -> None:
         self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
         if rows_are_all():
             _check_levels(self._levels)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from .._arrays import Array
+from .._core.step import Hessian
 from .._xgb.collective import global_sum
 from .distribution import bounds, tabulate
 from .groups import BetweenGroups
@@ -46,9 +47,7 @@ class PrecisionParity(BetweenGroups):
 
     gap = "predictive_parity"
 
-    def __init__(
-        self, sensitive_features: Any, *, soft: bool = True, hessian: Literal["follow", "paper"] = "follow"
-    ) -> None:
+    def __init__(self, sensitive_features: Any, *, soft: bool = True, hessian: Hessian = "follow") -> None:
         super().__init__(sensitive_features, soft=soft, hessian=hessian)
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:

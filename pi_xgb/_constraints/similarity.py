@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from xgboost import collective
 
 from .._arrays import Array
+from .._core.step import Hessian
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_whole
 from .._rows.columns import number_table
@@ -70,7 +71,7 @@ class MetricFairness(Constraint):
         k: int | None = None,
         features: Any = None,
         soft: bool = True,
-        hessian: Literal["follow", "paper"] = "follow",
+        hessian: Hessian = "follow",
     ) -> None:
         _check_selectors(key=key, radius=radius, k=k, features=features)
         if radius is not None:

@@ -22,7 +22,7 @@ class AskedLoss:
         self._booster: weakref.ref[xgboost.Booster] | None = None
         self._found: tuple[str, Loss] | None = None
 
-    def of(self, booster: xgboost.Booster | None, named: str | None) -> tuple[str, Loss]:
+    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
         """Its objective and loss; without a Booster those that are ``named``."""
         if booster is None:
             if named is None:
@@ -35,6 +35,8 @@ class AskedLoss:
             its = configuration_of(booster)
             loss = loss_with_gradient(its.objective).of(its.objective_params)
             _check_agree(named, its.objective)
+            if loss.applies_scale_pos_weight:
+                _check_scale(float(its.objective_params.get("scale_pos_weight", 1)), scale_pos_weight)
             self._booster, self._found = weakref.ref(booster), (its.objective, loss)
         return self._found
 
@@ -45,6 +47,14 @@ def _check_agree(named: str | None, objective: str) -> None:
             f"KLObjective was made for objective={named!r}, and the Booster that asks trains {objective!r}: set "
             f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
             "in KLObjective, which then takes the Booster's"
+        )
+
+
+def _check_scale(asked: float, given: float) -> None:
+    if asked not in (1, given):
+        raise ValueError(
+            f"params['scale_pos_weight'] is {asked:g}, which XGBoost ignores under a custom objective, and KLObjective "
+            f"has {given:g}: say KLObjective(..., scale_pos_weight={asked:g}), or leave it out of params"
         )
 
 

@@ -11,7 +11,7 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._files import write_file
-from .._rows.checks import check_folder
+from .._rows.checks import check_folder, check_whole
 from .._warnings import warn_user
 from .._xgb.model_file import load_booster
 from .joint import JointTeacher
@@ -59,8 +59,7 @@ class JointCheckPoint(TrainingCallback):
         self._directory = check_folder(directory)
         if not isinstance(teacher, JointTeacher):
             raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")
-        if interval < 1:
-            raise ValueError(f"interval must be at least 1 round, got {interval!r}")
+        check_whole("interval", interval, 1, "so many rounds are between two checkpoints")
         self._teacher = teacher
         self._interval = interval
 

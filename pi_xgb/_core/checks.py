@@ -46,9 +46,16 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
 def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
+    check_some_columns(matrix, name)
     check_one_label_each(loss.label_of(matrix, name), matrix.num_row(), name)
     weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
     check_weights(matrix.get_weight(), weighted, name, of="query" if loss.by_query else "row")
+
+
+def check_some_columns(matrix: xgboost.DMatrix, name: str) -> None:
+    """At least one feature where there are rows; XGBoost's own error speaks of other things."""
+    if matrix.num_row() and not matrix.num_col():
+        raise ValueError(f"{name} has no columns: there is nothing to learn from, give it a feature at least")
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
@@ -70,7 +77,7 @@ def check_weights(weight: Array, n_rows: int, name: str, *, of: str = "row") -> 
         several = "queries" if of == "query" else "rows"
         raise ValueError(f"{name} has {weight.size} weights for {n_rows} {several}: give one weight per {of}")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
-        raise ValueError(f"the weights of {name} must be finite and not negative, the smallest is {weight.min()}")
+        raise ValueError(f"the weights of {name} must be finite and at least 0, the smallest is {weight.min()}")
     if weight.max() == 0 and not collective.is_distributed():
         raise ValueError(f"the weights of {name} are all 0: at least one row must weigh something")
 
@@ -153,7 +160,7 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
     if q.shape != mean.shape:
         raise ValueError(
             f"{name} gives q of shape {q.shape}, the training rows need {mean.shape}: "
-            "it must be made for these very rows, in this order"
+            "it must be made for these very rows, in this order (in xgboost.cv: pi_xgb.attach_teacher)"
         )
 
 
@@ -166,13 +173,18 @@ def check_answer(q: Array, within: Range, name: str) -> None:
         raise ValueError(f"{name} gives q from {low} to {high}: it must {within.must}")
 
 
-def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
-    """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
-    if dtrain.num_row() != privileged.num_row():
+def check_as_many_rows(n_rows: int, privileged: xgboost.DMatrix) -> None:
+    """The matrix of privileged features has the rows of dtrain, as far as their number tells."""
+    if privileged.num_row() != n_rows:
         raise ValueError(
-            f"privileged must describe the rows of dtrain: dtrain has {dtrain.num_row()} rows, privileged has "
+            f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
             f"{privileged.num_row()}. Build both from the same table, in the same order"
         )
+
+
+def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
+    """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
+    check_as_many_rows(dtrain.num_row(), privileged)
     check_same_labels(_told(dtrain), _told(privileged), labelled)
     _check_same_queries(query_of_row(dtrain), query_of_row(privileged))
     weight = privileged.get_weight()

@@ -108,17 +108,22 @@ class AFT(Copied):
                 f"for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, label_lower_bound=, "
                 "label_upper_bound=), with infinity as the upper bound of a time that nobody saw end"
             )
-        wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper > 0) & np.isfinite(lower)))
-        if wrong.size:
-            row = wrong[0]
-            raise ValueError(
-                f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, row {row} "
-                f"has {lower[row]:g} and {upper[row]:g}"
-            )
+        check_bounds(lower, upper, name)
         return lower
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         """Nothing is left to check of bounds that were read."""
+
+
+def check_bounds(lower: Array, upper: Array, name: str) -> None:
+    """Two bounds of a time for each row, the upper one infinite where nobody saw the end."""
+    wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper > 0) & np.isfinite(lower)))
+    if wrong.size:
+        row = wrong[0]
+        raise ValueError(
+            f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, row {row} "
+            f"has {lower[row]:g} and {upper[row]:g}"
+        )
 
 
 class Ranking(Copied):

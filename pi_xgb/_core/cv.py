@@ -16,6 +16,7 @@ from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
+from .._rows.checks import check_whole, listed
 from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import on_one_thread, user_params
@@ -119,8 +120,9 @@ def cv(
     (FrozenList(['kl_weight', 'round']), 10)
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
-    several, grid = isinstance(kl_weight, Iterable), _grid(kl_weight)
-    _check_jobs(n_jobs)
+    several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
+    grid = [float(weight) for weight in listed(kl_weight, "kl_weight", check_kl_weight)]
+    check_whole("n_jobs", n_jobs, 1)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
     guidance = Guidance(
         privileged,
@@ -278,26 +280,12 @@ def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingC
     return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=say)]
 
 
-def _check_jobs(n_jobs: Any) -> None:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
-        raise ValueError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}")
-
-
 def _check_one_to_weigh(guidance: Guidance) -> None:
     if not guidance.given or guidance.has_own_weights:
         raise ValueError(
             "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
             "weights of its own"
         )
-
-
-def _grid(kl_weight: Any) -> list[float]:
-    grid = [check_kl_weight(w) for w in (kl_weight if isinstance(kl_weight, Iterable) else [kl_weight])]
-    if not grid:
-        raise ValueError("kl_weight is an empty list: give at least one value, 0 being plain XGBoost")
-    if len(set(grid)) < len(grid):
-        raise ValueError(f"kl_weight has a value twice: {grid}")
-    return grid
 
 
 def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, guidance: Guidance) -> Task:

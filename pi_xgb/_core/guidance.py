@@ -78,6 +78,11 @@ class Guidance:
                 "both together pass teacher=[(pi_xgb.fit_teacher(...), weight), (other, weight)]"
             )
         if self.privileged is None:
+            if isinstance(self.teacher, str) and self.teacher in SEES:
+                raise ValueError(
+                    f"teacher={self.teacher!r} says what a teacher sees that learns from privileged=, a DMatrix, and "
+                    "there is none: pass privileged=, or a teacher of your own"
+                )
             named = [name for name in _ABOUT_PRIVILEGED if self._is_set(name)]
             if named:
                 raise ValueError(

@@ -15,7 +15,7 @@ from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
-from .checks import check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
+from .checks import check_as_many_rows, check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
 from .lesson import Lesson
 from .objective import KLObjective
 from .spec import Spec
@@ -112,11 +112,7 @@ class JointTeacher(Teacher):
         return [self._dprivileged]
 
     def check(self, n_rows: int) -> None:
-        if self._dprivileged.num_row() != n_rows:
-            raise ValueError(
-                f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
-                f"{self._dprivileged.num_row()}. Build both from the same table, in the same order"
-            )
+        check_as_many_rows(n_rows, self._dprivileged)
 
     def start(self, training: Start) -> None:
         if type(training.loss) is not type(self._spec.loss):

@@ -17,6 +17,7 @@ import xgboost
 from .._files import new_file, write_file
 from .._version import __version__
 from .._xgb.matrix import told_of_rows
+from .teachers import Teacher
 
 
 class Kept:
@@ -89,6 +90,10 @@ def _feed(digest: Any, value: Any) -> None:
         stored = value.get_data()
         rows = (stored.data, stored.indices, stored.indptr, stored.shape)
         value = (value.feature_names, value.feature_types, *rows, *told_of_rows(value))
+    if isinstance(value, Teacher):
+        value = (type(value).__name__, vars(value))
+    if isinstance(value, xgboost.Booster):
+        value = bytes(value.save_raw())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
     if isinstance(value, Mapping):

@@ -9,11 +9,11 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._warnings import warn_user
+from .._rows.supervision import warn_of_idle_rows
 from .._xgb.collective import global_sum, on_every_worker
 from .blend import Blend
 from .loss import NUMBERS
-from .step import hessian_share
+from .step import SteadyPull, hessian_share
 from .task import Task
 from .teachers import Start, Teaching, moves_freely
 
@@ -39,7 +39,10 @@ class Lesson:
             weight=self._on_device(task.weight),
             labelled=self._on_device(task.labelled),
         )
-        self._following = [self._on_device(one.weight) for one in teachings if moves_freely(one.teacher)]
+        freely = [one for one in teachings if moves_freely(one.teacher)]
+        self._following = [self._on_device(one.weight) for one in freely]
+        self._steady = _steady(freely)
+        self._pulls = [SteadyPull(self.blend.total, self._following) if self._steady else None for _ in teachings]
         self._target: Array | None = None
 
     @functools.cached_property
@@ -52,24 +55,35 @@ class Lesson:
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Tell the teachers that a training begins."""
+        for pull in self._pulls:
+            if pull is not None:
+                pull.restart()
         for teaching in self.teachings:
             teaching.teacher.start(Start(self.task, teaching.weight, student, matrix, base_score))
 
-    def target(self, mean: Array) -> Array:
-        """Where the mean of each row should be, now that it is ``mean``."""
+    def target(self, mean: Array, eta: float) -> Array:
+        """Where the mean of each row should be, now that it is ``mean``, for steps of this size."""
         if self._target is not None:
             return self._target
         told = read_only(to_host(mean))
         answers = [self._xp.asarray(one.teacher.answer(self.task, told, one.weight)) for one in self.teachings]
+        if self._steady:
+            answers = [self._steadied(i, mean, q, eta) for i, q in enumerate(answers)]
         target = self.blend.target(answers, mean)
         if not self.follows_student:  # then it stays
             self._target = target
         return target
 
+    def _steadied(self, number: int, mean: Array, q: Array, eta: float) -> Array:
+        pull = self._pulls[number]
+        if pull is None or not moves_freely(self.teachings[number].teacher):
+            return q
+        return self._xp.clip(pull.asked(mean, q, eta), self.loss.range.low, self.loss.range.high)
+
     def gradient(self, margin: Array, eta: float) -> tuple[Array, Array]:
         """Gradient and Hessian at these margins, for steps of this size."""
         mean = self.loss.mean(self._xp.asarray(margin))
-        grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
+        grad, hess = self.loss.gradient(mean, self.target(mean, eta), self.blend.factor)
         if self._following:
             share = self.hessian_share(eta)
             hess *= share[:, None] if hess.ndim == 2 and np.ndim(share) == 1 else share
@@ -77,7 +91,7 @@ class Lesson:
 
     def hessian_share(self, eta: float) -> Any:
         """By what teachers that follow the student let the Hessian shrink, a number or one per row."""
-        return hessian_share(self.blend.total, self._following, eta)
+        return hessian_share(self.blend.total, self._following, eta, steady=self._steady)
 
     def base_score(self) -> Any:
         """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
@@ -106,15 +120,20 @@ class Lesson:
         return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def warn_of_idle_rows(self) -> None:
-        """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
-        if self.blend.is_uniform or not self.teachings:
-            return
-        idle = to_host(self.blend.total) == 0
-        if idle.any():
-            warn_user(
-                f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no "
-                "part",
-            )
+        """Says how many rows have neither a label nor a teacher."""
+        if self.teachings and not self.blend.is_uniform:
+            warn_of_idle_rows(to_host(self.blend.total) == 0)
 
     def _on_device(self, values: Any) -> Any:
         return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)
+
+
+def _steady(freely: list[Teaching]) -> bool:
+    """Whether the teachers that follow ask for steady steps, all or none of them."""
+    asked = sorted({one.teacher.hessian for one in freely})
+    if "steady" in asked and len(asked) > 1:
+        raise ValueError(
+            f"teachers of one student differ in hessian ({', '.join(map(repr, asked))}), which is about the steps of "
+            "that student: say hessian='steady' for all that follow it, or for none"
+        )
+    return asked == ["steady"]

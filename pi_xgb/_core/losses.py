@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from .blended import Gamma, Logistic, LogitRaw, Poisson, Softmax, SquaredError, Tweedie
@@ -57,7 +58,10 @@ def loss_named(objective: Any) -> Loss:
 
 
 def _why_not(objective: Any) -> str:
-    return f", which {NOT_GUIDED[objective]}" if objective in NOT_GUIDED else ""
+    if objective in NOT_GUIDED:
+        return f", which {NOT_GUIDED[objective]}"
+    close = difflib.get_close_matches(str(objective), LOSSES, n=1, cutoff=0.8)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:

@@ -90,7 +90,7 @@ def train_native(
     if lesson.is_uniform:
         factor += sum(teaching.kl_weight for teaching in lesson.teachings)
         share = float(lesson.hessian_share(step_of(params, carried)))
-    with _lent(lesson, params, dtrain) as callbacks:
+    with _lent(lesson, params, dtrain, step_of(params, carried)) as callbacks:
         scaled = native_params(params, factor, carried, share, scales_positives=scales)
         booster: xgboost.Booster = boost(scaled, callbacks)
     give_back_params(booster, spec.params, carried, share, scales_positives=scales)
@@ -100,9 +100,9 @@ def train_native(
 class FollowStudent(TrainingCallback):
     """Before each round, ask the teachers and set the label to the new blended target."""
 
-    def __init__(self, lesson: Lesson, dtrain: xgboost.DMatrix, base_score: Any) -> None:
+    def __init__(self, lesson: Lesson, dtrain: xgboost.DMatrix, base_score: Any, eta: float) -> None:
         super().__init__()
-        self._lesson, self._dtrain, self._base_score = lesson, dtrain, base_score
+        self._lesson, self._dtrain, self._base_score, self._eta = lesson, dtrain, base_score, eta
 
     def before_training(self, model: Any) -> Any:
         self._lesson.start(model, self._dtrain, self._base_score)
@@ -110,12 +110,14 @@ class FollowStudent(TrainingCallback):
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         mean = self._lesson.loss.mean(model.predict(self._dtrain, output_margin=True, training=True))
-        self._dtrain.set_label(self._lesson.target(mean))
+        self._dtrain.set_label(self._lesson.target(mean, self._eta))
         return False
 
 
 @contextlib.contextmanager
-def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> Iterator[list[TrainingCallback]]:
+def _lent(
+    lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix, eta: float
+) -> Iterator[list[TrainingCallback]]:
     """The matrix with the blended labels, and the callbacks that the student's training needs."""
     task, uniform = lesson.task, lesson.is_uniform
     with restored(dtrain):
@@ -125,9 +127,9 @@ def _lent(lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix) -> It
             quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
         if lesson.follows_student:
-            yield [FollowStudent(lesson, dtrain, params.get("base_score"))]
+            yield [FollowStudent(lesson, dtrain, params.get("base_score"), eta)]
         else:
-            dtrain.set_label(lesson.target(task.like))
+            dtrain.set_label(lesson.target(task.like, eta))
             yield []
 
 

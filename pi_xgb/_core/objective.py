@@ -44,7 +44,8 @@ class KLObjective:
         params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
         where no Booster asks; one that differs from the Booster's is an error.
     scale_pos_weight
-        XGBoost ignores the parameter of that name under a custom objective; give it here instead.
+        XGBoost ignores the parameter of that name under a custom objective: give it here instead, or as well. Where it
+        stands in params alone, that is an error.
     labelled, teacher_weight
         As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
     device
@@ -93,6 +94,11 @@ class KLObjective:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
+            if any(one.teacher.follows_student and one.teacher.hessian == "steady" for one in self._teachings):
+                raise ValueError(
+                    "hessian='steady' looks at the rounds before, of which an objective on its own keeps nothing: use "
+                    "pi_xgb.train, or hessian='follow'"
+                )
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
@@ -139,7 +145,7 @@ class KLObjective:
         return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss = self._asked.of(calling_booster(), self.objective)
+        objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "

@@ -12,7 +12,14 @@ from .._arrays import Array
 from .._rows.supervision import no_labelled_row
 from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
-from .checks import check_base_margin, check_is_dmatrix, check_one_label_each, check_queries, check_weights
+from .checks import (
+    check_base_margin,
+    check_is_dmatrix,
+    check_one_label_each,
+    check_queries,
+    check_some_columns,
+    check_weights,
+)
 from .losses import OF_TARGETS
 from .spec import Spec
 
@@ -50,6 +57,7 @@ class Task:
     ) -> Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
+        check_some_columns(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:

@@ -73,7 +73,8 @@ class Teacher:
 
     hessian: str = "follow"
     """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
-    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight)."""
+    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "steady" for
+    nothing at any weight, where the pull is averaged over rounds as far as such steps need it."""
 
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
@@ -170,7 +171,7 @@ class FixedTeacher(Teacher):
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self._q
+        return self.values
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
         if self._within == task.spec.loss.range:  # then its values were checked when it was made
@@ -180,8 +181,8 @@ class FixedTeacher(Teacher):
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The q of every training row."""
-        return self._q
+        """The q of every training row, to be read: what is written there would change what the teacher says."""
+        return read_only(self._q)
 
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
@@ -198,6 +199,13 @@ class FixedTeacher(Teacher):
         shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return shared
+
+
+def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same values, for others than their owner."""
+    view: np.ndarray[Any, Any] = values.view()
+    view.flags.writeable = False
+    return view
 
 
 class ModelTeacher(FixedTeacher):
@@ -271,7 +279,10 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
         if np.ndim(weight) == 0:
             teachings.append(_teaching(one, check_kl_weight(weight, name), None, within))
         else:
-            teachings.append(_teaching(one, 1.0, read_teacher_weight(weight, len(weight), name), within))
+            per_row = read_teacher_weight(weight, len(weight), name)
+            # The model records the largest of them as the weight of this teacher.
+            most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
+            teachings.append(_teaching(one, most, None if per_row is None else per_row / most, within))
     return teachings
 
 

@@ -13,9 +13,11 @@ from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, check_whole
 from .._version import __version__
+from .._warnings import warn_user
 from .._xgb.borrowed import train_in_place_of
+from .._xgb.categories import kept_in_pieces
 from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
@@ -261,6 +263,7 @@ def train_by(
                 objective = LessonObjective(lesson, chosen.get("base_score"))
                 booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
     _record(booster, teachings, chosen_engine)
+    _warn_of_pieces(booster)
     return booster, teachings
 
 
@@ -273,6 +276,7 @@ def _checked(
     xgb_model: Any,
 ) -> tuple[Guidance, Task, list[Teaching]]:
     """The guidance of these rows, the student's task and the teachers at hand, checked before any training."""
+    check_whole("num_boost_round", num_boost_round)
     with all_or_none("a check of the training data"):
         guidance = guidance.of_rows(dtrain)
         task = guidance.task(spec, dtrain, num_boost_round)
@@ -370,6 +374,17 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
         return metric(loss.predict(margin), matrix)
 
     return on_predictions
+
+
+def _warn_of_pieces(booster: xgboost.Booster) -> None:
+    """XGBoost tells categories apart by their names, and not all versions keep these whole."""
+    if names := kept_in_pieces(booster):
+        warn_user(
+            f"the categories of {', '.join(map(repr, names))} have letters beyond ASCII, of which XGBoost "
+            f"{xgboost.__version__} keeps pieces only where they come from pandas: a table that has them in another "
+            "order, or not all of them, is then read wrongly. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
+            "of one fixed list"
+        )
 
 
 def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str) -> None:

@@ -24,6 +24,7 @@ from .._xgb.borrowed import borrowed
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.signature import called_like
 from .cluster import train_async
+from .rows import check_as_many_parts
 
 # The base of both, which xgboost.dask does not export.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
@@ -299,11 +300,7 @@ def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
         return
     if not (hasattr(table, "npartitions") and hasattr(table, "shape")):
         raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
-    if _row_blocks(table) != _row_blocks(labels):
-        raise ValueError(
-            f"{name} has {_row_blocks(table)} partitions, {labels_name} has {_row_blocks(labels)}: both must be cut "
-            "alike. Make both from one table, or repartition (rechunk) one as the other"
-        )
+    check_as_many_parts(_row_blocks(table), name, _row_blocks(labels), labels_name)
 
 
 def checked_eval_privileged(

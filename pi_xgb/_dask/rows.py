@@ -14,6 +14,8 @@ from xgboost.dask import DaskDMatrix
 
 from .._arrays import Array
 
+_CUT_ALIKE = "both must be cut alike. Make both from one table, or repartition (rechunk) one as the other"
+
 
 class Part(NamedTuple):
     """One partition, where it lies and how many rows it has."""
@@ -68,18 +70,19 @@ def _count(part: Any) -> int:
     return int(data.shape[0])
 
 
+def check_as_many_parts(n_parts: int, name: str, n_others: int, others_name: str) -> None:
+    """Two collections of the same rows have as many partitions."""
+    if n_parts != n_others:
+        raise ValueError(f"{name} has {n_parts} partitions, {others_name} has {n_others}: {_CUT_ALIKE}")
+
+
 def check_lined_up(parts: Sequence[Part], other: Sequence[Part], name: str, other_name: str) -> None:
     """Two collections of the same rows must be cut alike, or rows of one would meet other rows of the other."""
-    if len(parts) != len(other):
-        raise ValueError(
-            f"{other_name} has {len(other)} partitions, {name} has {len(parts)}: both must be cut alike. Make both "
-            "from one table, or repartition (rechunk) one as the other"
-        )
+    check_as_many_parts(len(other), other_name, len(parts), name)
     for i, (one, two) in enumerate(zip(parts, other, strict=True)):
         if one.rows != two.rows:
             raise ValueError(
-                f"partition {i} has {two.rows} rows in {other_name} and {one.rows} in {name}: both must be cut alike. "
-                "Make both from one table, or repartition (rechunk) one as the other"
+                f"partition {i} has {two.rows} rows in {other_name} and {one.rows} in {name}: {_CUT_ALIKE}"
             )
 
 

@@ -64,7 +64,8 @@ def frontier(
     ----------
     params, dtrain, num_boost_round
         As for :func:`pi_xgb.train`; the objective must be binary:logistic. The number of rounds that plain XGBoost
-        wants is a good number at every weight. Row weights count in training and in the table.
+        wants is a good number at weights up to about 10 / eta, with a constraint of ``hessian="steady"`` at every
+        weight. Row weights count in training and in the table.
     constraint
         ``GroupParity``, ``EqualizedOdds`` or ``PrecisionParity`` of :mod:`pi_xgb.constraints`, made of the groups of
         the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or ``predictive_parity``, the

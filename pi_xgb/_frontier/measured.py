@@ -9,13 +9,8 @@ import numpy as np
 
 from .._arrays import Array
 from .._rows.groups import Groups
-from .._rows.vectors import as_scored
-from .._stats.bootstrap import interval, resamples
 from ..metrics import disparity_report
-from ..metrics._rates import RATES, UndefinedRateWarning, Values
-from ..metrics._scored import ScoredGroups
-
-PRECISION_GAP = "predictive_parity"
+from ..metrics._rates import UndefinedRateWarning, Values
 
 
 class HeldOut(NamedTuple):
@@ -52,11 +47,6 @@ class HeldOut(NamedTuple):
         return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 
     def _gap(self, scores: Array) -> dict[str, float]:
-        measure = self._precision_gap if self.gap == PRECISION_GAP else self._reported_gap
-        value, low, high = measure(scores)
-        return {self.gap: value, f"{self.gap}_low": low, f"{self.gap}_high": high}
-
-    def _reported_gap(self, scores: Array) -> tuple[float, float, float]:
         with warnings.catch_warnings():
             # A group whose rate does not exist makes the gap NaN, and the table shows it.
             warnings.simplefilter("ignore", UndefinedRateWarning)
@@ -72,20 +62,4 @@ class HeldOut(NamedTuple):
                 random_state=self.seed,
             )
         row = table.loc[self.gap]
-        return row["value"], row.get("low", np.nan), row.get("high", np.nan)
-
-    def _precision_gap(self, scores: Array) -> tuple[float, float, float]:
-        """The largest difference in precision, with a bootstrap interval around it."""
-        labels, scored, weights = as_scored(self.label, scores, self.weight)
-        rows = ScoredGroups(labels, scored, scored > self.threshold, weights, self.groups)
-
-        def gaps(multiplicity: Values) -> Values:
-            return np.asarray(np.ptp(RATES["precision"].of(rows.cells(multiplicity)), axis=-1))
-
-        value = gaps(np.ones((1, len(labels))))[0]
-        if not self.n_boot:
-            return value, np.nan, np.nan
-        drawn = np.concatenate([gaps(one) for one in resamples(len(labels), self.n_boot, self.seed)])
-        low, high = interval(drawn[:, None], self.confidence)
-        # A largest difference is pushed up by noise, in the resamples twice: its mirror image takes that back.
-        return value, max(0.0, 2 * value - high[0]), max(value, 2 * value - low[0])
+        return {self.gap: row["value"], **{f"{self.gap}_{end}": row.get(end, np.nan) for end in ("low", "high")}}

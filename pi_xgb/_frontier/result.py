@@ -25,6 +25,18 @@ class Frontier:
         The name of the gap.
     choices
         For each wanted gap the row of the smallest weight that reaches it on held-out rows; NaN where none does.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(600, group_gap=1.0, seed=0)
+    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.GroupParity(data.group)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=50)
+    >>> list(found.table.index), found.gap
+    ([0.0, 10.0, 1000.0], 'statistical_parity')
+    >>> bool(found.at(0.2)["statistical_parity"] <= 0.2)
+    True
     """
 
     def __init__(

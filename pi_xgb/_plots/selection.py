@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
-    """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error."""
+def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
+    """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error.
+
+    ``better_by`` says what a gain counts: "log loss lower by".
+    """
     check_axes(ax)
     guided = summary[summary["kl_weight"] > 0]
     ways = guided.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
@@ -36,11 +39,11 @@ def plot_selection(summary: pd.DataFrame, metric: str, ax: Axes | None) -> Axes:
     ax.set_xticks(sorted(guided["kl_weight"].unique()), [f"{w:g}" for w in sorted(guided["kl_weight"].unique())])
     ax.set_xticks([], minor=True)
     legend(ax, entries, loc="best")
-    finish(ax, "kl_weight", f"gain in {metric}")
+    finish(ax, "kl_weight", f"{better_by}, against plain XGBoost")
     return ax
 
 
-def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None, rows: str = "training rows") -> Axes:
+def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
     """The gain of each model over NF, with intervals: at one size a row each, at several a line each.
 
     ``rows`` are what a size counts.
@@ -50,7 +53,7 @@ def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None, rows: s
     models = [model for model in summary.index.unique("model") if model != "NF"]
     ax = as_axes(ax, len(models))
     if len(sizes) == 1:
-        return _rows(summary.loc[sizes[0]], models, metric, ax)
+        return _rows(summary.loc[sizes[0]], models, better_by, ax)
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE, linewidth=1.2), "NF: plain XGBoost")]
     for position, model in enumerate(models):
         own, how = summary.xs(model, level="model"), look(position)
@@ -62,11 +65,11 @@ def plot_comparison(summary: pd.DataFrame, metric: str, ax: Axes | None, rows: s
     ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
     legend(ax, entries, loc="best")
-    finish(ax, rows, f"gain in {metric} over NF")
+    finish(ax, rows, f"{better_by}, against NF")
     return ax
 
 
-def _rows(summary: pd.DataFrame, models: list[str], metric: str, ax: Axes) -> Axes:
+def _rows(summary: pd.DataFrame, models: list[str], better_by: str, ax: Axes) -> Axes:
     ax.axvline(0, color=REFERENCE, linewidth=1.2)
     for position, model in enumerate(models):
         row, how = summary.loc[model], look(position)
@@ -74,5 +77,5 @@ def _rows(summary: pd.DataFrame, models: list[str], metric: str, ax: Axes) -> Ax
         ax.errorbar([row["gain"]], [position], xerr=reach, marker=how.marker, color=how.color, capsize=3, linewidth=1.8)
     ax.set_yticks(range(len(models)), models)
     ax.set_ylim(len(models) - 0.5, -0.5)
-    finish(ax, f"gain in {metric} over NF (plain XGBoost)", "")
+    finish(ax, f"{better_by}, against NF (plain XGBoost)", "")
     return ax

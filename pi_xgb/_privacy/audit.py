@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import as_frame, as_table
 from .bounds import best_cut, from_guesses, from_rates
+from .budget import check_real
 
 FEWEST_RUNS = 20
 
@@ -31,6 +32,13 @@ class Audit:
         Share of right guesses; half of them are right by chance.
     runs, confidence, delta
         As they were asked for.
+
+    Examples
+    --------
+    >>> from pi_xgb.privacy import Audit
+    >>> found = Audit("neighbours", epsilon=0.0, accuracy=0.52, runs=100, confidence=0.95, delta=0.0)
+    >>> found.epsilon <= 1.0  # no proof against a promise of 1, nor for it
+    True
     """
 
     attack: str
@@ -104,7 +112,12 @@ def audit(
     >>> plain.epsilon > 1.5, kept.epsilon <= 1
     (True, True)
     """
+    if not callable(train) or not callable(observe):
+        raise TypeError("train and observe must be functions: of a table of privileged values, and of what it trains")
     check_whole("runs", runs, FEWEST_RUNS)
+    check_whole("seed", seed, 0)
+    check_real(confidence, "confidence")
+    check_real(delta, "delta")
     check_confidence(confidence)
     if not 0 <= delta < 1:
         raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}")
@@ -149,7 +162,10 @@ def _mixed(z: Any, other: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _observed(look: Any) -> NDArray[np.float64]:
-    return np.atleast_1d(np.asarray(look, dtype=np.float64)).ravel()
+    seen = np.asarray(look)
+    if seen.dtype.kind not in "fiub":
+        raise TypeError(f"observe must return finite numbers, got {type(look).__name__} of {seen.dtype}")
+    return np.atleast_1d(seen).astype(np.float64).ravel()
 
 
 def _scores(looks: NDArray[np.float64], coins: NDArray[np.bool_], judged: NDArray[np.float64]) -> NDArray[np.float64]:

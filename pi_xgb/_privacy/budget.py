@@ -50,7 +50,7 @@ class Budget:
 
 def check_epsilon(epsilon: Any) -> float:
     """A positive number."""
-    _check_real(epsilon, "epsilon")
+    check_real(epsilon, "epsilon")
     if not SMALLEST_EPSILON <= epsilon < math.inf:
         raise ValueError(
             f"epsilon must be finite and positive (at least {SMALLEST_EPSILON:g}), got {epsilon!r}: 1 is strict, "
@@ -61,10 +61,15 @@ def check_epsilon(epsilon: Any) -> float:
 
 def check_delta(delta: Any, epsilon: float) -> float:
     """A positive number that leaves room for what the noise itself may miss."""
-    _check_real(delta, "delta")
+    check_real(delta, "delta")
     if not 0 < delta < 1:
         raise ValueError(f"delta must be positive and below 1, got {delta!r}: take well under 1 / number of rows")
     least = 2 * sampling_delta(epsilon)
+    if least >= 1:
+        raise ValueError(
+            f"epsilon is {epsilon:g}, with which noise made of 64-bit numbers promises nothing at all: give less, "
+            "beyond 10 little is promised anyway"
+        )
     if delta < least:
         raise ValueError(
             f"delta must be at least {least:.2g} with epsilon {epsilon:g}, got {delta!r}: the noise is made of 64-bit "
@@ -84,12 +89,13 @@ def check_delta_for_rows(delta: float, n_rows: int) -> None:
 
 def check_share(value: Any, name: str, low: float, high: float, hint: str) -> float:
     """A number strictly between two others, the lower one of which may be 0 itself."""
-    _check_real(value, name)
+    check_real(value, name)
     if not (low < value < high or (value == low == 0 and name == "clip")):
         raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}: {hint}")
     return float(value)
 
 
-def _check_real(value: Any, name: str) -> None:
+def check_real(value: Any, name: str) -> None:
+    """A number, of whatever kind."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,14 @@ class Numbers:
 
     def read(self, column: pd.Series[Any], name: Any) -> NDArray[np.float64]:
         """The column within the range."""
-        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
+        # Moments and stretches of time would be read as nanoseconds, and a complex number without a part of it.
+        readable = not hasattr(column, "dt") and column.dtype.kind != "c"
+        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64) if readable else np.array([np.nan])
         if np.isnan(values).any():
             # The value itself would go into logs.
             raise TypeError(
                 f"the column {name!r} of z is declared as numbers from {self.low:g} to {self.high:g}, and has values "
-                "that are none: declare its categories as a list"
+                "that are none: declare its categories as a list, or make numbers of them, such as days since a date"
             )
         return np.asarray(np.clip(values, self.low, self.high))
 
@@ -54,7 +56,10 @@ class Categories:
 
     def read(self, column: pd.Series[Any], name: Any) -> NDArray[np.float64]:
         """The number of each row's category."""
-        codes = pd.Index(self.names).get_indexer(pd.Index(column.astype(object)))
+        try:
+            codes = pd.Index(self.names).get_indexer(pd.Index(column.astype(object)))
+        except TypeError:  # lists and the like
+            codes = np.array([-1])
         if (codes < 0).any():
             raise ValueError(
                 f"the column {name!r} of z has values that are not among its declared categories "
@@ -92,6 +97,9 @@ class Domain:
         """The columns of z as numbers within their bounds, in the order of the declaration."""
         frame = as_frame(as_table(z, "z"))
         check_no_gaps(frame)
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise ValueError(f"z has the column {twice!r} twice: give each column a name of its own")
         unknown = [name for name in frame.columns if name not in self.columns]
         absent = [name for name in self.columns if name not in frame.columns]
         if unknown or absent:
@@ -120,19 +128,29 @@ def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:
     if isinstance(declared, tuple):
-        if len(declared) != 2 or not all(_is_number(end) for end in declared) or not declared[0] < declared[1]:
+        if len(declared) != 2 or not all(map(_is_number, declared)) or not 0 < _width(declared) < np.inf:
             raise ValueError(
                 f"the bounds of {name!r} must be a pair of finite numbers (low, high) with low < high, got "
                 f"{declared!r}: categories are a list"
             )
         return Numbers(float(declared[0]), float(declared[1]))
     names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
-    if len(names) < 2 or pd.isna(pd.Series(names, dtype=object)).any() or len(set(names)) < len(names):
+    if len(names) < 2 or not all(map(_is_name, names)) or len(set(names)) < len(names):
         raise ValueError(
             f"the bounds of {name!r} must be a pair (low, high) for numbers, or a list of at least two different "
             f"categories, got {declared!r}"
         )
     return Categories(names)
+
+
+def _width(ends: tuple[Any, Any]) -> float:
+    with np.errstate(over="ignore"):
+        return float(ends[1]) - float(ends[0])
+
+
+def _is_name(value: Any) -> bool:
+    is_one = isinstance(value, Hashable) and np.ndim(cast("Any", value)) == 0
+    return is_one and not pd.isna(cast("Any", value))
 
 
 def _is_number(value: Any) -> bool:

@@ -25,6 +25,10 @@ class OwnModel:
     def __init__(self, model: Any, unread: Sequence[str], *, seeded: bool) -> None:
         name = type(model).__name__
         absent = [word for word in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, word)]
+        if isinstance(model, type):
+            raise TypeError(
+                f"teacher must be a model, got the class {model.__name__}: make one of it, {model.__name__}(...)"
+            )
         if absent:
             raise TypeError(
                 f"teacher must be 'histogram', 'dp-ebm' or a private model, and {name} has no {', '.join(absent)}: it "
@@ -85,10 +89,15 @@ class OwnModel:
         return said
 
     def _said(self, values: Any) -> NDArray[np.float64]:
-        answer = np.asarray(self._model.predict_proba(values), dtype=np.float64)
+        answer = np.asarray(self._model.predict_proba(values))
+        if answer.dtype.kind not in "fiub":
+            raise TypeError(
+                f"{type(self._model).__name__}.predict_proba gives {answer.dtype}: it must give numbers, the "
+                "probabilities of label 0 and of label 1"
+            )
         if answer.shape != (len(values), 2):
             raise ValueError(
                 f"{type(self._model).__name__}.predict_proba gives shape {answer.shape} for {len(values)} rows: it "
                 f"must give ({len(values)}, 2), the probabilities of label 0 and of label 1"
             )
-        return np.clip(np.nan_to_num(answer[:, 1], nan=0.5), 0.0, 1.0)
+        return np.clip(np.nan_to_num(answer[:, 1].astype(np.float64), nan=0.5), 0.0, 1.0)

@@ -14,7 +14,8 @@ from .._core.crossfit import check_crossfit, deal_labelled
 from .._core.joint import JointTeacher
 from .._core.learned import LearnedTeacher
 from .._core.loss import NUMBERS
-from .._core.teachers import FixedTeacher, Teacher
+from .._core.teachers import FixedTeacher, Teacher, read_only
+from .._rows.alongside import check_same_order
 from .._rows.checks import check_choice, check_whole
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table
@@ -119,6 +120,8 @@ class PrivateTeacher(FixedTeacher):
         check_whole("crossfit", crossfit, 0)
         if crossfit == 1 or crossfit > MOST_FOLDS:
             raise ValueError(f"crossfit must be 0 or from 2 to {MOST_FOLDS}, got {crossfit}")
+        if unsafe_seed is not None:
+            check_whole("unsafe_seed", unsafe_seed, 0)
         self.noise, self.crossfit = noise, crossfit
         self._words: Words = system_words if unsafe_seed is None else SeededWords(unsafe_seed)
         self._seed, self._bins, self._teacher = unsafe_seed, bins, teacher
@@ -160,6 +163,7 @@ class PrivateTeacher(FixedTeacher):
         label = _binary(label, np.ones(len(label), bool) if known is None else known)
         check_delta_for_rows(self.budget.total.delta, len(label))
         check_rows(as_frame(as_table(z, "z")), len(label))
+        check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
         folds = self._deal(label, known)
         self._has_fitted = True  # from here on something may have been spent, also if it goes wrong
@@ -206,7 +210,7 @@ class PrivateTeacher(FixedTeacher):
             noise = noise_named(self.noise, epsilon)
             released[rows] = low + width * noise.release(steps[rows], self._words)
             variance[rows] = width**2 * noise.variance
-        self.noise_variance: NDArray[np.float64] = variance
+        self._noise_variance = variance
         return released
 
     @property
@@ -214,8 +218,12 @@ class PrivateTeacher(FixedTeacher):
         self._check_fitted()
         return super().values
 
-    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self.values
+    @property
+    def noise_variance(self) -> NDArray[np.float64]:
+        """Of each row's verdict, at most."""
+        self._check_fitted()
+        variance: NDArray[np.float64] = read_only(self._noise_variance)
+        return variance
 
     def answer(self, task: Any, mean: Array, weight: Any) -> Array:
         self._check_fitted()
@@ -249,7 +257,7 @@ class PrivateTeacher(FixedTeacher):
     def share(self, rows: Array) -> Teacher:
         self._check_fitted()
         part = copy.copy(self)
-        part._q, part.noise_variance = self._q[rows], self.noise_variance[rows]
+        part._q, part._noise_variance = self._q[rows], self._noise_variance[rows]
         return part
 
     def _check_fitted(self) -> None:

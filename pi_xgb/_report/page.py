@@ -19,6 +19,7 @@ from .html import UNDEFINED, Html, count, definitions, estimate, joined, number,
 from .models import JudgedModel
 from .numbers import COMPARED, PERFORMANCE, Numbers, View
 from .pictures import Picture
+from .settings import OF_RATES
 
 MEASURED = {
     "auc": ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
@@ -207,7 +208,8 @@ def _group_table(content: Page, model: JudgedModel, report: pd.DataFrame) -> Htm
         )
         for name, row in _coarse_first(report).iterrows()
     ]
-    caption = f"Groups under {model.name}, threshold {model.threshold:g}{_ends(content)}"
+    made = "" if content.rows["intervals"] == "none" else f". Small figures: {100 * content.confidence:g} % {OF_RATES}"
+    caption = f"Groups under {model.name}, threshold {model.threshold:g}{made}"
     return table(caption, [str(name) for name in report.index.names], [*counts, *RATES.values()], rows)
 
 

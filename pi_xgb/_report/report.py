@@ -14,7 +14,7 @@ import pandas as pd
 from .._files import new_file, write_file
 from .._plots.series import as_table, weight_path
 from .._plots.style import pyplot
-from .._rows.checks import check_bootstrap, check_choice
+from .._rows.checks import check_bootstrap, check_choice, check_whole
 from .._rows.names import in_words
 from . import numbers as counting
 from . import settings as settings_of
@@ -93,13 +93,13 @@ def report(
     :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
     All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
-    goes to the resampling, most of it for ABROCA, and grows with the number of rows, models and resamples: use a
+    goes to resampling the performance of whole models, and grows with the number of rows, models and resamples: use a
     smaller ``n_boot`` for a first look at many rows.
 
     Examples
     --------
     >>> import tempfile, pi_xgb, xgboost as xgb
-    >>> from pi_xgb._report.report import report
+    >>> from pi_xgb import report
     >>> data = pi_xgb.datasets.make_privileged(300, group_gap=1.0, seed=0)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> dtrain = xgb.DMatrix(data.x[:150], data.y[:150])
@@ -148,8 +148,7 @@ def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_tab
     if not isinstance(title, str):
         raise TypeError(f"title must be text, got {title!r}")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
-    if isinstance(max_features, bool) or not isinstance(max_features, (int, np.integer)) or max_features < 1:
-        raise ValueError(f"max_features must be a whole number of at least 1, got {max_features!r}")
+    check_whole("max_features", max_features, 1)
     if pictures:
         pyplot()
     if cv_table is not None:

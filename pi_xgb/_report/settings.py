@@ -18,6 +18,7 @@ from .models import JudgedModel, JudgedRows
 from .numbers import Resampling
 
 LONGEST = 200
+OF_RATES = "Wilson intervals of each rate by itself"
 OF_GAPS = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Holm over all of the page"
 
 
@@ -73,7 +74,7 @@ def of_rows(rows: JudgedRows, how: Resampling) -> dict[str, str]:
         "groups": str(rows.groups.count),
         "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
         "intervals": intervals,
-        **({"differences between groups": OF_GAPS} if how.n_boot else {}),
+        **({"rates of groups": OF_RATES, "differences between groups": OF_GAPS} if how.n_boot else {}),
     }
 
 

@@ -83,10 +83,10 @@ def checked_weight(
         raise ValueError(f"{name} must have one weight for each of the {n_rows} rows of {X_name}, got {len(weight)}")
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
-        raise ValueError(f"{name} must be finite and not negative, row {wrong[0]} has {weight[wrong[0]]:g}")
+        raise ValueError(f"{name} must be finite and at least 0, row {wrong[0]} has {weight[wrong[0]]:g}")
     if not (weight if labelled is None else weight[labelled]).any():
         rows = "row" if labelled is None else "row that has a label"
-        raise ValueError(f"{name} is zero for every {rows}: at least one must weigh something")
+        raise ValueError(f"{name} is 0 in every {rows}: at least one must weigh something")
     return weight
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,18 @@ def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = 
         raise TypeError(f"{name} must be a whole number, got {value!r}{told}")
     if at_least is not None and value < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
+
+
+def listed(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
+    """One value or several, each checked, none of them twice."""
+    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not values:
+        raise ValueError(f"{name} is an empty list: give at least one value")
+    for item in values:
+        check(item)
+    if len(set(values)) < len(values):
+        raise ValueError(f"{name} has a value twice: {values}")
+    return values
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:

@@ -22,6 +22,14 @@ def no_labelled_row(name: str) -> ValueError:
     return ValueError(f"{name} has no row with a label: a teacher has to learn from some, give it labelled rows")
 
 
+def warn_of_idle_rows(idle: Array) -> None:
+    """Rows that have neither a label nor a teacher take no part, which their owner may not expect."""
+    if idle.any():
+        warn_user(
+            f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher that counts: they take no part"
+        )
+
+
 def read_labelled(labelled: Any, n_rows: int) -> Array | None:
     """One truth value per row; None where every row has a label."""
     if labelled is None:

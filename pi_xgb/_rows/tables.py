@@ -16,7 +16,10 @@ def as_table(data: Any, name: str) -> Any:
     if hasattr(data, "tocsr"):
         return data.tocsr()
     if not hasattr(data, "shape"):
-        data = np.asarray(data)
+        try:
+            data = np.asarray(data)
+        except ValueError as error:
+            raise ValueError(f"{name} must have rows and columns, got rows of different lengths: {error}") from error
     if len(data.shape) == 1:
         return data.to_frame() if hasattr(data, "to_frame") else data.reshape(-1, 1)
     if len(data.shape) != 2:

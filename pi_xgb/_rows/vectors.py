@@ -26,7 +26,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}: one value per row is expected")
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}: give one value per row")
     if array.size == 0:
         raise ValueError(f"{name} is empty: give one value per row")
     return array

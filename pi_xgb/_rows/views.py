@@ -180,5 +180,5 @@ def _check_no_overlap(X: Any, privileged: Any) -> None:
     if shared:
         raise ValueError(
             f"the columns {some(shared)} are in X and in privileged: drop them from one of the two. A teacher that "
-            'sees the classifier features as well is teacher="all"'
+            "sees the classifier features as well is teacher='all'"
         )

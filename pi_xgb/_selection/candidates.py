@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.guidance import SEES
 from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import Teacher
-from .._rows.checks import check_choice, check_whole
+from .._rows.checks import check_choice, check_whole, listed
 
 TEACHERS = SEES
 """What a teacher of KbPIB can see: z alone, or x as well."""
@@ -60,9 +60,9 @@ PLAIN = Candidate("plain", "plain", 0.0)
 
 def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> list[Candidate]:
     """Plain XGBoost first, then every combination that means something."""
-    methods = _listed(method, "method", lambda name: check_choice(name, METHODS, "method"))
+    methods = listed(method, "method", lambda name: check_choice(name, METHODS, "method"))
     learners = _learners(teacher, _folds(crossfit))
-    positive = sorted(float(w) for w in _listed(kl_weight, "kl_weight", check_kl_weight) if w > 0)
+    positive = sorted(float(w) for w in listed(kl_weight, "kl_weight", check_kl_weight) if w > 0)
     if not positive:
         raise ValueError(
             "kl_weight has no value above 0: plain XGBoost is always among the candidates, give it something to "
@@ -104,7 +104,7 @@ def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
         if word not in _OLD_WORDS:
             check_choice(word, TEACHERS, "teacher")
 
-    words = _listed(teacher, "teacher", check)
+    words = listed(teacher, "teacher", check)
     if not set(words).isdisjoint(_OLD_WORDS):
         _warn_of_old_words(max(folds))
     if words == ["cross-fitted"] and not out_of_fold:
@@ -137,16 +137,4 @@ def _folds(crossfit: Any) -> list[int]:
         if folds == 1:
             raise ValueError("crossfit must be at least 2, or 0 for in-sample teachers, got 1")
 
-    return [int(folds) for folds in _listed(crossfit, "crossfit", check)]
-
-
-def _listed(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
-    """One value or several, each checked, none of them twice."""
-    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    if not values:
-        raise ValueError(f"{name} is an empty list: give at least one value")
-    for item in values:
-        check(item)
-    if len(set(values)) < len(values):
-        raise ValueError(f"{name} has a value twice: {values}")
-    return values
+    return [int(folds) for folds in listed(crossfit, "crossfit", check)]

@@ -21,7 +21,7 @@ from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
-from .._xgb.matrix import matrix_of, runs
+from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
 from .comparison import Comparison
@@ -48,6 +48,7 @@ def compare(
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
+    constraints: Any = (),
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
@@ -94,8 +95,8 @@ def compare(
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
     params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
-metric, custom_metric, maximize, standard_errors
-        As for :func:`pi_xgb.select`.
+constraints, metric, custom_metric, maximize, standard_errors
+        As for :func:`pi_xgb.select`. Constraints hold for all five models, so that none wins by being less bound.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
     sizes
@@ -153,14 +154,15 @@ metric, custom_metric, maximize, standard_errors
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
-        weight = _ranked(dtrain, privileged_rows, groups, weight, sizes)
-    if weight is not None:
+        _rank(dtrain, privileged_rows, groups, weight, sizes)
+    elif weight is not None:
         dtrain.set_weight(weight)
     guidance = Guidance(
         privileged_rows,
         labelled=target.labelled,
         teacher_weight=teacher_weight,
         crossfit_groups=crossfit_groups,
+        constraints=constraints,
     )
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
     problem = recipe.problem(dtrain, guidance, "compare", groups=groups, sees_all=True)
@@ -200,26 +202,20 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     return Target(bounds[:, 0], objective, None, None if known.all() else known), fields
 
 
-def _ranked(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> Any:
-    """Give both matrices the queries that ``groups`` are; the weight of each of them."""
+def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
+    """Give both matrices the queries that ``groups`` are."""
     together = checked_groups(groups, dtrain.num_row())
     if together is None:
         raise ValueError("rows are ranked within queries: pass groups=qid, one value per row")
     if np.size(sizes):
         raise ValueError("sizes draw single rows, which tears queries apart: leave sizes out where rows are ranked")
-    lengths, first = runs(pd.factorize(together)[0])
-    if len(lengths) > len(pd.unique(together)):
+    if len(runs(pd.factorize(together)[0])[0]) > len(pd.unique(together)):
         raise ValueError(
             "the rows of a query must stand next to each other where rows are ranked: sort X, y, privileged and what "
             "else has a value per row by groups"
         )
-    dtrain.set_group(lengths)
-    privileged.set_group(lengths)
-    if weight is None:
-        return None
-    if not np.array_equal(np.repeat(weight[first], lengths), weight):
-        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
-    return weight[first]
+    set_queries(dtrain, together, weight)
+    set_queries(privileged, together)
 
 
 def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:

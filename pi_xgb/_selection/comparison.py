@@ -7,10 +7,12 @@ from typing import Any
 import pandas as pd
 
 from .._plots.selection import plot_comparison
+from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval
 from .five_models import NF, ROWS, SELF, SHUFFLED, STUDENT
 from .scores import Score
 from .verdict import verdict_on
+from .words import better_by
 
 
 class Comparison:
@@ -32,6 +34,16 @@ class Comparison:
         privileged features that say nothing pass no more often than one of them alone would let them.
     metric, maximize, confidence
         What was measured, whether more is better, and the confidence of the intervals.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> data = pi_xgb.datasets.make_privileged(120, seed=0)
+    >>> few = {"nfold": 2, "repeats": 1, "inner_nfold": 2, "crossfit": 2, "num_boost_round": 3, "kl_weight": 1.0}
+    >>> comparison = pi_xgb.compare(data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, **few)
+    >>> gain = comparison.difference("student", "NF")
+    >>> gain.low <= gain.mean <= gain.high
+    True
     """
 
     def __init__(
@@ -62,8 +74,7 @@ class Comparison:
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
         """How much better one model is than another, on the same held-out rows; by default at the largest size."""
         for name in (model, other):
-            if name not in ROWS:
-                raise ValueError(f"model must be one of {', '.join(ROWS)}; got {name!r}")
+            check_choice(name, ROWS, "model")
         sizes = sorted(set(self.table["size"]))
         size = sizes[-1] if size is None else size
         if size not in sizes:
@@ -73,7 +84,7 @@ class Comparison:
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
-        return plot_comparison(self.summary, self.metric, ax, rows)
+        return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
 
     def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
         rows = self.table[self.table["size"] == size]

@@ -21,8 +21,8 @@ from .._core.native import obstacle_to_native
 from .._core.spec import Spec
 from .._core.teachers import Teacher, is_list_of_pairs
 from .._core.train import train
+from .._rows.supervision import warn_of_idle_rows
 from .._stats.folds import checked_groups
-from .._warnings import warn_user
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
@@ -113,7 +113,7 @@ class Problem:
     def told(self) -> tuple[Any, ...]:
         """All that its trainings depend on."""
         of_rows = (self.labelled, self.guidance.teacher_weight, self.guidance.crossfit_groups, self.groups)
-        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows)
+        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows, self.guidance.constraints)
 
     @property
     def adjective(self) -> str:
@@ -159,12 +159,8 @@ class Problem:
             check_whole_queries(self.guidance.teacher_weight, self.dtrain)
 
     def warn_of_idle_rows(self) -> None:
-        """Rows that have neither a label nor a teacher take no part: once, and not in every training."""
-        if self._idle.any():
-            warn_user(
-                f"{int(self._idle.sum())} of {len(self._idle)} rows have neither a label nor a teacher that counts: "
-                "they take no part"
-            )
+        """Says how many rows have neither a label nor a teacher: once, and not in every training."""
+        warn_of_idle_rows(self._idle)
 
     @property
     def _idle(self) -> Array:
@@ -277,7 +273,8 @@ class Problem:
 
 def check_constraints(constraints: Any, n_rows: int) -> None:
     """Pairs of a teacher of these rows and what it weighs."""
-    if len(constraints) and not is_list_of_pairs(constraints):
+    none = isinstance(constraints, (list, tuple)) and not constraints
+    if not (none or is_list_of_pairs(constraints)):
         raise TypeError(
             "constraints must be a list of (constraint, weight), as in constraints=[(GroupParity(sex), 5.0)], got "
             f"{constraints!r}"

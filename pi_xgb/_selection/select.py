@@ -27,7 +27,7 @@ from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
 from .splits import in_order, splits_of, usual_repeats
-from .words import in_words, name_of
+from .words import better_by, in_words, name_of
 
 
 @called_like(xgboost.cv)
@@ -240,6 +240,18 @@ class Selection:
         How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
     metric, maximize
         What decided, and whether more of it is better.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
+    >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> selection = pi_xgb.select(params, dtrain, 3, privileged=privileged, nfold=2, repeats=1, crossfit=2)
+    >>> selection.summary.index[0], selection.candidate in selection.curves
+    ('plain', True)
+    >>> selection.train(dtrain, privileged=privileged).num_features()
+    8
     """
 
     def __init__(self, recipe: Recipe, score: Score, found: Found, told: Sequence[str] = ()) -> None:
@@ -341,7 +353,7 @@ class Selection:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, self.metric, ax)
+        return plot_selection(self.summary, better_by(self._score), ax)
 
     def __str__(self) -> str:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]

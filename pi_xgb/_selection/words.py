@@ -17,6 +17,17 @@ def name_of(score: Score) -> str:
     return _NAMES.get(score.name, score.name)
 
 
+def better_by(score: Score) -> str:
+    """What a gain counts.
+
+    Examples
+    --------
+    >>> better_by(Score("logloss", maximised=False))
+    'log loss lower by'
+    """
+    return f"{name_of(score)} {'higher' if score.maximised else 'lower'} by"
+
+
 def in_words(score: Score, gain: Interval) -> str:
     """A gain as a change of its score; in the interval more is better, whichever way the score points.
 
@@ -28,5 +39,7 @@ def in_words(score: Score, gain: Interval) -> str:
     'AUC lower by 0.0100, not higher [-0.0580, +0.0370]'
     """
     better, worse = ("higher", "lower") if score.maximised else ("lower", "higher")
-    way = f"{better} by {gain.mean:.4f}" if gain.mean >= 0 else f"{worse} by {-gain.mean:.4f}, not {better}"
-    return f"{name_of(score)} {way} [{gain.low:+.4f}, {gain.high:+.4f}]"
+    way = f"{better_by(score)} {gain.mean:.4f}"
+    if gain.mean < 0:
+        way = f"{name_of(score)} {worse} by {-gain.mean:.4f}, not {better}"
+    return f"{way} [{gain.low:+.4f}, {gain.high:+.4f}]"

@@ -30,7 +30,7 @@ from .._rows.views import Views, divide, student_part
 from .._xgb.borrowed import borrowed
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, refuse_misspelt
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -74,6 +74,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         constraints: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
+        refuse_misspelt(type(self).__name__, kwargs, self._own_parameters)
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher
@@ -163,7 +164,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
         if trainer.teaches:
-            self._check_targets(y)
+            self._check_objective(y)
         labels = self._encode(y, views.eval_set)
         if of_row.get("sample_weight") is not None:
             checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
@@ -257,8 +258,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
-    def _check_targets(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it; of several it guides numbers alone."""
+    def _check_objective(self, y: Any) -> None:
+        """A teacher guides as many targets as the objective lets it, which y and this estimator have room for."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
         if not isinstance(self, xgboost.XGBRanker):

@@ -243,13 +243,14 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         privileged = views.for_teacher(hidden, sees_all=False)[0] if settings.teacher == "all" else None
         if table is None and settings.asked_for:
             raise ValueError(
-                f"{', '.join(settings.asked_for)} only mean something with privileged columns, and there are none: "
+                f"{', '.join(settings.asked_for)}: that is about a teacher of privileged columns, and there are none: "
                 f"{_WAYS}"
             )
     elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
         raise ValueError(
             f"privileged columns were given, but the teacher {settings.teacher!r} would not look at them: leave "
-            "them out, or use teacher='privileged'"
+            "them out, for a teacher that you bring has learned before (a PrivateTeacher by its fit(z, y)); "
+            "teacher='privileged' learns from them here"
         )
     teaches = brings_teacher or table is not None or bool(constraints)
     return DirectTrainer(

@@ -13,13 +13,15 @@ import xgboost
 from .booster import attribute_of
 
 _CATEGORIES = "pi_xgb_categories"
+SPELLS_ALL = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) >= (3, 4)
+"""Whether this XGBoost keeps the names of pandas' categories whole, whatever their letters."""
 
 
 def xgboost_spells(categories: pd.Index[Any]) -> bool:
     """Whether XGBoost can tell these categories apart.
 
-    It takes the names of pandas' categories for bytes but counts their letters, in all versions from 3.1 on: of names
-    that are not ASCII it keeps pieces, which may be equal, and then answers for one category as for another.
+    From 3.1 to 3.3 it takes the names of pandas' categories for bytes but counts their letters: of names that are not
+    ASCII it keeps pieces, which may be equal, and then answers for one category as for another.
     """
     return all(not isinstance(name, str) or name.isascii() for name in categories)
 
@@ -52,6 +54,19 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
         )
     by_name = dict(zip(names, kept, strict=True))
     return {name: ours[name] if name in ours else _decoded(by_name[name], name) for name in categorical}
+
+
+def kept_in_pieces(booster: xgboost.Booster) -> list[str]:
+    """The features of whose categories XGBoost may have kept pieces only: it does where they came from pandas."""
+    if SPELLS_ALL or "c" not in (booster.feature_types or []):
+        return []
+    names = booster.feature_names or [str(i) for i in range(booster.num_features())]
+    ours = _kept_categories(attribute_of(booster, _CATEGORIES))
+    return [
+        name
+        for name, kept in zip(names, _encoded_categories(booster), strict=False)
+        if name not in ours and "offsets" in kept and any(not 0 <= letter < 128 for letter in kept["values"])
+    ]
 
 
 def categories_by_position(booster: xgboost.Booster) -> list[pd.Index[Any]]:

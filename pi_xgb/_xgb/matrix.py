@@ -74,6 +74,16 @@ def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
     return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
 
 
+def set_queries(matrix: xgboost.DMatrix, query: Array, weight: Array | None = None) -> None:
+    """The query of each row, those of one side by side, and what each query weighs, told for each row."""
+    lengths, first = runs(pd.factorize(query)[0])
+    if weight is not None and not np.array_equal(np.repeat(weight[first], lengths), weight):
+        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
+    matrix.set_group(lengths)
+    if weight is not None:
+        matrix.set_weight(weight[first])
+
+
 def runs(values: Array) -> tuple[Array, Array]:
     """Length and first position of each run of equal values."""
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))

@@ -47,7 +47,12 @@ def user_params(params: Any) -> dict[str, Any]:
     if params is None:
         return {}
     # XGBoost reads None as "not given".
-    copied = {key: value for key, value in dict(params).items() if value is not None}
+    try:
+        copied = {key: value for key, value in dict(params).items() if value is not None}
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"params must be a dict, or a list of pairs (name, value), as for xgboost.train, got {params!r}"
+        ) from None
     if not isinstance(params, Mapping):
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:

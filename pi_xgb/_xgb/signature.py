@@ -6,10 +6,11 @@ import difflib
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
 _RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callbacks"}
+_TEACHING = ("privileged", "teacher", "labelled", "teacher_weight", "method", "crossfit", "crossfit_groups", "engine")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +54,18 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
     return decorate
 
 
+def refuse_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) -> None:
+    """Where any keyword is taken for a parameter of the booster: an error for one that is nearly one of ours."""
+    for name in keywords:
+        if close := _meant(name, own):
+            raise TypeError(f"{what} has no parameter {name!r}, and neither has XGBoost: did you mean {close!r}?")
+
+
+def _meant(name: str, known: Collection[str]) -> str | None:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return close[0] if close else None
+
+
 def _unknown_keyword(function: str, name: str, known: Any) -> str:
     if name == "alpha":
         return (
@@ -61,9 +74,10 @@ def _unknown_keyword(function: str, name: str, known: Any) -> str:
         )
     if name in _RENAMED:
         return f"{function}() has no keyword {name!r}: XGBoost calls it {_RENAMED[name]!r} now"
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    if close:
-        return f"{function}() has no keyword {name!r}: did you mean {close[0]!r}?"
+    if close := _meant(name, known):
+        return f"{function}() has no keyword {name!r}: did you mean {close!r}?"
+    if name in _TEACHING:
+        return f"{function}() has no keyword {name!r}: what it trains has no such teacher; pi_xgb.train takes it"
     if "self" in known:
         return (
             f"{function}() has no keyword {name!r}: parameters of the model, such as max_depth or "

@@ -15,7 +15,7 @@ from .._rows.vectors import Bools, Floats
 from .._stats.gaps import LEAST_DRAWS, limits, p_value
 from ._abroca import RankedGroups
 from ._curve_noise import Curves, curves_of
-from ._disparities import GAPS
+from ._disparities import COMPARED
 from ._rate_noise import Rates, rates_of
 from ._rates import RATES, Decisions, Values
 
@@ -56,7 +56,7 @@ class Rows:
     def comparable(self, name: str) -> Rows:
         """The rows of the groups that have what the metric compares."""
         cells = self.decisions().cells()
-        rates = [RATES[rate] for rate in GAPS.get(name, ("true_positive_rate", "false_positive_rate"))]
+        rates = [RATES[rate] for rate in COMPARED.get(name, ("true_positive_rate", "false_positive_rate"))]
         there: Bools = np.isfinite(np.stack([rate.of(cells) for rate in rates])).min(axis=0)
         if there.all():
             return self
@@ -68,7 +68,7 @@ class Rows:
 
     def gap(self, name: str, method: str) -> Rates | Curves:
         """What the metric compares, with its noise."""
-        if name in GAPS:
+        if name in COMPARED:
             return rates_of(self.decisions(), name, method)
         weight = np.ones(self.labels.size) if self.weights is None else self.weights
         ranked = RankedGroups(self.labels, self.scores, self.groups)

@@ -24,6 +24,9 @@ GAPS = {
 }
 """The rates that each difference between groups compares."""
 
+COMPARED = {**GAPS, "predictive_parity": ("precision",)}
+"""The same, with what tables have where they are asked for it."""
+
 
 def statistical_parity(
     y_true: Any,
@@ -188,8 +191,8 @@ def rest_cells(cells: Values) -> Values:
 
 
 def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum") -> Values:
-    """The largest difference in the rates of one of ``GAPS``, for cells of shape ``(..., k, 4)``."""
-    rates = [RATES[rate] for rate in GAPS[name]]
+    """The largest difference in the rates of one of ``COMPARED``, for cells of shape ``(..., k, 4)``."""
+    rates = [RATES[rate] for rate in COMPARED[name]]
     values = [rate.of(cells) for rate in rates]
     larger = np.maximum if undefined == "nan" else np.fmax
     if method == "to_rest":
@@ -220,7 +223,7 @@ def _spread(values: Values, undefined: str) -> Values:
 
 def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, stacklevel: int) -> None:
     """Say which groups lack a rate that one of these differences compares."""
-    for rate in dict.fromkeys(rate for name in gaps for rate in GAPS[name]):
+    for rate in dict.fromkeys(rate for name in gaps for rate in COMPARED[name]):
         warn_undefined(rate, RATES[rate].of(cells), RATES[rate].among, names, stacklevel + 1)
 
 

@@ -14,9 +14,10 @@ from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
 from ._abroca import RankedGroups, warn_no_curve
 from ._chance import N_NULL, UNKNOWN, Draws, Rows, check_null
-from ._disparities import GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
+from ._disparities import COMPARED, GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
 
 DISPARITIES = (*GAPS, "abroca")
+KNOWN = (*DISPARITIES, *(name for name in COMPARED if name not in GAPS))
 
 
 def disparity_report(
@@ -45,7 +46,7 @@ def disparity_report(
     y_true, y_score, sensitive_features, threshold, sample_weight
         As for :func:`group_report`.
     metrics
-        Which rows to compute.
+        Which rows to compute; besides these there is "predictive_parity", the largest difference in precision.
     method, undefined
         As for :func:`statistical_parity`.
     n_boot, confidence, random_state
@@ -73,11 +74,11 @@ def disparity_report(
     Notes
     -----
     Where groups do not matter, decisions (for ABROCA: scores) are dealt anew to the rows, among the rows of one label
-    where the metric conditions on the label: a permutation test. The numbers are about the population of which the
-    rows are a sample, each row drawn by itself: rows that belong together (of one household, say) make everything
-    surer than it is. Rows with weights count as so many equal ones as tell as much (Kish), which is an approximation.
-    The cost does not grow with the rows, except for one sort of the scores; with more than thirty groups ABROCA takes
-    fewer draws, at least 100.
+    where the metric conditions on the label (for precision labels, among the rows selected): a permutation test. The
+    numbers are about the population of which the rows are a sample, each row drawn by itself: rows that belong together
+    (of one household, say) make everything surer than it is. Rows with weights count as so many equal ones as tell as
+    much (Kish), which is an approximation. The cost does not grow with the rows, except for one sort of the scores;
+    with more than thirty groups ABROCA takes fewer draws, at least 100.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def disparity_report(
     check_comparison(method, undefined)
     chosen = [metrics] if isinstance(metrics, str) else list(metrics)
     for name in chosen:
-        check_choice(name, DISPARITIES, "metrics")
+        check_choice(name, KNOWN, "metrics")
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
@@ -106,7 +107,7 @@ def disparity_report(
     if not n_boot and not n_null:
         return table
     # A stream for each metric: leaving some out changes nothing about the others.
-    streams = dict(zip(DISPARITIES, np.random.default_rng(random_state).spawn(len(DISPARITIES)), strict=True))
+    streams = dict(zip(KNOWN, np.random.default_rng(random_state).spawn(len(KNOWN)), strict=True))
     how = Draws(int(n_boot), int(n_null), confidence)
     told = [
         UNKNOWN if np.isnan(value) else how.of(rows, name, method, streams[name])
@@ -118,8 +119,8 @@ def disparity_report(
 def _values(rows: Rows, chosen: list[str], method: str, undefined: str) -> list[float]:
     """Each metric; a warning names the groups that lack what it compares."""
     cells = rows.decisions().cells()
-    warn_undefined_rates(cells, [name for name in chosen if name in GAPS], rows.groups.names, stacklevel=3)
-    values = {name: float(gap(cells, name, method, undefined)) for name in chosen if name in GAPS}
+    warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
+    values = {name: float(gap(cells, name, method, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
         ranked = RankedGroups(rows.labels, rows.scores, rows.groups)
         weight = np.ones(rows.labels.size) if rows.weights is None else rows.weights

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._stats.gaps import Path, Values
-from ._disparities import GAPS, largest_between
+from ._disparities import COMPARED, largest_between
 from ._rates import RATES, Decisions, share
 
 Counts = NDArray[np.int64]
@@ -119,8 +119,8 @@ def crowd(shape: Values, factor: float) -> Values:
 
 
 def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
-    """The rates that one of ``GAPS`` compares, for groups that all have them."""
-    compared = [RATES[rate] for rate in GAPS[name]]
+    """The rates that one of ``COMPARED`` compares, for groups that all have them."""
+    compared = [RATES[rate] for rate in COMPARED[name]]
     weight = decisions.weights
     # Of weights only their proportions count, and squares of large ones overflow.
     scaled = None if weight is None else weight / weight.max()

@@ -22,7 +22,17 @@ TN, FP, FN, TP = range(4)
 
 
 class UndefinedRateWarning(UserWarning):
-    """A rate has nothing to be a share of, in a group that the message names; its value is NaN."""
+    """A rate has nothing to be a share of, in a group that the message names; its value is NaN.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pi_xgb import metrics
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", metrics.UndefinedRateWarning)  # where the NaN is answer enough
+    ...     metrics.equal_opportunity([0, 1], [1, 1], sensitive_features=["a", "b"])
+    nan
+    """
 
 
 def share(part: Values, whole: Values) -> Values:
@@ -84,7 +94,7 @@ def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) 
     """A function of the user's, or one that is known by its name."""
     found: Any = known.get(value) if isinstance(value, str) else value
     if not callable(found):
-        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}, got {value!r}")
+        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}; got {value!r}")
     return found  # type: ignore[no-any-return]
 
 

@@ -240,7 +240,7 @@ def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
 
 def _check_dmatrix(dmatrix: Any) -> None:
     if not isinstance(dmatrix, xgboost.DMatrix):
-        raise TypeError(f"expected an xgboost.DMatrix, got {type(dmatrix).__name__}: pass the one that is in evals")
+        raise TypeError(f"dmatrix must be an xgboost.DMatrix, got {type(dmatrix).__name__}: pass the one in evals")
 
 
 def _encoded(features: Any, n_rows: int) -> Any:

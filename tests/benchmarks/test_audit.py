@@ -2,47 +2,95 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import coverage, fair_importance
+from benchmarks import fair_importance
+from benchmarks.coverage import cells, gaps, groups
+from benchmarks.coverage.__main__ import main, run
+from benchmarks.coverage.page import page
 from pi_xgb import metrics
 
 
-@pytest.mark.parametrize("design", coverage.DESIGNS)
+@pytest.mark.parametrize("design", cells.DESIGNS)
 def test_the_truth_of_a_cell_is_what_many_rows_show(design):
-    cell = coverage.Cell("rates", design, 3, 400_000)
-    rng = np.random.default_rng(0)
-    group, y = rng.integers(0, 3, cell.rows), rng.random(cell.rows) < coverage.BASE_RATE
-    negative, positive = coverage.means(cell)
-    score = rng.normal(np.where(y, positive[group], negative[group]))
-    for name, true in coverage.truth(cell).items():
-        seen = getattr(metrics, name)(y, score if name == "abroca" else score > 0, sensitive_features=group)
-        assert seen == pytest.approx(true, abs=0.012)
+    cell = cells.Cell("rates", design, 3, 400_000)
+    y, score, group = cells.sample(cell, 0)
+    seen = metrics.disparity_report(y, score, sensitive_features=group, metrics=cells.MEASURES, n_boot=0)["value"]
+    for name, true in cells.truth(cell).items():
+        assert seen[name] == pytest.approx(true, abs=0.012)
 
 
 def test_a_cell_counts_what_was_covered(monkeypatch):
-    cell = coverage.Cell("rates", "one apart", 2, 200)
-    true = coverage.truth(cell)["statistical_parity"]
+    cell = cells.Cell("rates", "one apart", 2, 200)
+    true = cells.truth(cell)["statistical_parity"]
     bounds = [(0.0, true / 2), (true / 2, 2 * true), (2 * true, 3 * true), (0.0, true)]
 
     def drawn(cell, seed, n_boot):
-        low, high = bounds[seed]
-        told = {"value": true, "corrected": true, "low": low, "high": high, "p_value": 0.01 * (seed + 3)}
+        low, high = bounds[seed - gaps.FIRST]
+        told = {"value": true, "corrected": true, "low": low, "high": high, "p_value": 0.01 * (seed - gaps.FIRST + 3)}
         return pd.DataFrame({**told, "p_adjusted": 0.2}, index=["statistical_parity"])
 
-    monkeypatch.setattr(coverage, "drawn", drawn)
-    (line,) = coverage.lines_of(cell, 4).to_dict("records")
+    monkeypatch.setattr(gaps, "drawn", drawn)
+    (line,) = gaps.lines_of(cell, 4).to_dict("records")
     assert (line["covered"], line["below"], line["above"]) == (0.5, 0.25, 0.25)
     assert (line["rejected"], line["adjusted"], line["draws"]) == (0.75, 0.0, 4)
 
 
-def test_coverage_runs(capsys):
-    coverage.main(["--smoke"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rates_of_one_group_are_covered(weighted):
+    for scores in groups.MEANS:
+        cell = groups.Cell(scores, 20, weighted)
+        lines = groups.lines_of(cell, 40).set_index("measure")
+        # 160 intervals at most: what a percentile bootstrap gives, .15 to .9, is far away.
+        assert (lines["covered"] > 0.82).all(), lines
+        assert (lines["covered"] + lines["below"] + lines["above"]).to_numpy() == pytest.approx(1)
+        # Many rows of a group show what is taken for true.
+        seen = groups.drawn(cell._replace(rows=50_000), 0)
+        for name, true in groups.truth(cell).items():
+            assert seen[name].to_numpy() == pytest.approx(true, abs=0.02)
+
+
+def line(measure, **told):
+    zeros = dict.fromkeys((*gaps.COUNTED, "draws"), 0.0)
+    return {**zeros, "part": "rates", "groups": 2, "rows": 200, "draws": 400, "measure": measure, **told}
+
+
+def test_the_page_judges_by_the_counts():
+    told = [
+        line("statistical_parity", design="alike", covered=0.95, rejected=0.05),
+        line("statistical_parity", design="ladder", covered=0.99),
+        line("abroca", design="alike", covered=0.90, rejected=0.12),
+        line("abroca", design="ladder", covered=0.91),
+    ]
+    words = page(pd.DataFrame(told), pd.DataFrame(), 4)
+    assert (
+        "- statistical_parity: coverage within and rejection without a gap within over all cells; above in 2 g" in words
+    )
+    assert "- abroca: coverage below and rejection without a gap above over all cells; below in 2 groups" in words
+    assert "2 cells of 400 draws each. 2 cells are missing." in words
+    assert "missing" not in page(pd.DataFrame(told), pd.DataFrame(), 2)
+    # .95 of few draws is no proof of anything.
+    few = [line("abroca", design="alike", covered=0.90, rejected=0.12, draws=20)]
+    words = page(pd.DataFrame(few), pd.DataFrame(), 1)
+    assert "- abroca: coverage within and rejection without a gap within over all cells; no cell is outside." in words
+
+
+def test_coverage_runs_and_goes_on(capsys, tmp_path):
+    main(["--smoke"])
     told = capsys.readouterr().out
     assert "| abroca |" in told
     assert "| 3 | 150 | one apart |" in told
+    assert "Least of all" in told
+    asked = []
+
+    def lines_of(cell):
+        asked.append(cell)
+        return groups.lines_of(cell, 2)
+
+    for chosen in (groups.cells()[:1], groups.cells()[:2]):
+        run(tmp_path / "found.csv", chosen, lines_of)
+    assert asked == groups.cells()[:2]
 
 
 def test_fair_importance_runs(capsys):

@@ -24,7 +24,7 @@ from benchmarks.report.current import current_section, difference_cell, tally_ta
 from benchmarks.report.paper import REFERENCE, WARNING, paper_section
 from benchmarks.report.peers import peers_section
 from benchmarks.report.questions import questions_section
-from benchmarks.report.rest import cost_section, troubles_section
+from benchmarks.report.rest import cost_section, missing_seconds, troubles_section
 from benchmarks.report.results import GROUP_MEASURES, Results, in_order
 from benchmarks.run.results_file import Line, write_whole
 from benchmarks.text import joined, number, signed, table, with_spread
@@ -205,7 +205,10 @@ def test_troubles_notes_and_cost_are_listed(tmp_path):
     assert ["heart", "GPC", "current", "3", "failed", "MemoryError: too large"] in cells(lines, "heart")
     assert ["heart", "SVM+", "current", "1", "not for this set", "a / b"] in cells(lines, "heart")
     assert ["heart", "SVM", "current", "trained on 5 of 9 rows"] in cells(lines, "heart")
-    assert ["current", "heart", "SVM", "3 of 10"] in cells(lines, "current")
+    # Seven folds are missing, of five seconds each.
+    assert ["current", "heart", "SVM", "3 of 10", "5.0", "35"] in cells(lines, "current")
+    assert missing_seconds(results) == {("current", "heart", "SVM"): 35.0}
+    assert "All that is missing would take 0.0 hours of one core." in lines
     assert cells(cost_section(results), "heart") == [["heart", "5.00"]]
 
 
@@ -230,7 +233,7 @@ def test_no_number_of_the_page_is_not_in_the_results(tmp_path, no_pictures):
     }
     # Every decimal of every table, worked out again from the values by other means.
     frame = pd.DataFrame({method: values["car", method] for method in methods})
-    allowed = {f"{x:.3f}" for x in [*frame.mean(), *frame.std()]} | {"7.00"}
+    allowed = {f"{x:.3f}" for x in [*frame.mean(), *frame.std()]} | {"7.00", "7.0"}
     for one, other in itertools.permutations(methods, 2):
         difference = frame[one] - frame[other]
         half = stats.t.ppf(0.975, 3) * difference.std() * math.sqrt(1 / 4 + 1 / 8)

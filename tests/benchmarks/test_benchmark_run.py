@@ -93,6 +93,16 @@ def test_a_cell_that_a_kill_cut_short_is_dropped_as_a_whole(out, cut):
     assert [line.value for line in opened(out)] == [0.4, 0.7, 0.9]
 
 
+def test_a_disk_that_takes_a_part_is_an_error(out, monkeypatch):
+    opened(out)
+    append(out, [a_line(0, "auc", 0.7)])
+    monkeypatch.setattr(os, "write", lambda handle, content, write=os.write: write(handle, content[:20]))
+    with pytest.raises(OSError, match=r"20 of \d+ bytes arrived"):
+        append(out, [a_line(1, "auc", 0.8)])
+    monkeypatch.undo()
+    assert [line.fold for line in opened(out)] == [0]
+
+
 def test_a_line_that_joins_two_broken_writes_is_dropped(out):
     opened(out)
     with out.open("a") as file:

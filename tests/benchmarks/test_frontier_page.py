@@ -11,6 +11,7 @@ pytest.importorskip("tqdm", reason="the benchmarks need the extra bench")
 pytest.importorskip("scipy", reason="the benchmarks need the extra bench")
 
 from benchmarks.frontier.cells import KL_WEIGHTS, made_split
+from benchmarks.frontier.heavy import heavy_section, measured_heavy, share
 from benchmarks.frontier.page import FORMS, comparison, distinct_peers
 from benchmarks.frontier.steps import KL_WEIGHTS as STEP_WEIGHTS
 from benchmarks.frontier.steps import ROUNDS, RULES, measured_steps, steps_section
@@ -66,3 +67,14 @@ def test_the_section_on_the_step_has_every_rule_and_weight(tmp_path):
     one = found[(found.kl_weight == 10) & (found.rule == "1 + a (the paper's)")].sort_values("rounds").iloc[-1]
     assert f"{one.accuracy:.3f} {one.SP:.3f}" in "\n".join(rows)
     assert steps_section(tmp_path / "none.csv") == []
+
+
+def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
+    found = measured_heavy("made", made_split("made", 0), [50.0, 500.0], [5, 10])
+    found.to_csv(tmp_path / "heavy.csv", index=False)
+    rows = [line for line in heavy_section(tmp_path / "heavy.csv") if line.startswith(("| 50 |", "| 500 |"))]
+    assert [row.split(" | ")[1] for row in rows] == ["0.39", "0.04"]
+    assert share(9.0) == 1
+    one = found[(found.kl_weight == 500) & (found.hessian == "steady") & (found["rounds"] == 10)].iloc[0]
+    assert rows[1].endswith(f"| {one.accuracy:.3f} {one.SP:.3f} |")
+    assert heavy_section(tmp_path / "none.csv") == []

@@ -36,7 +36,7 @@ def few_labels(out):
 
 
 def accuracy_and_fairness(out):
-    frontier_page.write_page(frontier.RESULTS, frontier.STEPS, out)
+    frontier_page.write_page(frontier.RESULTS, frontier.STEPS, frontier.HEAVY, out)
 
 
 PAGES = {

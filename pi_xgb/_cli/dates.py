@@ -1,0 +1,113 @@
+"""Columns of dates: how they are known, why they are refused, and the numbers that are in them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._rows.words import EMPTY
+
+PARTS = ("year", "month", "day", "weekday", "hour")
+"""A part of ``seen`` is the feature ``seen.year``. Monday is 0; there is an hour where some row has a time."""
+_SAMPLE = 1000
+_TIME = r"([T ](?P<hour>\d{1,2}):\d{2}(.*?(?P<half>[AaPp])[Mm]|.*))?\s*"
+_YEAR_FIRST = re.compile(r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})" + _TIME)
+_DAY_FIRST = re.compile(r"\s*(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME)
+_EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
+"""With other signs than points nobody can tell the day from the month."""
+
+
+def refuse_dates(frame: pd.DataFrame, file: str) -> None:
+    """A date would be a category of its own, which says nothing of a later one."""
+    for name in frame:
+        if not _has_dates(frame[name]):
+            continue
+        raise ValueError(
+            f"the column {name!r} of {file} has dates, such as {_texts(frame[name]).dropna().iloc[0]}, of which each "
+            "would be a category of its own: take year, month, day, weekday and hour out of them with --dates parts, "
+            "give what matters as a number yourself (days since something), leave the column out with --drop "
+            f"{name}, or take dates for categories with --dates categories"
+        )
+
+
+def taken_apart(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Training columns, with the parts of dates in the place of those that have some."""
+    taken = []
+    for name in frame:
+        if not _has_dates(frame[name]):
+            taken.append(frame[[name]])
+            continue
+        parts = _parts(frame[name], str(name), file)
+        hour = f"{name}.{PARTS[-1]}"
+        taken.append(parts if (parts[hour] > 0).any() else parts.drop(columns=hour))
+        twice = [part for part in taken[-1] if part in frame]
+        if twice:
+            raise ValueError(f"{file} has a column {twice[0]!r}, as the dates in {name!r} would give: drop it")
+    return pd.concat(taken, axis=1) if taken else frame
+
+
+def with_parts(frame: pd.DataFrame, wanted: Iterable[Any], file: str) -> pd.DataFrame:
+    """The columns that are wanted of later rows, parts of dates among them."""
+    wanted, there = list(wanted), set(map(str, frame))
+    whole = {name: whole_of(name, there) for name in wanted}
+    dates = dict.fromkeys(column for name, column in whole.items() if name != column)
+    return pd.concat([frame, *(_parts(frame[name], name, file) for name in dates)], axis=1)[wanted]
+
+
+def whole_of(feature: str, there: Collection[str]) -> str:
+    """The column of a file that a feature is made of: itself, or that of dates of which it is a part."""
+    whole, _, part = feature.rpartition(".")
+    return whole if feature not in there and part in PARTS and whole in there else feature
+
+
+def _has_dates(column: pd.Series[Any]) -> bool:
+    """Whether all that is there is dates, as ISO 8601 and as most programs write them."""
+    kinds = ("string", "date", "datetime", "datetime64")
+    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.infer_dtype(column, skipna=True) not in kinds:
+        return False
+    found = _texts(column).dropna().head(_SAMPLE)
+    return len(found) > 0 and all(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text) for text in found)
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """What is there, as text."""
+    texts = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+    return texts.mask(texts.isin(EMPTY))
+
+
+def _parts(column: pd.Series[Any], name: str, file: str) -> pd.DataFrame:
+    """A column for each part, NaN where no date is."""
+    texts = _texts(column)
+    read = {text: _read(text) for text in texts.dropna().unique()}
+    for text, parts in read.items():
+        if parts is None:
+            raise ValueError(f"the column {name!r} of {file} has {text!r} among dates, {_why_not(text)}")
+    none = (np.nan,) * len(PARTS)
+    values = [read.get(text, none) for text in texts]
+    return pd.DataFrame(values, column.index, [f"{name}.{part}" for part in PARTS], dtype=np.float64)
+
+
+def _read(text: str) -> tuple[int, ...] | None:
+    """The parts of a date, None where there is no such day."""
+    found = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
+    try:
+        day = datetime.date(*(int(found[part]) for part in PARTS[:3])) if found else None
+    except ValueError:
+        day = None
+    if found is None or day is None:
+        return None
+    hour = int(found["hour"] or 0)
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] in "Pp")
+    return day.year, day.month, day.day, day.weekday(), hour
+
+
+def _why_not(text: str) -> str:
+    if _EITHER.fullmatch(text) and not _DAY_FIRST.fullmatch(text):
+        return "where nobody can tell the day from the month: write the year first, as in 2024-12-31"
+    return "which is no date: mend it, or leave it empty"

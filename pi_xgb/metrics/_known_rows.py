@@ -1,0 +1,70 @@
+"""On how many rows each rate of a group is known: so many rows of equal weight, drawn one by one, tell as much."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from .._rows.groups import Groups
+from .._rows.vectors import Bools, Floats
+from ._rates import RATES, Decisions, Values, share
+
+
+def known_rows(labels: Bools, scores: Floats, selected: Bools, weights: Values | None, groups: Groups) -> Values:
+    """For each group and each of ``MEASURES``, ``(k, len(MEASURES))``; NaN where the rate does not exist."""
+    # Of weights only their proportions count, and squares of large ones overflow.
+    weight = np.ones(labels.size) if weights is None else weights / weights.max()
+    cells = Decisions(labels, selected, weight, groups).cells()
+    squares = Decisions(labels, selected, np.square(weight), groups).cells()
+    columns = []
+    for rate in RATES.values():
+        whole, square = (part[:, rate.denominator].sum(axis=1) for part in (cells, squares))
+        own, value = squares[:, rate.numerator].sum(axis=1), rate.of(cells)
+        error = share(own * (1 - value) ** 2 + (square - own) * value**2, whole**2)
+        columns.append(_fewer(value, error, share(whole**2, square)))
+    return np.stack([*columns, _rows_of_auc(labels, scores, weight, groups)], axis=1)
+
+
+def _fewer(value: Values, error: Values, rows: Values) -> Values:
+    """Rows by the squared error that was seen, but no more than ``rows``, which do not depend on what was seen."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.fmin(rows, value * (1 - value) / error)
+
+
+def _rows_of_auc(labels: Bools, scores: Floats, weight: Values, groups: Groups) -> Values:
+    """Of the area under the ROC curve, which pairs of rows make."""
+    counts = weight > 0
+    order = np.lexsort((scores, groups.codes))
+    order = order[counts[order]]
+    ends = np.searchsorted(groups.codes[order], np.arange(groups.count + 1))
+    found = np.full(groups.count, np.nan)
+    for code, (first, last) in enumerate(pairwise(ends)):
+        rows = order[first:last]
+        sides = [(scores[part], weight[part]) for part in (rows[labels[rows]], rows[~labels[rows]])]
+        if all(len(side) for side, _ in sides):
+            found[code] = _rows_of_pairs(*sides[0], *sides[1])
+    return found
+
+
+def _rows_of_pairs(positive: Floats, positive_weight: Values, negative: Floats, negative_weight: Values) -> float:
+    """By DeLong's variance, but no more than by that of Hanley and McNeil, which no sample makes 0; scores rise."""
+    above = _shares_below(positive, negative, negative_weight)
+    beneath = 1 - _shares_below(negative, positive, positive_weight)
+    area = float(np.average(above, weights=positive_weight))
+    error, rows = 0.0, []
+    for places, weight in ((above, positive_weight), (beneath, negative_weight)):
+        equal = float(weight.sum() ** 2 / np.square(weight).sum())
+        spread = float((np.square(weight * (places - area))).sum() / weight.sum() ** 2)
+        error += spread * (equal / (equal - 1) if equal > 1 else 1)
+        rows.append(equal)
+    pairs, half = rows[0] * rows[1], sum(rows) / 2 - 1
+    most = pairs / (1 + half * ((1 - area) / (2 - area) + area / (1 + area)))
+    return float(_fewer(*(np.array([one]) for one in (area, error, most)))[0])
+
+
+def _shares_below(scores: Floats, others: Floats, weight: Values) -> Values:
+    """For each score the weight of the others below it, of ties one half, as a share; ``others`` rise."""
+    so_far = np.append(0.0, np.cumsum(weight))
+    places = (np.searchsorted(others, scores, side=side) for side in ("left", "right"))
+    return np.asarray(sum(so_far[place] for place in places) / (2 * so_far[-1]))
