@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused, one_thread, refused, trained, works
 
+import pi_xgb
 from pi_xgb.__main__ import main
 from pi_xgb._cli.demo import ALL_LABELS, FEW_LABELS, PLAIN, play, run_demo
 from pi_xgb.selection import select
@@ -121,9 +123,15 @@ def test_the_second_act_shows_what_unlabelled_rows_are_worth():
 
 def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    folds = Counter()
+    monkeypatch.setattr(
+        "pi_xgb._cli.demo.train", lambda *of, **told: folds.update([told.get("crossfit")]) or pi_xgb.train(*of, **told)
+    )
     assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 0
     told = capsys.readouterr()
     assert "demo.html: written" in told.err
+    # What is cross-fitted is so with five folds.
+    assert set(folds) == {None, 5}
     page = (tmp_path / "demo.html").read_text(encoding="utf-8")
     # Both acts with a picture each, and the numbers that were printed.
     assert page.count("<svg") == page.count("<h2") == 2

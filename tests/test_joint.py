@@ -600,3 +600,20 @@ def test_a_constraint_teaches_beside_the_privileged_booster():
     alone = xgb.train(params, dtrain, 6, obj=JointObjective(privileged, 0.7, params))
     # And the constraint counts.
     assert by_objective.get_dump() != alone.get_dump()
+
+
+def test_a_further_teacher_is_told_when_a_training_begins():
+    starts = []
+
+    class Starting(pi_xgb.Teacher):
+        def start(self, training):
+            starts.append(training.kl_weight)
+
+        def q(self, mean, label, weight):
+            return mean
+
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(Starting(), 3.0)])
+    for _ in range(2):
+        pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
+    assert starts == [3.0, 3.0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +18,7 @@ import pi_xgb
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.five_models import NF, ROWS
 from pi_xgb._selection.scores import Score
+from pi_xgb._selection.search import in_threads
 from pi_xgb.constraints import GroupParity, MetricFairness
 
 N = 90
@@ -134,6 +138,17 @@ def test_as_many_folds_as_rows():
         pi_xgb.select(params, dtrain, 2, nfold=few + 1, **told)
 
 
+def test_an_objective_of_ones_own_without_a_teacher_is_that_of_xgboost():
+    def halved(margin, matrix):
+        return (margin - matrix.get_label()) / 2, np.ones_like(margin)
+
+    params, (dtrain, privileged) = {"max_depth": 2, "nthread": 1}, matrices()
+    theirs = xgb.cv(params, dtrain, 3, obj=halved)
+    for nobody in ({}, {"privileged": privileged, "kl_weight": 0.0}):
+        pd.testing.assert_frame_equal(pi_xgb.cv(params, dtrain, 3, obj=halved, **nobody), theirs)
+    assert (pi_xgb.cv(params, dtrain, 3) != theirs).any(axis=None)
+
+
 @pytest.mark.parametrize("show_stdv", [True, False])
 def test_cv_shows_deviations_or_not(show_stdv, capsys):
     dtrain, privileged = matrices()
@@ -170,6 +185,21 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
         engines.clear()
         pi_xgb.select(PARAMS, dtrain, 3, privileged=privileged, method=method, kl_weight=1.0, nfold=3, repeats=1)
         assert engines == {("auto", False), (engine, True)}
+
+
+def test_work_goes_side_by_side_until_something_fails():
+    both, begun = threading.Barrier(2, timeout=60), []
+    assert set(in_threads(lambda item: both.wait(), range(2), 2)) == {0, 1}
+    assert in_threads(lambda item: threading.current_thread(), [0], 1) == [threading.current_thread()]
+
+    def fails(item):
+        begun.append(item)
+        time.sleep(0.02)
+        raise ValueError("the first error ends it all")
+
+    with pytest.raises(ValueError, match="the first error"):
+        in_threads(fails, range(200), 2)
+    assert len(begun) < 200
 
 
 def test_probabilities_are_labels_of_a_selection_too():

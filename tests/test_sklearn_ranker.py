@@ -82,6 +82,12 @@ def test_it_trains_what_train_trains(crossfit):
     np.testing.assert_array_equal(copied.predict(x), model.predict(x))
 
 
+def test_the_last_query_may_have_one_row():
+    x, z, y = rows()
+    told = {"qid": np.append(QID[:-1], 30), "privileged": z, "sample_weight": np.ones(31)}
+    assert np.isfinite(PrivilegedXGBRanker(**SMALL).fit(x, y, **told).predict(x)).all()
+
+
 def test_qid_may_be_a_column_which_no_model_sees():
     x, z, y = rows()
     told = {"kl_weight": 3.0, "crossfit": 4, "teacher": "all"}

@@ -10,6 +10,8 @@ import xgboost as xgb
 from xgboost.callback import LearningRateScheduler
 
 import pi_xgb
+from pi_xgb._core.native import obstacle_to_native
+from pi_xgb._core.spec import Spec
 from pi_xgb.constraints import GroupParity
 
 ROUNDS = 8
@@ -250,3 +252,11 @@ def test_hessian_is_one_of_three_words():
     for constraint in (lambda: GroupParity([0, 1, 0, 1], hessian="half"), lambda: GroupParity([0, 1, 0, 1], hessian=1)):
         with pytest.raises(ValueError, match="hessian must be one of 'follow', 'paper', 'steady'"):
             constraint()
+
+
+def test_only_counts_have_the_step_in_their_hessian_too():
+    for objective in ("binary:logistic", "reg:gamma", "reg:squarederror"):
+        assert obstacle_to_native(Spec.read({"objective": objective}), follows_student=True, moves_freely=True) is None
+    poisson = Spec.read({"objective": "count:poisson"})
+    assert "max_delta_step" in obstacle_to_native(poisson, follows_student=True, moves_freely=True)
+    assert obstacle_to_native(poisson, follows_student=True) is None

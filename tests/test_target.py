@@ -102,3 +102,12 @@ def test_labels_of_other_rows_are_in_the_range_of_the_training():
     with pytest.raises(ValueError, match="row 1 of y is inf"):
         encode_labels([1.0, np.inf], None, "reg:squarederror")
     assert encode_labels([True, False], None, "binary:logistic").tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "got"), [((3, 2), "got 2"), ((2, 3, 1), r"got shape \(2, 3, 1\)"), ((2, 1, 3), "got shape")]
+)
+def test_labels_are_one_column(shape, got):
+    with pytest.raises(ValueError, match=f"y must be one column, {got}"):
+        read_target(np.arange(6.0).reshape(shape))
+    assert read_target([[0.5], [1.0], [2.0]]).values.tolist() == [0.5, 1.0, 2.0]

@@ -59,7 +59,8 @@ def page(told: pd.DataFrame) -> str:
         "",
         "Of the mutants that are mistakes, how many the tests noticed before, with standard error and 95 % interval",
         "(Wilson); then how many they notice now that holes are closed, which flatters a draw that showed the holes. A",
-        "draw with a higher number was made after the holes of those before it were closed.",
+        "draw with a higher number was made after the holes of those before it were closed: only such a one says what",
+        "the tests are worth by then (`--seed 1 --draw 2`).",
         "",
         *table(
             ["draw", "mutants", "killed", "no mistakes", "closed since", "left", "score, %", "95 %", "now, %"],
