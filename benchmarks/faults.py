@@ -164,6 +164,8 @@ class Fault:
 
 def _inside(name: str, folder: str, fault: Fault) -> None:
     """The program's own process."""
+    if not os.path.isdir(folder):
+        sys.exit(2)
     os.chdir(folder)
     said = os.open(os.devnull if fault.room is not None else SAID, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
@@ -254,11 +256,12 @@ def befall(name: str, faults: list[Fault]) -> str:
             code, _, said = run(name, folder, fault)
             if code != 0 and fault.after == float("inf") and not fault.at_change:
                 _check_words(name, code, said)
-            if not folder.exists():
+            was_lost = not folder.exists()
+            if was_lost:
                 shutil.move(f"{folder}.away", folder)
             came += code != 0
             _check_whole(name, folder, expected)
-            if code == 0:
+            if code == 0 and not was_lost:  # what came back may be older than the end of the work
                 break
         else:
             _begin_again(name, folder)
