@@ -617,3 +617,14 @@ def test_a_further_teacher_is_told_when_a_training_begins():
     for _ in range(2):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
     assert starts == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_teacher_goes_on_with_its_student_from_the_first_rounds_on(rounds):
+    case = problem("binary:logistic")
+    told = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
+    first = pi_xgb.train(case.params(), case.dtrain(), rounds, **told)
+    other = xgb.train(case.params(max_depth=1, base_score=0.3), case.dtrain(), rounds)
+    with pytest.raises(ValueError, match="grew with another student"):
+        pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=other, **told)
+    pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=first, **told)
