@@ -18,7 +18,7 @@ from .._version import __version__
 from .._warnings import warn_user
 from .._xgb.borrowed import train_in_place_of
 from .._xgb.categories import kept_in_pieces
-from .._xgb.collective import all_or_none, on_any_worker, on_every_worker
+from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
@@ -393,9 +393,11 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
         return
     methods = {teaching.teacher.recorded_method for teaching in teachings}
     epsilon, delta = _spent(booster, teachings)
+    # Of a teacher that counts on other workers alone they know the weight.
+    weights = np.array([float(np.any(teaching.weight > 0)) * teaching.kl_weight for teaching in teachings])
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
-        pi_xgb_kl_weight=",".join(str(teaching.kl_weight) for teaching in teachings),
+        pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
         pi_xgb_epsilon=epsilon,
