@@ -396,6 +396,13 @@ def test_faults_have_a_clear_message(client):
             model.fit(spread(x), spread(y), **keywords)
 
 
+def test_a_misspelt_parameter_does_not_go_to_xgboost():
+    with pytest.raises(
+        TypeError, match=r"DaskPrivilegedXGBRegressor has no parameter 'crosfit'.*did you mean 'crossfit'"
+    ):
+        pid.DaskPrivilegedXGBRegressor(crosfit=5)
+
+
 def test_dask_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost.dask", None)
     monkeypatch.delitem(sys.modules, "pi_xgb.dask")

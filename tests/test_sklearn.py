@@ -1235,3 +1235,17 @@ def test_the_teacher_of_a_choice():
     }
     assert found[1e6].teacher_ is None
     assert len(found[0.0].teacher_.boosters) == 3
+
+
+@pytest.mark.parametrize("name", ["Classifier", "Regressor", "Ranker", "ClassifierCV", "RegressorCV"])
+def test_a_misspelt_parameter_does_not_go_to_xgboost(name):
+    made = getattr(pi_xgb.sklearn, f"PrivilegedXGB{name}")
+    for wrong, meant in (
+        ("kl_weigth", "kl_weight"),
+        ("crosfit", "crossfit"),
+        ("privileged_feature", "privileged_features"),
+    ):
+        with pytest.raises(TypeError, match=f"no parameter '{wrong}', and neither has XGBoost: did you mean '{meant}'"):
+            made(**{wrong: 2})
+    # XGBoost's own, and those that only it may know one day, are left to it.
+    assert made(monotone_constraints="(1)", tree_method="hist", unheard_of=3).get_params()["unheard_of"] == 3

@@ -10,7 +10,7 @@ import pandas as pd
 import xgboost as xgb
 
 import pi_xgb
-from benchmarks.frontier.cells import PLAIN, Part, Split, matrix, measures
+from benchmarks.frontier.cells import PLAIN, Part, Split, judged, matrix
 from benchmarks.text import joined, table
 from pi_xgb.constraints import GroupParity
 
@@ -34,20 +34,14 @@ def measured_heavy(
     some = np.random.default_rng(0).permutation(len(split.train.y))[:ROWS]
     train = Part(*(values[some] for values in split.train))
     dtrain, dtest = matrix(train, split.types), matrix(split.test, split.types)
-    lines = []
-
-    def judge(booster: xgb.Booster, hessian: str, a: float, number: int) -> None:
-        scores = booster.predict(dtest, iteration_range=(0, number))
-        found = measures(split.test.y, scores, split.test.group, randomised=False)
-        lines.append({"dataset": name, "hessian": hessian, "kl_weight": a, "rounds": number} | found)
-
-    judge(xgb.train(PLAIN, dtrain, 100), "plain", 0.0, 100)
+    plain = xgb.train(PLAIN, dtrain, 100)
+    lines = [judged(plain, dtest, split.test, 100, dataset=name, hessian="plain", kl_weight=0.0)]
     for a in weights:
         for hessian in HESSIANS:
             teacher = GroupParity(train.group, hessian=hessian)
             booster = pi_xgb.train(PLAIN, dtrain, max(rounds), teacher=teacher, kl_weight=a)
-            for number in rounds:
-                judge(booster, hessian, a, number)
+            named = {"dataset": name, "hessian": hessian, "kl_weight": a}
+            lines += [judged(booster, dtest, split.test, number, **named) for number in rounds]
     return pd.DataFrame(lines)
 
 

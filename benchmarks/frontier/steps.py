@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 
-from benchmarks.frontier.cells import PLAIN, Split, matrix, measures
+from benchmarks.frontier.cells import PLAIN, Split, judged, matrix
 from benchmarks.text import table
 from pi_xgb.constraints import GroupParity
 
@@ -37,19 +37,13 @@ rounds pay at this eta, with any of these rules that is stable; see the next sec
 def measured_steps(name: str, split: Split) -> pd.DataFrame:
     """Every rule at every weight, after each number of rounds."""
     dtrain, dtest = matrix(split.train, split.types), matrix(split.test, split.types)
-    lines = []
-
-    def judge(booster: xgb.Booster, rule: str, a: float, rounds: int) -> None:
-        scores = booster.predict(dtest, iteration_range=(0, rounds))
-        found = measures(split.test.y, scores, split.test.group, randomised=False)
-        lines.append({"dataset": name, "rule": rule, "kl_weight": a, "rounds": rounds} | found)
-
-    judge(xgb.train(PLAIN, dtrain, 100), "plain", 0.0, 100)
+    plain = xgb.train(PLAIN, dtrain, 100)
+    lines = [judged(plain, dtest, split.test, 100, dataset=name, rule="plain", kl_weight=0.0)]
     for a in KL_WEIGHTS:
         for rule, counted in RULES.items():
             booster = trained(split, dtrain, a, counted(a, PLAIN["eta"]))
-            for rounds in ROUNDS:
-                judge(booster, rule, a, rounds)
+            named = {"dataset": name, "rule": rule, "kl_weight": a}
+            lines += [judged(booster, dtest, split.test, rounds, **named) for rounds in ROUNDS]
     return pd.DataFrame(lines)
 
 

@@ -127,44 +127,32 @@ def cv(
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
-    guidance = Guidance(
-        privileged,
-        method,
-        weight,
-        teacher,
-        crossfit,
-        teacher_params,
-        None,
-        allow_overlap,
-        labelled,
-        teacher_weight,
-        crossfit_groups,
-    )
+    how = {"teacher": teacher, "crossfit": crossfit, "teacher_params": teacher_params, "allow_overlap": allow_overlap}
+    of_rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    guidance = Guidance(privileged, method, weight, **how, **of_rows)
     guidance.check_keywords()
     check_obj(obj, guidance)
     if several:
         _check_one_to_weigh(guidance)
     elif resume is not None:
         raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
+    dealing: dict[str, Any] = {"nfold": nfold, "stratified": stratified, "shuffle": shuffle, "seed": seed}
+    stopping = {"metrics": metrics, "maximize": maximize, "early_stopping_rounds": early_stopping_rounds}
+    functions = {"fpreproc": fpreproc, "custom_metric": custom_metric}
 
     def run(chosen: Any, where: Any, listeners: Any, its_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
         return its_cv(
             chosen,
             dtrain,
             num_boost_round,
-            nfold=nfold,
-            stratified=stratified,
             folds=where,
-            metrics=metrics,
-            maximize=maximize,
-            early_stopping_rounds=early_stopping_rounds,
             as_pandas=as_pandas,
             verbose_eval=False if several else verbose_eval,
             show_stdv=show_stdv,
-            seed=seed,
             callbacks=listeners,
-            shuffle=shuffle,
-            **{"fpreproc": fpreproc, "custom_metric": custom_metric, **further},
+            **dealing,
+            **stopping,
+            **{**functions, **further},
         )
 
     with exclusive(dtrain, *guidance.matrices):
@@ -176,11 +164,11 @@ def cv(
         users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
-        deal = functools.partial(row_folds, nfold=nfold, stratified=stratified, folds=folds, shuffle=shuffle, seed=seed)
+        deal = functools.partial(row_folds, folds=folds, **dealing)
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
-        options = (nfold, stratified, metrics, maximize, early_stopping_rounds, seed, shuffle, custom_metric, fpreproc)
+        options = {**dealing, **stopping, **functions}
         teachers = [rows.guidance.weighing(1.0), *rows.guidance.matrices]
-        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options, rows.dealt, teachers)
+        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options.values(), rows.dealt, teachers)
         if not all(str(weight) in kept for weight in grid):
             rows = rows.with_teachers(max(grid))
 

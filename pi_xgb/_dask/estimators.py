@@ -22,7 +22,7 @@ from .._rows.checks import check_choice
 from .._warnings import warn_user
 from .._xgb.borrowed import borrowed
 from .._xgb.keywords import EstimatorKeywords
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, refuse_misspelt
 from .cluster import train_async
 from .rows import check_as_many_parts
 
@@ -75,6 +75,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         coll_cfg: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
+        refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         self.method = method
         self.kl_weight = kl_weight
         self.crossfit = crossfit
