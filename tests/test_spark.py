@@ -428,6 +428,11 @@ def test_what_a_partition_needs():
     assert worker._problem(many, None).endswith("one has 2 labelled rows")
 
 
+def test_a_misspelt_parameter_does_not_go_to_xgboost():
+    with pytest.raises(TypeError, match=r"no parameter 'privileged_col', and .*did you mean 'privileged_cols'"):
+        pis.PrivilegedSparkXGBRegressor(privileged_col=["z0"])
+
+
 SETTINGS_AT_FAULT = {
     "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),

@@ -21,6 +21,7 @@ from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import ENGINES, Engine, takes_copies
 from .._rows.checks import check_choice
 from .._xgb.keywords import SparkKeywords
+from .._xgb.signature import refuse_misspelt
 from .checks import (
     Columns,
     check_columns,
@@ -85,6 +86,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         crossfit_groups_col: str | None = None,
         **kwargs: Unpack[SparkKeywords],
     ) -> None:
+        refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         super().__init__(**kwargs)
         self._setDefault(privileged_cols=None, teacher_params=None, teacher_weight_col=None, crossfit_groups_col=None)
         self.setParams(
