@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,9 +28,8 @@ def cluster_client() -> Iterator[Any]:
 
 @pytest.fixture
 def client(cluster_client: Any) -> Any:
-    """The client of the cluster once both workers are there: one that XGBoost ended comes back a moment later."""
-    deadline = time.monotonic() + 60
-    while len(cluster_client.scheduler_info(n_workers=-1)["workers"]) < 2:
-        assert time.monotonic() < deadline, "a worker of the cluster did not come back"
-        time.sleep(0.1)
+    """The client of the cluster once both workers are there."""
+    from helpers_dask import both_workers
+
+    both_workers(cluster_client)
     return cluster_client

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_dask import CHUNKS, spread
+from helpers_dask import CHUNKS, both_workers, spread
 from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
@@ -29,7 +29,7 @@ def lying(client, array, homes, chunks=CHUNKS):
     """A collection whose partitions lie on workers of our choice."""
     from dask import delayed
 
-    workers = sorted(client.scheduler_info()["workers"])
+    workers = both_workers(client)
     blocks, start = [], 0
     for size, home in zip(chunks, homes, strict=True):
         block = array[start : start + size]
@@ -91,7 +91,7 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     dtrain = pid.DaskDMatrix(client, lying(client, x, homes), lying(client, y, homes))
     privileged = pid.DaskDMatrix(client, lying(client, z, away), lying(client, y, away))
     valid = pid.DaskDMatrix(client, lying(client, x, away), lying(client, y, away))
-    workers = sorted(client.scheduler_info()["workers"])
+    workers = both_workers(client)
     assert {workers.index(worker) for worker in dtrain.worker_map} == set(homes)
     assert {workers.index(worker) for worker in privileged.worker_map} == set(away)
     result = pid.train(
@@ -430,7 +430,7 @@ def test_a_lost_worker_ends_the_training(client):
     homes = (0, 1, 0, 1)
     dtrain = pid.DaskDMatrix(client, lying(client, x, homes), lying(client, y, homes))
     privileged = pid.DaskDMatrix(client, lying(client, z, homes), lying(client, y, homes))
-    victim = sorted(client.scheduler_info()["workers"])[1]
+    victim = both_workers(client)[1]
     coll_cfg = xgb.collective.Config(timeout=20)
     # The training ends with an error that names what happened; it does not wait for ever.
     with pytest.raises(ConnectionError, match="lost during the training"):

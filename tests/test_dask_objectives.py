@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_dask import both_workers
 from sklearn.base import clone
 
 import pi_xgb
@@ -43,10 +44,9 @@ def fields_of(objective: str) -> dict[str, np.ndarray]:
 
 def on_both(client: Any, halves: list[np.ndarray]) -> Any:
     """A part for each worker, so that the same rows meet in every training."""
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     placed = [
         client.persist(da.from_array(part, chunks=part.shape), workers=[worker], allow_other_workers=False)
-        for part, worker in zip(halves, workers, strict=True)
+        for part, worker in zip(halves, both_workers(client), strict=True)
     ]
     return da.concatenate(placed)
 
@@ -120,6 +120,29 @@ def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any)
     test = xgb.DMatrix(X)
     np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4)
     assert len(np.unique(alone.predict(test))) > 3
+
+
+def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(client: Any) -> None:
+    exposure = 1 + np.arange(N) % 5
+    told = {"label": AMOUNT * exposure, "base_margin": np.log(exposure).astype(np.float32)}
+    x, z, y, start = (on_both(client, halves(values)) for values in (X, Z, *told.values()))
+    settings = {"objective": "count:poisson", "max_depth": 3, "eval_metric": "poisson-nloglik"}
+    model = pid.DaskPrivilegedXGBRegressor(n_estimators=50, learning_rate=1.0, early_stopping_rounds=2, **settings)
+    model.client = client
+    evals = {"eval_set": [(x, y)], "eval_privileged": [z], "base_margin_eval_set": [start]}
+    model.fit(x, y, privileged=z, base_margin=start, verbose=False, **evals)
+    dtrain, privileged = (xgb.DMatrix(table, **told) for table in (X, Z))
+    alone = pi_xgb.train(
+        {**settings, "learning_rate": 1.0, "nthread": 1},
+        dtrain,
+        50,
+        privileged=privileged,
+        evals=[(dtrain, "valid")],
+        privileged_evals=[(privileged, "valid")],
+        early_stopping_rounds=2,
+        verbose_eval=False,
+    )
+    np.testing.assert_allclose(model.get_booster().predict(dtrain), alone.predict(dtrain), rtol=1e-3)
 
 
 def test_several_targets_are_those_of_one_machine(client: Any) -> None:

@@ -51,7 +51,7 @@ async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
 
 async def parts_of_collection(client: Any, collection: Any, name: str) -> list[Part]:
     """The partitions of a Dask array, Series or DataFrame, computed and left on the cluster."""
-    delayed = np.asarray(collection.to_delayed(), dtype=object)
+    delayed = np.asarray(collection.to_delayed())
     if delayed.ndim > 1 and delayed.shape[1] > 1:
         raise ValueError(
             f"{name} is cut into {delayed.shape[1]} blocks of columns: cut it by rows alone, .rechunk({{1: -1}})"

@@ -1,0 +1,61 @@
+"""Threads in the place of workers, for what they tell each other; trainings need processes (helpers_distributed)."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from xgboost import collective
+
+
+class Threads:
+    """What XGBoost's communicator does, with a table that all threads see in the place of a network."""
+
+    def __init__(self, n_workers):
+        self.n_workers, self.said = n_workers, [None] * n_workers
+        self.barrier, self.own = threading.Barrier(n_workers, timeout=20), threading.local()
+
+    def run(self, rank, task):
+        self.own.rank = rank
+        try:
+            return task(rank)
+        except Exception as error:
+            return error
+
+    def is_distributed(self):
+        return hasattr(self.own, "rank")
+
+    def get_rank(self):
+        return self.own.rank
+
+    def get_world_size(self):
+        return self.n_workers if self.is_distributed() else 1
+
+    def all_said(self, thing):
+        self.said[self.own.rank] = thing
+        self.barrier.wait()
+        said = list(self.said)
+        self.barrier.wait()  # nobody speaks again before all have heard
+        return said
+
+    def allreduce(self, values, op):
+        said = self.all_said(values)
+        assert len({(one.dtype, one.shape) for one in said}) == 1
+        total = said[0].copy()
+        for one in said[1:]:
+            total = total + one if op == collective.Op.SUM else {collective.Op.MAX: max_of}[op](total, one)
+        return total
+
+    def broadcast(self, thing, root):
+        return self.all_said(thing)[root]
+
+
+def max_of(one, other):
+    return (one > other) * one + (one <= other) * other
+
+
+def on_threads(monkeypatch, n_workers, task):
+    """What ``task(rank)`` returns or raises on each of so many workers."""
+    threads = Threads(n_workers)
+    for name in ("is_distributed", "get_rank", "get_world_size", "allreduce", "broadcast"):
+        monkeypatch.setattr(collective, name, getattr(threads, name))
+    with ThreadPoolExecutor(n_workers) as pool:
+        return [told.result() for told in [pool.submit(threads.run, rank, task) for rank in range(n_workers)]]

@@ -1,0 +1,637 @@
+"""The parts of ``pi_xgb.dask`` that need no cluster: who gets which rows, what is asked and said before a training."""
+
+# ruff: noqa: E402 - Dask is an extra
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
+dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
+distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
+
+import pi_xgb.dask as pid
+from pi_xgb._dask import cluster, estimators, queries, ranker
+from pi_xgb._dask.rows import (
+    Part,
+    PerRow,
+    check_lined_up,
+    joined,
+    parts_of_collection,
+    parts_of_matrix,
+    share_out,
+    this_client,
+)
+from pi_xgb._dask.teachers import OnWorkers, made_of, teachers_on_workers
+from pi_xgb.constraints import GroupParity
+
+PARTS = [Part("p0", "b", 3), Part("p1", "a", 0), Part("p2", "a", 2), Part("p3", None, 1), Part("p4", "b", 1)]
+
+
+class Client:
+    """As much of a client as looks at partitions; what it computes is there at once."""
+
+    def __init__(self, workers=("a", "b")):
+        self.workers = workers
+        self.scheduler = self
+
+    async def identity(self):
+        return {"workers": dict.fromkeys(self.workers)}
+
+    async def gather(self, counts):
+        return counts
+
+    def map(self, function, parts, *, pure):
+        assert pure is False  # a count of the past would be told again
+        return [function(part) for part in parts]
+
+    def compute(self, delayed):
+        return [one.compute() for one in delayed]
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+def test_each_partition_is_trained_on_where_it_lies():
+    shares = share_out(PARTS)
+    assert shares.numbers == {"a": [2], "b": [0, 4]}
+    assert shares.workers == ["a", "b"]
+    assert shares.first_row.tolist() == [0, 3, 3, 5, 6]
+    assert shares.of(PARTS, "b") == ["p0", "p4"]
+    assert shares.rows(PARTS, "b").tolist() == [0, 1, 2, 6]
+    assert shares.rows(PARTS, "a").tolist() == [3, 4]
+    with pytest.raises(ValueError, match="no rows on any worker"):
+        share_out([Part("p", "a", 0), Part("q", None, 3)])
+
+
+def visiting(parts, *, everywhere=False):
+    return share_out([Part("x", "a", 1), Part("y", "b", 1)]).visiting(parts, "evals 'v'", everywhere=everywhere)
+
+
+def test_other_rows_stay_or_go_to_who_has_fewest():
+    assert visiting([Part("p", "a", 5), Part("q", "b", 1), Part("r", "c", 3), Part("s", "c", 2)]) == {
+        "a": ["p"],
+        "b": ["q", "r", "s"],
+    }
+    # Counted in rows; partitions without any are nobody's.
+    assert visiting(
+        [Part("p", "c", 2), Part("q", "c", 1), Part("r", "a", 0), Part("s", "c", 1), Part("t", "c", 1)]
+    ) == {
+        "a": ["p", "t"],
+        "b": ["q", "s"],
+    }
+    assert visiting([Part("p", "a", 5), Part("q", "a", 5)]) == {"a": ["p", "q"], "b": []}
+    # Where no worker may be without they are dealt in turn.
+    assert visiting([Part("p", "a", 5), Part("q", "a", 5)], everywhere=True) == {"a": ["p"], "b": ["q"]}
+    assert visiting([Part("p", "b", 5), Part("q", "a", 1)], everywhere=True) == {"a": ["q"], "b": ["p"]}
+    with pytest.raises(ValueError, match="evals 'v' has 1 partitions with rows for 2 workers"):
+        visiting([Part("p", "a", 5), Part("q", "b", 0)], everywhere=True)
+
+
+def test_collections_of_the_same_rows_are_cut_alike():
+    check_lined_up(PARTS, PARTS, "dtrain", "teacher")
+    with pytest.raises(ValueError, match="teacher has 4 partitions, dtrain has 5"):
+        check_lined_up(PARTS, PARTS[:4], "dtrain", "teacher")
+    with pytest.raises(ValueError, match="partition 4 has 2 rows in teacher and 1 in dtrain"):
+        check_lined_up(PARTS, [*PARTS[:4], Part("p", "a", 2)], "dtrain", "teacher")
+
+
+def matrix(futures, order):
+    made = pid.DaskDMatrix.__new__(pid.DaskDMatrix)
+    made.worker_map, made.partition_order = futures, order
+    return made
+
+
+class Future(dict):
+    """The partition of a matrix, and its key."""
+
+    def __init__(self, key, n):
+        super().__init__(data=np.zeros((n, 7)))
+        self.key = key
+
+
+def test_partitions_of_a_matrix_come_in_the_order_of_the_collection():
+    one, two, three = Future("k1", 4), Future("k2", 5), Future("k3", 6)
+    made = matrix({"a": [three, one], "b": [two]}, {"k1": 0, "k2": 1, "k3": 2})
+    found = asyncio.run(parts_of_matrix(Client(), made, "dtrain"))
+    assert [(part.future.key, part.worker, part.rows) for part in found] == [
+        ("k1", "a", 4),
+        ("k2", "b", 5),
+        ("k3", "a", 6),
+    ]
+    with pytest.raises(ConnectionError, match="the workers b that held partitions of dtrain are gone"):
+        asyncio.run(parts_of_matrix(Client(["a", "c"]), made, "dtrain"))
+    with pytest.raises(TypeError, match=r"dtrain must be an xgboost.dask.DaskDMatrix, got DMatrix"):
+        asyncio.run(parts_of_matrix(Client(), xgb.DMatrix(np.zeros((2, 1))), "dtrain"))
+
+
+def test_partitions_of_a_collection_are_cut_by_rows_alone():
+    whole = np.arange(10.0).reshape(5, 2)
+    for collection in (da.from_array(whole, chunks=(3, 2)), dd.from_pandas(pd.DataFrame(whole), npartitions=2)):
+        found = asyncio.run(parts_of_collection(Client(), collection, "q"))
+        assert [part.rows for part in found] == [3, 2]
+        np.testing.assert_array_equal(joined([part.future for part in found]), whole)
+    assert [part.rows for part in asyncio.run(parts_of_collection(Client(), da.zeros(5, chunks=3), "q"))] == [3, 2]
+    with pytest.raises(ValueError, match="q is cut into 2 blocks of columns"):
+        asyncio.run(parts_of_collection(Client(), da.from_array(whole, chunks=(3, 1)), "q"))
+
+
+def test_values_of_all_rows_are_dealt_like_the_rows():
+    values, shares = np.arange(7.0), share_out(PARTS)
+    made = asyncio.run(PerRow.of(Client(), values, PARTS, "labelled"))
+    assert [part.tolist() for part in made.share(shares, PARTS, "b")] == [[0, 1, 2, 6]]
+    column = asyncio.run(PerRow.of(Client(), values[:, None], PARTS, "labelled"))
+    assert column.share(shares, PARTS, "a")[0].tolist() == [[3], [4]]
+    for wrong in (values[:6], 1.0):
+        with pytest.raises(ValueError, match="labelled must have one value for each of the 7 rows of dtrain"):
+            asyncio.run(PerRow.of(Client(), wrong, PARTS, "labelled"))
+    lying = asyncio.run(PerRow.of(Client(), da.from_array(values, chunks=((3, 0, 2, 1, 1),)), PARTS, "labelled"))
+    assert [part.tolist() for part in lying.share(shares, PARTS, "b")] == [[0, 1, 2], [6]]
+    with pytest.raises(ValueError, match="labelled has 1 partitions, dtrain has 5"):
+        asyncio.run(PerRow.of(Client(), da.from_array(values, chunks=7), PARTS, "labelled"))
+    # Frames stay frames, with the rows of all.
+    assert joined([pd.Series([1, 2]), pd.Series([3])]).tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match=r"client must be a distributed.Client or None, got str"):
+        this_client("tcp://here")
+
+
+# --- teachers -----------------------------------------------------------------------------------------------
+
+
+def test_a_worker_is_sent_what_its_teacher_needs():
+    shares, q = share_out(PARTS), np.linspace(0.1, 0.9, 7, dtype=np.float32)
+
+    def on_worker(teacher):
+        ((found, weight),) = asyncio.run(teachers_on_workers(Client(), teacher, PARTS))
+        return made_of(found.share(shares, PARTS, "b")), weight
+
+    cut = da.from_array(q, chunks=((3, 0, 2, 1, 1),))
+    np.testing.assert_array_equal(on_worker(cut)[0], q[[0, 1, 2, 6]])
+    # An array of all rows is cut on the client.
+    np.testing.assert_array_equal(on_worker(q)[0].q(None, None, None), q[[0, 1, 2, 6]])
+    group = np.array(list("fmfmfmf"))
+    parity, weight = on_worker([(pid.by_column(GroupParity, da.from_array(group, chunks=((3, 0, 2, 1, 1),))), 2.0)])
+    assert isinstance(parity, GroupParity)
+    assert weight == 2.0
+    assert asyncio.run(teachers_on_workers(Client(), None, PARTS)) is None
+    with pytest.raises(ValueError, match="7"):
+        on_worker(q[:5])
+    with pytest.raises(TypeError, match=r"by_column needs its .* as a Dask collection here, got ndarray"):
+        on_worker(pid.by_column(GroupParity, group))
+    weighed = asyncio.run(teachers_on_workers(Client(), [(cut, q)], PARTS))[0][1]
+    assert weighed.share(shares, PARTS, "a")[0].tolist() == q[[3, 4]].tolist()
+    assert OnWorkers({}, None).share(shares, PARTS, "b") == (None, {})
+
+
+# --- queries ------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_a_partition_meet_by_their_order():
+    table = pd.DataFrame({"u": [1, 2], "v": [3, 4]}, index=[7, 5])
+    made = queries._side_by_side({"data": ["data.0", "data.1"], "qid": ["qid.0"]}, table, pd.Series([8, 9], name="q"))
+    pd.testing.assert_frame_equal(made, pd.DataFrame({"data.0": [1, 2], "data.1": [3, 4], "qid.0": [8, 9]}))
+    with pytest.raises(ValueError, match="different numbers of rows: 2 in data, 1 in qid"):
+        queries._side_by_side({"data": ["a", "b"], "qid": ["q"]}, table, pd.Series([8]))
+
+
+def test_what_travels_with_queries_is_a_table_cut_alike():
+    qid = dd.from_pandas(pd.Series([1, 1, 2, 2]), npartitions=2)
+    for values, error, words in (
+        (da.zeros(4), TypeError, "weight must be a Dask DataFrame or Series, got Array"),
+        (dd.from_pandas(pd.Series([1.0] * 4), npartitions=1), ValueError, "weight has 1 partitions, qid has 2"),
+    ):
+        with pytest.raises(error, match=words):
+            queries.with_whole_queries({"qid": qid, "weight": values, "label": None}, device=None)
+
+
+def test_queries_rise_where_something_is_told_of_each_row_and_lie_on_one_worker(monkeypatch):
+    rising, falling = ([{"qid": np.array(part)} for part in parts] for parts in ([[1, 1], [2]], [[1, 2], [1]]))
+    asked = []
+    monkeypatch.setattr(queries, "on_several_workers", lambda qid: asked.append(qid.tolist()) or 0)
+    queries.check_queries([{}], may_be_torn=False, told_by_row=True)
+    queries.check_queries(rising, may_be_torn=False, told_by_row=True)
+    queries.check_queries(falling, may_be_torn=False, told_by_row=False)
+    with pytest.raises(ValueError, match="qid does not rise from row to row"):
+        queries.check_queries(falling, may_be_torn=True, told_by_row=True)
+    assert asked == [[1, 1, 2], [1, 2, 1]]
+    monkeypatch.setattr(queries, "on_several_workers", lambda qid: 3)
+    queries.check_queries(rising, may_be_torn=True, told_by_row=True)
+    with pytest.raises(ValueError, match="3 queries have rows on several workers"):
+        queries.check_queries(rising, may_be_torn=False, told_by_row=True)
+
+
+# --- the training -------------------------------------------------------------------------------------------
+
+
+class Described:
+    def _create_fn_args(self, worker):
+        return {"worker": worker, "parts": "its own"}
+
+
+def test_xgboost_is_told_which_matrix_is_which():
+    train, valid = Described(), Described()
+    side = cluster.Side(train, PARTS, [(valid, "v")], [{"a": [], "b": ["e0"]}])
+    shares = share_out(PARTS)
+    told_apart = {"train_id": id(train), "evals_id": [id(valid)], "evals_name": ["v"]}
+    own, other = {"worker": "b", "parts": ["p0", "p4"]}, {"worker": "b", "parts": ["e0"]}
+    assert side.of(shares, "b") == ([own, other], told_apart)
+    assert side.of(shares, "a")[0][1] == {"worker": "a", "parts": None}
+
+
+class Ended:
+    """The future of a task that is over."""
+
+    def __init__(self, answer=None, error=None, status=None):
+        self.answer, self.error = answer, error
+        self.status = status or ("error" if error else "finished")
+
+    async def exception(self):
+        return self.error
+
+    def __await__(self):
+        yield from ()
+        return self.answer
+
+
+def test_of_all_errors_the_first_cause_is_raised(monkeypatch):
+    async def wait(futures):
+        if futures[0].status == "cancelled":
+            raise distributed.CancelledError("gone")
+
+    monkeypatch.setattr(distributed, "wait", wait)
+
+    def outcome(*futures):
+        return asyncio.run(cluster._outcome(list(futures)))
+
+    assert outcome(Ended(), Ended({"booster": 1})) == {"booster": 1}
+    cut_off = Ended(error=xgb.core.XGBoostError("collective: peer closed"))
+    told = Ended(error=RuntimeError("a fault on 1 other worker(s) of this distributed training"))
+    cause = Ended(error=ValueError("the cause"))
+    own = Ended(error=xgb.core.XGBoostError("a label is out of range"))
+    for others, error, words in (
+        ([cut_off, told, cause], ValueError, "the cause"),
+        ([told, own, cut_off], xgb.core.XGBoostError, "out of range"),
+        ([cut_off, told], xgb.core.XGBoostError, "peer closed"),
+        ([cut_off, Ended(status="cancelled")], ConnectionError, "a worker was lost during the training"),
+        ([Ended({"booster": 1}), Ended(status="lost")], ConnectionError, "a worker was lost during the training"),
+    ):
+        with pytest.raises(error, match=words):
+            outcome(*others)
+
+
+def test_keywords_are_checked_and_all_of_them_arrive(monkeypatch):
+    monkeypatch.setattr("pi_xgb._dask.train.this_client", lambda client: client)
+    told = {}
+    monkeypatch.setattr(xgb.dask, "train", lambda *given, **more: told.update(more, given=given) or "xgboost's")
+    client = SimpleNamespace(sync=lambda work, *given, **more: told.update(more, given=given, work=work) or "ours")
+    shared = {
+        "evals": [("d", "e")],
+        "early_stopping_rounds": 3,
+        "xgb_model": "model",
+        "verbose_eval": 2,
+        "callbacks": ["c"],
+        "custom_metric": "m",
+        "coll_cfg": "cfg",
+    }
+    assert pid.train(client, {"eta": 1}, "dtrain", 7, obj="obj", **shared) == "xgboost's"
+    assert told == {**shared, "obj": "obj", "given": (client, {"eta": 1}, "dtrain", 7)}
+    told.clear()
+    assert pid.train(client, {"eta": 1}, "dtrain", teacher=np.array([0.5]), engine="native", **shared) == "ours"
+    assert told.pop("given")[:4] == (client, {"eta": 1}, "dtrain", 10)
+    assert told == {**shared, "engine": "native", "work": cluster.train_async}
+    told.clear()
+    pid.train(client, {"eta": 1}, "dtrain", teacher=np.array([0.5]))
+    assert (told["given"][4].crossfit, told["given"][4].allow_overlap) == (0, False)
+    del told["given"], told["work"]
+    assert told == {**dict.fromkeys(shared), "verbose_eval": True, "engine": "auto"}
+    for wrong in ({"engine": "fast"}, {"obj": "obj"}, {"method": "jpib"}):
+        with pytest.raises((ValueError, TypeError)):
+            pid.train(client, {}, "dtrain", teacher=np.array([0.5]), **wrong)
+
+
+def test_every_worker_is_given_its_load_to_train_on(monkeypatch):
+    asked, submitted, locked = [], [], []
+
+    async def addresses(*given, **more):
+        asked.append((given, more))
+        return "communicator"
+
+    class Lock(contextlib.nullcontext):
+        def __init__(self, *given):
+            super().__init__(locked.append(given))
+
+    async def outcome(futures):
+        return futures
+
+    monkeypatch.setattr(cluster, "_get_rabit_args", addresses)
+    monkeypatch.setattr(cluster, "_get_dask_config", lambda: "config of dask")
+    monkeypatch.setattr(distributed, "MultiLock", Lock)
+    monkeypatch.setattr(cluster, "_outcome", outcome)
+    client = SimpleNamespace(submit=lambda *given, **more: submitted.append((given, more)) or len(submitted))
+    order = cluster.Order({}, 3, None, {}, "how to talk", {}, False)
+    loads = {"a": ("student", None), "b": ("another", None)}
+    assert asyncio.run(cluster._train_together(client, order, loads)) == [1, 2]
+    assert locked == [(["a", "b"], client)]
+    assert asked == [((client, 2), {"dconfig": "config of dask", "coll_cfg": "how to talk"})]
+    # Never an answer of the past, and never waiting for a worker that is gone.
+    how = {"allow_other_workers": True, "pure": False}
+    assert submitted == [
+        ((cluster._work, worker, order, "communicator", *load), {"workers": [worker], **how})
+        for worker, load in loads.items()
+    ]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("newer", [False, True])
+def test_a_worker_trains_on_its_load(monkeypatch, rank, newer):
+    told, talked, made = {}, [], []
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="here"))
+    monkeypatch.setattr(cluster, "get_n_threads", lambda params, worker: 3)
+    monkeypatch.setattr(cluster, "CommunicatorContext", lambda **more: talked.append(more) or contextlib.nullcontext())
+    monkeypatch.setattr(cluster.collective, "get_rank", lambda: rank)
+    monkeypatch.setattr(cluster, "check_queries", lambda parts, **more: told.update(more, parts=parts))
+
+    def matrices(*given, **more):
+        made.append((given, more))
+        return f"matrix {len(made)}", [("v", "name")] if len(made) == 1 else []
+
+    def train(*given, evals_result, **more):
+        told.update(more, given=given, threads=xgb.get_config()["nthread"])
+        evals_result["v"] = 1
+        return "booster"
+
+    monkeypatch.setattr(cluster, "_get_dmatrices", matrices)
+    monkeypatch.setattr(cluster, "train", train)
+    updated = SimpleNamespace(update_worker_args=lambda one: {**one, "updated": True}) if newer else None
+    order = cluster.Order({"n_jobs": 8, "eta": 1}, 5, "model", {"engine": "native"}, updated, {"verbosity": 2}, True)
+    sides = [
+        ([{"parts": name}, "evals"], {"train_id": i, "evals_id": [7], "evals_name": ["name"]})
+        for i, name in enumerate(["rows", "privileged"])
+    ]
+    per_row = {"labelled": [np.array([True]), np.array([False])]}
+    answer = cluster._work("here", order, {"port": 1}, *sides, None, per_row)
+    # One worker answers for all.
+    assert answer == ({"booster": "booster", "history": {"v": 1}} if rank == 0 else None)
+    assert talked == [{"port": 1, "updated": True} if newer else {"port": 1}]
+    told_apart = {"evals_id": [7], "evals_name": ["name"], "n_threads": 3}
+    assert made == [
+        (({"parts": "rows"}, 0, "evals"), {**told_apart, "model": "model"}),
+        (({"parts": "privileged"}, 1, "evals"), {**told_apart, "model": None}),
+    ]
+    assert told.pop("labelled").tolist() == [True, False]
+    assert told == {
+        "parts": "rows",
+        "may_be_torn": True,
+        "told_by_row": True,
+        "given": ({"eta": 1, "nthread": 3}, "matrix 1", 5),
+        "threads": 3,
+        "evals": [("v", "name")],
+        "xgb_model": "model",
+        "privileged": "matrix 2",
+        "privileged_evals": None,
+        "engine": "native",
+    }
+    # A teacher alone, with a weight for each row, or in a list of one without.
+    q = [np.array([0.1]), np.array([0.9])]
+    for weight in ([np.array([1.0]), np.array([2.0])], 3.0, None):
+        made.clear()
+        cluster._work("here", order, {}, sides[0], None, [((None, {"q": q}), weight)], {})
+        assert told["told_by_row"]
+        ((found, counts),) = [(told["teacher"], None)] if weight is None else told["teacher"]
+        assert found.tolist() == [0.1, 0.9]
+        assert np.array_equal(counts, np.concatenate(weight)) if isinstance(weight, list) else counts == weight
+    cluster._work("here", order, {}, sides[0], None, None, {})
+    assert not told["told_by_row"]
+    with pytest.raises(ConnectionError, match="the worker there was lost during the training"):
+        cluster._work("there", order, {}, sides[0], None, None, {})
+
+
+# --- the estimators -----------------------------------------------------------------------------------------
+
+
+class Awaited:
+    """A DaskDMatrix: what it was made of."""
+
+    def __init__(self, *given, **more):
+        self.told = given, more
+
+    def __await__(self):
+        yield from ()
+        return self.told
+
+
+def table(n_parts=2):
+    return da.zeros((4, 2), chunks=(4 // n_parts, 2))
+
+
+@pytest.fixture
+def fitting(monkeypatch):
+    """What XGBoost's own ``fit`` is called with, and what would train in it."""
+    told = {}
+    monkeypatch.setattr(estimators, "borrowed", lambda own, **names: told.update(names, borrowed=own) or own)
+    monkeypatch.setattr(
+        estimators.DaskPrivilegedXGBModel,
+        "_client_sync",
+        lambda self, work, **given: told.update(given, work=work) or self,
+    )
+    return told
+
+
+ARRIVES = {
+    "sample_weight": "weight",
+    "base_margin": "margin",
+    "sample_weight_eval_set": ["its weight"],
+    "base_margin_eval_set": ["its margin"],
+    "verbose": 4,
+    "xgb_model": "model",
+    "feature_weights": "of features",
+}
+
+
+@pytest.mark.parametrize("exposed", [True, False])
+def test_fit_passes_on_what_is_xgboosts(fitting, exposed):
+    model = pid.DaskPrivilegedXGBRegressor(objective="count:poisson" if exposed else "reg:squarederror")
+    y, z, z_valid, valid = da.arange(4, chunks=2), table(), table(), ("X of it", da.arange(4, chunks=2))
+    its = {"privileged": z, "eval_privileged": [z_valid], "teacher_weight": "tw", "crossfit_groups": "groups"}
+    assert model.fit("X", y, eval_set=[valid], **its, **ARRIVES) is model
+    train, work = fitting.pop("_train_async"), fitting.pop("work")
+    assert train.func.__func__ is estimators.DaskPrivilegedXGBModel._train_guided
+    (rows,) = train.args
+    assert fitting.pop("borrowed") is work.func is xgb.dask.DaskXGBRegressor._fit_async
+    assert work.args == (model,)
+    assert fitting == {"X": "X", "y": y, "eval_set": [valid], **ARRIVES}
+    # Where margins are exposures the teacher has them, too.
+    margins = ["margin", "its margin"] if exposed else [None, None]
+    assert rows == estimators.TeacherRows(
+        None,
+        z,
+        {"base_margin": margins[0], "label": y},
+        {"teacher_weight": "tw", "crossfit_groups": "groups", "labelled": None},
+        [(z_valid, {"base_margin": margins[1], "label": valid[1]})],
+    )
+    # Several sets without margins of theirs; and nobody who teaches.
+    model.fit("X", y, privileged=z, eval_set=[valid, valid])
+    assert [its["base_margin"] for _, its in fitting["_train_async"].args[0].evals] == [None, None]
+    fitting.clear()
+    model.set_params(kl_weight=0).fit("X", y)
+    assert fitting.pop("work").func is xgb.dask.DaskXGBRegressor._fit_async
+    assert fitting == {"X": "X", "y": y, "eval_set": None, **dict.fromkeys(ARRIVES), "verbose": True}
+
+
+def guided(monkeypatch, model, rows, **given):
+    told = {}
+
+    async def train(*given, **more):
+        told.update(more, given=given)
+
+    monkeypatch.setattr(estimators, "train_async", train)
+    monkeypatch.setattr(estimators, "DaskDMatrix", Awaited)
+    asyncio.run(model._train_guided(rows, client="client", **given))
+    return told
+
+
+def test_the_teachers_matrices_are_read_as_the_students(monkeypatch):
+    rows = estimators.TeacherRows("teacher", "Z", {"label": "y"}, {}, [("Zv", {"label": "yv"}), (None, {})])
+    evals = [("dv", "valid"), ("dt", "train")]
+    settings = {"missing": -1.0, "enable_categorical": True, "kl_weight": 0.5, "engine": "native"}
+    read = {"missing": -1.0, "enable_categorical": True}
+    shared = dict.fromkeys(estimators._READ, "as it is")
+
+    def told_by(**more):
+        model = pid.DaskPrivilegedXGBRegressor(**{**settings, **more})
+        return guided(monkeypatch, model, rows, evals=evals, global_config="no", obj=None, **shared)
+
+    told = told_by(early_stopping_rounds=2)
+    guidance = told.pop("guidance")
+    assert told == {**shared, "given": ("client",), "evals": evals, "engine": "native", "may_be_torn": False}
+    assert guidance.privileged == (("client", "Z"), {**read, "label": "y"})
+    assert guidance.privileged_evals == [((("client", "Zv"), {**read, "label": "yv"}), "valid")]
+    assert (guidance.teacher, guidance.kl_weight, guidance.method) == ("teacher", 0.5, "kbpib")
+    assert (guidance.crossfit, guidance.allow_overlap, guidance.teacher_params) == (0, False, None)
+    assert pid.DaskPrivilegedXGBRegressor(coll_cfg="how to talk").coll_cfg == "how to talk"
+    # Only a teacher that learns first, and counts, stops.
+    for unread in ({}, *({"early_stopping_rounds": 2, **one} for one in ({"kl_weight": 0}, {"method": "jpib"}))):
+        assert told_by(**unread)["guidance"].privileged_evals is None
+    model = pid.DaskPrivilegedXGBRanker(early_stopping_rounds=2, allow_group_split=True)
+    alone = estimators.TeacherRows("teacher", None, {}, {"labelled": "known"}, [])
+    told = guided(monkeypatch, model, alone, evals=None)
+    assert told["may_be_torn"]
+    assert (told["guidance"].privileged, told["guidance"].labelled) == (None, "known")
+
+
+def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
+    dealt = []
+
+    def whole(its, *, device):
+        dealt.append(its)
+        assert device == "cpu"
+        return {name: None if value is None else ("whole", value) for name, value in its.items()}
+
+    monkeypatch.setattr(ranker, "with_whole_queries", whole)
+    monkeypatch.setattr(estimators, "_told_labels", lambda y: (y, "known"))
+    monkeypatch.setattr(ranker, "checked_eval_privileged", lambda tables, sets: tables)
+    its = {
+        "X": "X",
+        "y": "y",
+        "qid": "qid",
+        "base_margin": "margin",
+        "teacher_weight": "tw",
+        "crossfit_groups": "groups",
+    }
+    valid = {"X": "Xv", "y": "yv", "qid": "qv", "privileged": "zv", "base_margin": "mv"}
+    again = {"X": "X", "y": "y", "qid": "qid", "privileged": None, "base_margin": "margin"}
+    other = {**again, "y": "yv"}
+    rest = {"verbose": 4, "xgb_model": "model", "feature_weights": "of features"}
+    for split in (False, True):
+        model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", allow_group_split=split)
+        dealt.clear()
+        asked = {
+            "eval_set": [("Xv", "yv"), ("X", "y"), ("X", "yv")],
+            "eval_qid": ["qv", "qid", "qid"],
+            "eval_privileged": ["zv", None, None],
+            "base_margin_eval_set": ["mv", "margin", "margin"],
+        }
+        model.fit(**its, privileged="z", **asked, **rest)
+        assert dealt == ([] if split else [{**its, "privileged": "z", "teacher": None}, valid, other])
+
+        def told(value, split=split):
+            return value if split or value is None else ("whole", value)
+
+        (rows,) = fitting.pop("_train_async").args
+        assert fitting.pop("work").func is fitting.pop("borrowed") is xgb.dask.DaskXGBRanker._fit_async
+        assert fitting == {
+            **{name: told(its[name]) for name in ("X", "y", "qid", "base_margin")},
+            "eval_set": [(told(one["X"]), told(one["y"])) for one in (valid, again, other)],
+            "eval_qid": [told("qv"), told("qid"), told("qid")],
+            "base_margin_eval_set": [told("mv"), told("margin"), told("margin")],
+            "sample_weight": None,
+            "sample_weight_eval_set": None,
+            **rest,
+        }
+        assert rows == estimators.TeacherRows(
+            None,
+            told("z"),
+            {"qid": told("qid"), "label": told("y")},
+            {"teacher_weight": told("tw"), "crossfit_groups": told("groups"), "labelled": "known"},
+            [
+                (told("zv"), {"qid": told("qv"), "label": told("yv")}),
+                (None, {"qid": told("qid"), "label": told("y")}),
+                (None, {"qid": told("qid"), "label": told("yv")}),
+            ],
+        )
+    # Without sets, without margins of theirs, and with a teacher that is a word or values.
+    for teacher, kept in (("all", "all"), (("q", "of rows"), ("whole", ("q", "of rows")))):
+        model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu")
+        monkeypatch.setattr(ranker, "checked_eval_privileged", lambda tables, sets: [None] * len(sets or ()))
+        model.fit("X", "y", qid="qid", privileged="z", teacher=teacher)
+        assert fitting["_train_async"].args[0].teacher == kept
+        assert [fitting[name] for name in ("eval_set", "eval_qid", "base_margin_eval_set")] == [None] * 3
+        assert fitting["verbose"] is False
+    # Copies stand for a teacher that learned first; one that counts nothing needs none.
+    for weight, refused in ((0.0, False), (0.5, True)):
+        model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", method="jpib", kl_weight=weight)
+        with pytest.raises(ValueError, match="follows the student") if refused else contextlib.nullcontext():
+            model.fit("X", "y", qid="qid", privileged="z")
+    for absent in ("group", "eval_group", "sample_weight", "sample_weight_eval_set"):
+        with pytest.raises(ValueError, match=f"^{absent}: XGBoost takes neither"):
+            model.fit("X", "y", qid="qid", privileged="z", **{absent: [1]})
+
+
+def test_missing_labels_are_told_by_every_kind_of_collection():
+    gaps = np.array([np.nan, 2, 5, np.nan])
+    for y in (da.from_array(gaps, chunks=2), dd.from_pandas(pd.Series(gaps), npartitions=2)):
+        filled, known = estimators._told_labels(y)
+        assert np.asarray(filled.compute()).tolist() == [2, 2, 5, 2]
+        assert np.asarray(known.compute()).tolist() == [False, True, True, False]
+    for nothing in (da.from_array(gaps * np.nan, chunks=2), dd.from_pandas(pd.Series(gaps * np.nan), npartitions=2)):
+        assert np.asarray(estimators._told_labels(nothing)[0].compute()).tolist() == [0] * 4
+    single = da.from_array(gaps[:, None].astype(np.float32), chunks=(2, 1))
+    filled, known = estimators._told_labels(single)
+    assert filled.dtype == np.float32
+    assert known.compute().ravel().tolist() == [False, True, True, False]
+    # Whole numbers have no gaps, and of several targets none may be missing.
+    for y in (da.arange(4, chunks=2), da.zeros((4, 2), chunks=2), dd.from_pandas(pd.Series([0, 1]), npartitions=1)):
+        assert estimators._told_labels(y) == (y, None)
+
+
+def test_privileged_tables_are_cut_like_the_labels():
+    y, sets = da.arange(4, chunks=2), [("X", da.arange(4, chunks=2)), ("X", da.arange(4, chunks=4))]
+    tables = [table(), dd.from_pandas(pd.DataFrame({"z": range(4)}), npartitions=1)]
+    assert estimators.checked_eval_privileged(tables, sets) == tables
+    assert estimators.checked_eval_privileged(None, sets) == [None, None]
+    for wrong, words in (
+        ([table(1), None], r"eval_privileged\[0\] has 1 partitions, the y of eval_set\[0\] has 2"),
+        ([None, table()], r"eval_privileged\[1\] has 2 partitions, the y of eval_set\[1\] has 1"),
+        ([None], "eval_privileged has 1 tables for the 2 of eval_set"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            estimators.checked_eval_privileged(wrong, sets)
+    for no_collection in (np.zeros((4, 2)), SimpleNamespace(npartitions=2)):
+        with pytest.raises(TypeError, match="privileged must be a Dask array or DataFrame like X"):
+            estimators._check_blocks(no_collection, y, "privileged", "y")
