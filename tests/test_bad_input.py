@@ -423,7 +423,7 @@ CASES = [
         ("train", "train kbpib", "train jpib", "KLObjective", "JointObjective"),
         guided_by(kl_weight=[0.1, 1.0]),
         TypeError,
-        ("kl_weight", "number", r"\[0\.1, 1\.0\]"),
+        ("kl_weight must be one number, got 2 of them", "teacher_weight="),
     ),
     Case("kl_weight empty in cv", ("cv",), guided_by(kl_weight=[]), ValueError, ("kl_weight", "empty", "at least one")),
     Case("kl_weight twice in cv", ("cv",), guided_by(kl_weight=[1, 1.0]), ValueError, ("kl_weight", "twice")),
@@ -766,6 +766,13 @@ CASES = [
         set_to(evals=lambda b: b.privileged),
         TypeError,
         ("evals must be a list of pairs", "DMatrix", "evals=\\[\\(dvalid, 'valid'\\)\\]"),
+    ),
+    Case(
+        "privileged_evals that are no matrix",
+        ("train kbpib",),
+        lambda b: guided_by(privileged_evals=[(b.z, "hidden")], early_stopping_rounds=2)(b),
+        TypeError,
+        ("privileged_evals 'hidden' must be an xgboost.DMatrix, got DataFrame",),
     ),
     Case(
         "privileged_evals without names",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import xgboost as xgb
 from helpers_cli import PARAMS, QUICK, files, one_thread, refused, works  # noqa: F401
 
 import pi_xgb
+from pi_xgb._cli.frontier import drawn
 from pi_xgb.constraints import EqualizedOdds, GroupParity, PrecisionParity
 
 LABEL = ["--label", "y", *QUICK, "--drop", "w,q,ill,colour,flag"]
@@ -46,6 +49,11 @@ def test_a_constraint_beside_privileged_columns(files):  # noqa: F811
     teacher = pi_xgb.fit_teacher(PARAMS, privileged, 6, crossfit=3)
     by_hand = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(teacher, 2.0), (GroupParity(rows.sex), 5.0)])
     assert dumps(model("m.ubj")) == dumps(by_hand)
+    # Without a weight privileged columns teach nothing, and the constraint is alone.
+    weightless = ["--privileged", "z0,z1", "--kl-weight", "0", "--constraint", "parity:sex=5", "--out", "alone.ubj"]
+    works("train", "train.csv", *LABEL, *weightless)
+    alone = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(GroupParity(rows.sex), 5.0)])
+    assert model("alone.ubj").attributes() == alone.attributes()
     # The column may be privileged as well: then the teacher sees it, and the student does not.
     both = ["--privileged", "z0,z1,sex", "--constraint", "parity:sex=5", "--out", "both.ubj"]
     works("train", "train.csv", *LABEL, *both)
@@ -119,7 +127,7 @@ def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     dtrain, parity = xgb.DMatrix(rows[NAMES], rows.y), GroupParity(rows.sex)
     found = pi_xgb.frontier(PARAMS, dtrain, 6, constraint=parity, kl_weight=[3, 30], gap=0.9, nfold=3, n_boot=100)
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out), index_col=0), found.table)
-    assert str(found) in err
+    assert f"{found}\nm.ubj: written\n" in err
     assert dumps(model("m.ubj")) == dumps(found.train(dtrain, parity, gap=0.9))
     works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
     assert "statistical_parity" in capsys.readouterr().out
@@ -127,13 +135,30 @@ def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
 
 def test_the_frontier_draws(files):  # noqa: F811
     pytest.importorskip("matplotlib")
-    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.png"]
+    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.svg"]
     works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
-    with open("f.png", "rb") as picture:
-        assert picture.read(4) == b"\x89PNG"
+    assert "<!-- accuracy -->" in Path("f.svg").read_text()
 
 
-@pytest.mark.parametrize("command", ["tune", "compare", "frontier"])
+def test_a_picture_is_that_of_the_frontier_in_the_format_of_its_name():
+    matplotlib = pytest.importorskip("matplotlib")
+    engines = []
+
+    class Drawn:
+        def plot(self, ax):
+            engines.append(ax.figure.get_layout_engine())
+            ax.set_title("what it found")
+
+    png, svg, pdf = (drawn(Drawn(), kind) for kind in ("png", "svg", "pdf"))
+    assert b"<!-- what it found -->" in svg
+    assert (png[:4], pdf[:4]) == (b"\x89PNG", b"%PDF")
+    # As large as figures are, and fine enough for print; nothing is cut off.
+    size = [150 * inches for inches in matplotlib.rcParams["figure.figsize"]]
+    assert list(struct.unpack(">II", png[16:24])) == size
+    assert None not in engines
+
+
+@pytest.mark.parametrize("command", ["tune", "compare", "frontier", "train"])
 def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command):  # noqa: F811
     told = {}
 
@@ -143,6 +168,12 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
 
     for name in ("selection.select", "selection.compare", "_frontier.frontier.frontier"):
         monkeypatch.setattr(f"pi_xgb.{name}", asked)
+    if command == "train":
+        auto = ["train", "train.csv", *LABEL, "--privileged", "z0,z1", "--kl-weight", "auto", "--out", "m.ubj"]
+        for given, crossfit in (([], 0), (["--teacher", "all"], 5), (["--teacher", "all", "--crossfit", "3"], 3)):
+            refused(capsys, "enough is known", *auto, "--seed", "7", *given)
+            assert (told["crossfit"], told["teacher"], told["seed"]) == (crossfit, (given or ["", "privileged"])[1], 7)
+        return
     options = ["--folds", "4", "--seed", "7", "--jobs", "2", "--kl-weight", "3,4"]
     wanted = {"nfold": 4, "seed": 7, "n_jobs": 2, "kl_weight": [3.0, 4.0]}
     if command == "frontier":
@@ -178,6 +209,7 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
         ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "must end in .png or .svg or .pdf"),
         ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
         ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
         ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
@@ -196,6 +228,7 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
     ("arguments", "words"),
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--privileged", "x0"], "unrecognized arguments: --privileged x0"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
         ([*FRONTIER, "--constraint", "parity:"], "must look like parity:sex, with one of parity, odds, precision"),
         ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import pi_xgb
 from pi_xgb import constraints
 from pi_xgb._constraints import neighbours
+from pi_xgb._constraints.constraint import _rescale_rows
 from pi_xgb._constraints.merit import _isotonic
 from pi_xgb._core.teachers import Teacher
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness, PrecisionParity
@@ -168,6 +169,30 @@ def test_metric_fairness_is_the_mean_over_similar_rows(seed, weighted):
     np.testing.assert_allclose(MetricFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
 
 
+def test_similar_rows_written_out():
+    # Rows with the same features are one point, numbered by their features in order.
+    features = np.array([[0, 1], [1, 0], [0, 0], [0, 1], [1, 0], [9, 9]], float)
+    assert neighbours.within_radius(features, 1.0).point.tolist() == [1, 2, 0, 1, 2, 3]
+    near = neighbours.within_radius(np.array([[0.0], [1.0], [1.0], [2.0], [5.0]]), 1.0)
+    assert near.point.tolist() == [0, 1, 1, 2, 3]
+    assert near.start.tolist() == [0, 2, 5, 7, 8]
+    assert [sorted(part) for part in np.split(near.similar, near.start[1:-1])] == [[0, 1], [0, 1, 2], [1, 2], [3]]
+    # Of the points at 0, 2, 3 and 7 the second stands for two rows: enough for k = 2 beside any.
+    nearest = neighbours.k_nearest(np.array([[0.0], [2.0], [2.0], [3.0], [7.0]]), 2)
+    assert [part.tolist() for part in np.split(nearest.similar, nearest.start[1:-1])] == [
+        [0, 1],
+        [1, 2],
+        [2, 1],
+        [3, 2, 1],
+    ]
+    assert near.similar.dtype == nearest.similar.dtype == np.int32  # there may be 50 million of them
+
+
+def test_a_radius_of_0_is_the_same_features():
+    p, features = np.array([0.0, 0.5, 1.0, 0.25], np.float32), np.array([1.0, 2.0, 2.0, 3.0])
+    assert MetricFairness(radius=0, features=features).q(p, None, None).tolist() == [0, 0.75, 0.75, 0.25]
+
+
 def test_nearest_rows_with_the_same_features_come_in_together():
     p = np.array([0.0, 0.3, 0.6, 1.0, 0.1, 0.5], np.float32)
     q = MetricFairness(k=1, features=[0, 0, 0, 1, 5, 5.5]).q(p, None, None)
@@ -230,6 +255,11 @@ def test_counted_metric_fairness_follows_the_majority_of_similar_rows():
     q = MetricFairness(key=list("aaabbcc"), soft=False).q(p, None, None)
     # In a one of three is decided 1: that row gets the share. In b and c it is one of two, and the means .55 decide.
     np.testing.assert_allclose(q, [0.1, 0.3, 1 / 3, 0.9, 0.55, 0.7, 0.55], atol=1e-7)
+
+
+def test_one_half_is_decided_0():
+    q = MetricFairness(key=["a", "a", "a"], soft=False).q(np.array([0.5, 0.5, 0.9], np.float32), None, None)
+    np.testing.assert_allclose(q, [0.5, 0.5, 1 / 3])
 
 
 def test_counted_meritocracy_pools_decisions():
@@ -322,6 +352,23 @@ def test_rounding_in_sums_of_weights_makes_no_difference(seed):
     weights = np.concatenate([weight, np.tile(weight, 3)]).astype(np.float32)
     both = np.tile(p**4, 4)  # small predictions beside large ones
     np.testing.assert_array_equal(GroupParity(np.repeat([0, 1], [23, 69])).q(both, None, weights), both)
+
+
+@every_parity
+def test_a_label_that_a_group_lacks_is_compared_among_the_others(match):
+    p, label = np.array([0.2, 0.4, 0.6, 0.9], np.float32), np.array([0, 1, 0, 0])
+    q = EqualizedOdds(list("aabb"), match=match).q(p, label, None)
+    assert q[1] == p[1]  # nobody else has label 1
+    np.testing.assert_allclose([q[0], q[2:].mean()], [1.7 / 3] * 2, atol=1e-7)
+
+
+def test_a_row_without_weight_goes_where_its_rank_is():
+    # Between the halves of the pooled .1 .2 .8 .9 lies every value from .2 to .8, and that is as near as it may come.
+    weight = np.array([1, 1, 0, 1, 1, 0], np.float32)
+    for own, expected in ((0.5, 0.5), (0.15, 0.2), (0.85, 0.8)):
+        p = np.array([0.1, 0.9, own, 0.2, 0.8, 0.5], np.float32)
+        q = GroupParity(list("aaabbb")).q(p, None, weight)
+        np.testing.assert_allclose(q, [0.15, 0.85, expected, 0.15, 0.85, 0.5], atol=1e-7)
 
 
 @every_parity
@@ -419,6 +466,16 @@ def test_a_weight_is_a_number_of_rows(make, soft):
     many = make(np.repeat(column, weight), soft).q(np.repeat(p, weight), np.repeat(label, weight), None)
     q = make(column, soft).q(p, label, weight.astype(np.float32))
     np.testing.assert_allclose(np.repeat(q, weight), many, atol=1e-6)
+
+
+@every_variant
+@both_forms
+def test_the_unit_of_weights_makes_no_difference(make, soft):
+    p, label, weight, column = rows(8, levels=10, weighted=True)
+    weight[::7] = 0
+    expected = make(column, soft).q(p, label, weight)
+    for unit in (2.0**-40, 2.0**40):
+        np.testing.assert_array_equal(make(column, soft).q(p, label, weight * np.float32(unit)), expected)
 
 
 @every_variant
@@ -550,10 +607,20 @@ def test_parity_holds_in_each_class_before_rows_are_rescaled():
 
 def test_one_column_is_not_a_class():
     p, label, _, column = rows(7)
-    for make in VARIANTS.values():
+    for make, soft in itertools.product(VARIANTS.values(), (True, False)):
         np.testing.assert_array_equal(
-            make(column, True).q(p[:, None], label, None)[:, 0], make(column, True).q(p, label, None)
+            make(column, soft).q(p[:, None], label, None)[:, 0], make(column, soft).q(p, label, None)
         )
+
+
+def test_a_row_of_classes_keeps_its_sum():
+    wanted, p = np.array([[0.0, 0.0], [0.1, 0.3], [0.5, 0.5]]), np.array([[0.6, 0.4]] * 3, np.float32)
+    p[1:] *= np.float32(1.0005)  # as single precision may add up
+    total = p.sum(axis=1, dtype=float)
+    # Of nothing wanted there is nothing to scale: it stays.
+    expected = [p[0], [total[1] / 4, total[1] * 3 / 4], [total[2] / 2] * 2]
+    np.testing.assert_allclose(_rescale_rows(wanted, p), expected, rtol=1e-12)
+    assert GroupParity(["a", "b", "b"]).q(p, None, None).shape == (3, 2)
 
 
 # ---- life in a training ----------------------------------------------------------------------------------------
@@ -909,6 +976,14 @@ def test_other_numbers_of_rows_are_refused(make):
     assert teacher.check(60) is None
 
 
+def test_a_fold_may_lack_a_key():
+    p = np.array([0.25, 0.75], np.float32)
+    for chosen in ([0, 1], [2, 3]):
+        part = MetricFairness(key=["x", "x", "y", "y", "z", "z"]).take(chosen)
+        part.check(2)
+        assert part.q(p, None, None).tolist() == [0.5, 0.5]
+
+
 def test_a_fold_too_small_for_k_is_refused_before_training():
     part = MetricFairness(k=3, features=[1, 2, 3, 4, 5]).take([0, 1, 2])
     with pytest.raises(ValueError, match=r"k=3 .* give k of at most 2"):
@@ -926,6 +1001,8 @@ def test_equal_points_are_neighbours_even_when_as_many_as_rows():
 
 
 def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch):
+    monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 400)
+    assert len(neighbours.within_radius(np.arange(20.0)[:, None], 100).similar) == 400
     monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 100)
     with pytest.raises(ValueError, match=r"radius=100.0 makes 400 pairs .* 20 for each row .* at most 100"):
         MetricFairness(radius=100, features=np.arange(20)).check(20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -15,8 +16,13 @@ from xgboost.collective import CommunicatorContext
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
+from pi_xgb._core.copies import stack_with_params
+from pi_xgb._core.loss import NUMBERS as ANY_NUMBER
 from pi_xgb._core.losses import LOSSES
-from pi_xgb._stats.folds import deal_groups
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
+from pi_xgb._core.teachers import as_teachings
+from pi_xgb._stats.folds import deal_folds, deal_groups
 
 NUMBERS = [name for name, loss in LOSSES.items() if loss.engines == ("copies",) and not loss.by_query]
 RANKINGS = [name for name, loss in LOSSES.items() if loss.by_query]
@@ -203,6 +209,26 @@ def test_columns_and_margins_come_along() -> None:
     assert "f0" not in student.get_score()
 
 
+def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows() -> None:
+    matrix = xgb.DMatrix(np.zeros((6, 1)), np.arange(6.0), qid=[0, 1, 1, 2, 2, 2], weight=[1, 2, 4])
+    labelled, counts = np.array([1, 0, 1, 1, 0, 1], bool), np.array([2, 0.5, 0.5, 0, 0, 0])
+    task = Task.of_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
+    taught = as_teachings(10 + np.arange(6.0), 1.0, ANY_NUMBER, counts)
+    stack, params = stack_with_params(task, taught, matrix, {})
+    assert np.diff(stack.get_uint_info("group_ptr")).tolist() == [1, 1, 2, 1, 2]
+    assert stack.get_weight().tolist() == [1, 2, 4, 2, 1]
+    assert stack.get_label().tolist() == [0, 2, 3, 5, 10, 11, 12]
+    # XGBoost divides by the mean weight, which was 7 / 3 and is 2.
+    scale = pytest.approx(7 / 6)
+    penalties = {"reg_lambda": scale, "min_child_weight": scale, "reg_alpha": 0.0, "gamma": 0.0}
+    assert params == {"objective": "rank:pairwise", **penalties}
+    # Rows without queries are weighed as they are, with the params as they are.
+    numbers, plain = Spec.read({"objective": "reg:absoluteerror"}), xgb.DMatrix(np.zeros((6, 1)), np.ones(6))
+    stack, params = stack_with_params(Task.of_matrix(numbers, plain), taught, plain, {})
+    assert params is numbers.params
+    assert stack.get_weight().tolist() == [1] * 6 + [2, 0.5, 0.5]
+
+
 def snapshot(matrix: xgb.DMatrix) -> list[Any]:
     names = ("label", "weight", "base_margin", "label_lower_bound", "label_upper_bound")
     return [*(matrix.get_float_info(name).tolist() for name in names), matrix.get_uint_info("group_ptr").tolist()]
@@ -335,6 +361,21 @@ def test_cv_at_kl_weight_0_is_xgboosts_and_metrics_of_training_rows_see_no_copie
     assert set(seen) == {100, 200}
 
 
+def test_cv_with_privileged_features_is_the_training_of_each_fold() -> None:
+    rows, params = make("reg:absoluteerror"), params_of("reg:absoluteerror")
+    dtrain, privileged = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
+    folds, losses = [(np.flatnonzero(np.arange(300) % 2 != k), np.arange(k, 300, 2)) for k in range(2)], []
+    table = pi_xgb.cv(params, dtrain, 3, privileged=privileged, kl_weight=[0.0, 2.0], crossfit=2, folds=folds)
+    for rest, out in folds:
+        log: dict[str, Any] = {}
+        watched = {"evals": [(dtrain.slice(out), "test")], "evals_result": log, "verbose_eval": False}
+        told = {"privileged": privileged.slice(rest), "kl_weight": 2.0, "crossfit": 2}
+        pi_xgb.train(params, dtrain.slice(rest), 3, **told, **watched)
+        losses.append(log["test"]["mae"])
+    np.testing.assert_array_equal(table.loc[2.0, "test-mae-mean"], np.mean(losses, axis=0))
+    assert (table.loc[2.0, "test-mae-mean"] != table.loc[0.0, "test-mae-mean"]).all()
+
+
 def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
     rows, params = make("rank:ndcg"), params_of("rank:ndcg")
     dtrain = rows.matrix()
@@ -446,6 +487,10 @@ def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
     others = xgb.DMatrix(rows.z, ranking.fields["label"], qid=np.arange(300) // 15, feature_names=["u", "v"])
     with pytest.raises(ValueError, match="the queries of dtrain and privileged differ"):
         pi_xgb.train({"objective": "rank:pairwise"}, ranking.matrix(), 2, privileged=others)
+    for weights in ((2.0, 1.0), (0.5, 0.25)):
+        torn = np.where(np.arange(300) % 10 < 3, *weights) * (np.arange(300) % 4 > 0)
+        with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 3"):
+            pi_xgb.train(params_of("rank:pairwise"), ranking.matrix(), 2, teacher=ranking.q, teacher_weight=torn)
     with pytest.raises(ValueError, match="engine='copies' is for objectives"):
         pi_xgb.train({"objective": "reg:squarederror"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q, engine="copies")
     with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
@@ -497,6 +542,20 @@ def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
     np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("some", [False, True])
+def test_a_cross_fitted_teacher_has_seen_the_labelled_rows_of_other_folds(some: bool) -> None:
+    rows, params = make("reg:absoluteerror"), params_of("reg:absoluteerror")
+    known = rows.labelled if some else np.ones(300, bool)
+    teacher = pi_xgb.fit_teacher(params, rows.matrix(rows.z), 5, crossfit=3, labelled=known)
+    at, label, expected = np.flatnonzero(known), rows.fields["label"], np.zeros(300, np.float32)
+    for rest, out in deal_folds(label[at].astype(np.float32), 3, 0):
+        trained = xgb.DMatrix(rows.z[at[rest]], label[at[rest]], weight=rows.weight[at[rest]])
+        said = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z))
+        expected[at[out]] = said[at[out]]
+        expected[~known] += said[~known] / 3
+    np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("objective", NUMBERS)
 def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
     rows, params = make(objective, n=150), params_of(objective)
@@ -508,3 +567,12 @@ def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str)
     assert chosen.summary["score"].nunique() == 2
     margin = np.linspace(-0.9, 2, 50).astype(np.float32)
     np.testing.assert_allclose(LOSSES[objective].margin_of(LOSSES[objective].mean(margin)), margin, atol=1e-6)
+
+
+def test_the_logarithm_of_a_label_needs_it_above_minus_one():
+    x, q = np.random.default_rng(0).normal(size=(40, 1)), np.zeros(40, np.float32)
+    for least in (-1.0, -0.999):
+        label = np.linspace(0.0, 1.0, 40)
+        label[3] = least
+        with pytest.raises(ValueError, match="must lie above -1") if least == -1 else contextlib.nullcontext():
+            pi_xgb.train({"objective": "reg:squaredlogerror", "nthread": 1}, xgb.DMatrix(x, label), 1, teacher=q)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,10 @@ import xgboost as xgb
 
 import pi_xgb
 from pi_xgb import metrics
+from pi_xgb._frontier.frontier import Students, _close_in
+from pi_xgb._frontier.measured import HeldOut
+from pi_xgb._frontier.result import Frontier
+from pi_xgb._rows.groups import Groups
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, PrecisionParity
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.2, "nthread": 1}
@@ -63,8 +70,8 @@ def test_the_table_is_that_of_folds_trained_by_hand():
 def test_each_constraint_has_its_gap(constraint):
     frontier = found(constraint)
     assert frontier.gap == constraint.gap
-    plain, strong = frontier.table[frontier.gap].iloc[[0, -1]]
-    assert strong < plain
+    plain, *under_it = frontier.table[frontier.gap]
+    assert min(under_it) < plain
     for name in ("accuracy", "cost", frontier.gap):
         assert (frontier.table[f"{name}_low"] <= frontier.table[name]).all()
         assert (frontier.table[name] <= frontier.table[f"{name}_high"]).all()
@@ -80,6 +87,98 @@ def test_precision_is_that_of_the_metrics():
     decided = held_out_scores(0.0, folds) > 0.5
     by_group = [metrics.precision(y[sex == name], decided[sex == name]) for name in ("f", "m")]
     assert frontier.table["predictive_parity"].iloc[0] == pytest.approx(abs(by_group[0] - by_group[1]))
+
+
+def test_a_student_is_measured_as_by_hand():
+    random = np.random.default_rng(0)
+    label, scores, plain, sex = (random.integers(0, 2, 80), *random.random((2, 80)), random.integers(0, 2, 80))
+    scores[0], weight = 0.3, random.integers(1, 4, 80).astype(np.float32)  # a score at the threshold decides 0
+    groups = Groups(sex, pd.Index(["f", "m"]))
+    found = HeldOut(label, weight, groups, "statistical_parity", 0.3, 50, 0.8, 9).measure(scores, plain)
+    right, before = ((one > 0.3) == (label == 1) for one in (scores, plain))
+    for name, values in (("accuracy", right.astype(float)), ("cost", before.astype(float) - right)):
+        mean = (weight * values).sum() / weight.sum()
+        half = 1.2815515655 * np.sqrt((weight**2.0 * (values - mean) ** 2).sum()) / weight.sum()
+        told = [found[name], found[f"{name}_low"], found[f"{name}_high"]]
+        assert told == pytest.approx([mean, mean - half, mean + half])
+    report = metrics.disparity_report(
+        label,
+        scores,
+        sensitive_features=sex,
+        threshold=0.3,
+        sample_weight=weight,
+        metrics=["statistical_parity"],
+        n_boot=50,
+        confidence=0.8,
+        random_state=9,
+    ).loc["statistical_parity"]
+    told = [found[f"statistical_parity{end}"] for end in ("", "_low", "_high")]
+    assert told == pytest.approx([report["value"], report["low"], report["high"]])
+    # Where a group has no positive rate the gap is none, and nobody is warned of what the table shows.
+    lone = HeldOut(np.where(sex == 0, 0, label), None, groups, "equal_opportunity", 0.3, 0, 0.8, 9).measure(scores)
+    assert np.isnan(lone["equal_opportunity"])
+    assert lone["cost"] == lone["cost_low"] == lone["cost_high"] == 0
+    assert lone["accuracy"] == pytest.approx(((scores > 0.3) == np.where(sex == 0, 0, label)).mean())
+
+
+@pytest.mark.parametrize(
+    ("gaps", "wanted", "tried"),
+    [
+        ({0: 0.5, 1: 0.4, 4: 0.2, 16: 0.05}, 0.1, [8, 4 * np.sqrt(2)]),
+        ({0: 0.5, 1: 0.4, 4: 0.2, 16: 0.05}, 0.05, [8, 8 * np.sqrt(2)]),
+        ({0: 0.5, 1: 0.1}, 0.1, [0.5, 0.25]),
+        ({0: 0.5, 1: 0.4}, 0.1, []),
+        ({0: 0.1, 1: 0.2}, 0.1, []),
+    ],
+)
+def test_the_step_in_which_a_gap_falls_is_halved_twice(gaps, wanted, tried):
+    found, asked = {float(weight): {"gap": gap} for weight, gap in gaps.items()}, []
+
+    def measure(weight):
+        asked.append(weight)
+        found[weight] = {"gap": 0.09}
+
+    _close_in(wanted, found, measure, "gap")
+    assert asked == pytest.approx(tried)
+
+
+def test_a_row_that_several_folds_hold_out_gets_the_mean():
+    class Split:
+        def __init__(self, test, score):
+            self.test, self.score = np.array(test), score
+
+    splits = [Split([0, 1], 0.2), Split([1, 2], 0.6)]
+    steps = []
+    students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, None, splits, 1, lambda: steps.append(1))
+    object.__setattr__(students, "_of", lambda split, kl_weight: np.full(2, split.score * kl_weight))
+    np.testing.assert_allclose(students.scores(2.0), [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
+    assert students.scores(2.0).dtype == np.float32
+
+
+def test_what_a_frontier_says():
+    columns = [f"{name}{end}" for name in ("accuracy", "parity", "cost") for end in ("", "_low", "_high")]
+    numbers = [[0.9, 0.8, 0.95, 0.3, 0.2, 0.4, 0, 0, 0], [0.85, 0.8, 0.9, 0.1, 0.05, 0.15, 0.05, 0.01, 0.09]]
+    table = pd.DataFrame(numbers, index=pd.Index([0.0, 2.5], name="kl_weight"), columns=columns)
+    found = Frontier(table, "parity", {}, 3, [0.3, 0.1, 0.01])
+    assert str(found).splitlines() == [
+        "parity of at most 0.3: kl_weight 0 has 0.300 [0.200, 0.400] and costs 0.000 [0.000, 0.000] of the accuracy of "
+        "plain XGBoost, 0.900",
+        "parity of at most 0.1: kl_weight 2.5 has 0.100 [0.050, 0.150] and costs 0.050 [0.010, 0.090] of the accuracy "
+        "of plain XGBoost, 0.900",
+        "parity of at most 0.01: not reached, the smallest is 0.100",
+    ]
+    assert repr(found) == f"<Frontier: {found}>"
+    assert found.choices.index.name == "wanted"
+    assert found.choices["kl_weight"].tolist()[:2] == [0, 2.5]
+    assert found.choices.loc[0.01].isna().all()
+    assert found.at(0.2).name == 2.5
+    assert str(Frontier(table, "parity", {}, 3, [])) == (
+        "parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.900 to 0.850"
+    )
+    with pytest.raises(
+        ValueError, match=r"parity of 0\.05 on held-out rows, the smallest is 0\.1000 at 2\.5: try larger"
+    ):
+        found.at(0.05)
 
 
 def test_wanted_gaps_are_closed_in_on():
@@ -98,6 +197,36 @@ def test_wanted_gaps_are_closed_in_on():
     assert "at most 0: not reached" in str(frontier)
     with pytest.raises(ValueError, match=r"no kl_weight reached a statistical_parity of 0 .*smallest is"):
         frontier.at(0)
+
+
+def test_a_summary_is_of_one_student_and_a_model_has_the_constraint_that_was_measured():
+    made_up = {"accuracy": [0.8, 0.7, 0.6], "statistical_parity": [0.3, 0.1, 0.2]}
+    table = pd.DataFrame(made_up, index=pd.Index([0.0, 5.0, 9.0], name="kl_weight"))
+    frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
+    assert str(frontier) == "statistical_parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.800 to 0.700"
+    x, y, sex = made(60)
+    with pytest.raises(
+        ValueError, match=r"the frontier of statistical_parity, and EqualizedOdds.* does not close that"
+    ):
+        frontier.train(xgb.DMatrix(x, y), EqualizedOdds(sex), gap=0.2)
+
+
+def test_the_bar_has_room_for_every_training(monkeypatch):
+    told = {}
+
+    @contextlib.contextmanager
+    def bar(steps, *_):
+        told.update(room=steps, done=0)
+        yield lambda: told.update(done=told["done"] + 1)
+
+    monkeypatch.setattr(importlib.import_module("pi_xgb._frontier.frontier"), "progress_bar", bar)
+    data = pi_xgb.datasets.make_privileged(1000, group_gap=1.0, seed=0)
+    asked = {"constraint": GroupParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
+    pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked)
+    assert told == {"room": 9, "done": 9}
+    found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked, gap=0.28)
+    assert told["done"] == 3 * len(found.table) > 9
+    assert told["room"] == 15 >= told["done"]
 
 
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
@@ -131,14 +260,42 @@ def test_weights_threads_and_groups_of_rows():
     assert (one["accuracy"] != unweighted["accuracy"]).all()
 
 
+def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_asked_to(monkeypatch):
+    module = importlib.import_module("pi_xgb._frontier.frontier")
+    seen = []
+
+    def in_threads(work, splits, n_jobs):
+        seen.append((n_jobs, splits))
+        return [np.zeros(len(split.test), np.float32) for split in splits]
+
+    monkeypatch.setattr(module, "in_threads", in_threads)
+    patients = np.arange(200) // 4
+    told = {"constraint": PARITY, "kl_weight": 5, "nfold": 4, "n_boot": 0, "groups": patients}
+    for n_jobs, expected in ((3, 3), (1, 1), (None, 1)):
+        seen.clear()
+        pi_xgb.frontier(PARAMS, DTRAIN, 1, **told, n_jobs=n_jobs)
+        assert [jobs for jobs, _ in seen] == [expected] * 2
+    for split in seen[0][1]:
+        assert not set(patients[split.train]) & set(patients[split.test])
+        assert len(split.train) + len(split.test) == 200
+
+
 def test_it_draws_itself():
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
     frontier = found()
-    ax = frontier.plot(Figure().subplots())
+    given = Figure().subplots()
+    ax = frontier.plot(given)
+    assert ax is given
     assert len(ax.lines) >= 1
     assert "parity" in ax.get_xlabel()
+    # The gap of the constraint that was measured, and no other.
+    accuracy = {f"accuracy{end}": [0.9, 0.8] for end in ("", "_low", "_high")}
+    precision = {f"predictive_parity{end}": [0.5, 0.25] for end in ("", "_low", "_high")}
+    table = pd.DataFrame({**accuracy, **precision}, index=pd.Index([0.0, 5.0], name="kl_weight"))
+    ax = Frontier(table, "predictive_parity", PARAMS, 3, []).plot(Figure().subplots())
+    assert "predictive" in ax.get_xlabel()
 
 
 X, Y, SEX = made(200)
@@ -163,6 +320,9 @@ DTRAIN, PARITY = xgb.DMatrix(X, Y), GroupParity(SEX)
         ({"threshold": 3}, ValueError, "threshold must lie between 0 and 1"),
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "needs params.*binary:logistic"),
         ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, "labels 0 and 1, not probabilities"),
+        ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"needs labels 0 and 1, .*range from 1\.0 to 2\.0"),
+        ({"dtrain": xgb.DMatrix(X)}, ValueError, "dtrain must have one label per row"),
+        ({"num_boost_round": 0}, ValueError, "num_boost_round must be at least 1"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, "class 1 has 2 rows for 5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
     ],
@@ -173,6 +333,6 @@ def test_bad_input_is_refused_before_any_training(keywords, error, words, monkey
         raise AssertionError("a training began")
 
     monkeypatch.setattr(xgb, "train", no_training)
-    told = {"params": PARAMS, "dtrain": DTRAIN, "constraint": PARITY, **keywords}
+    told = {"params": PARAMS, "dtrain": DTRAIN, "num_boost_round": 5, "constraint": PARITY, **keywords}
     with pytest.raises(error, match=words):
-        pi_xgb.frontier(told.pop("params"), told.pop("dtrain"), 5, **told)
+        pi_xgb.frontier(**told)

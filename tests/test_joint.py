@@ -6,6 +6,7 @@ import contextlib
 import copy
 import json
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -236,13 +237,17 @@ def test_the_estimated_start_is_shared_to_the_bit(objective, weighted, seed):
 
 
 @every_objective
-def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(objective):
+@pytest.mark.parametrize("by_objective", [False, True])
+def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(objective, by_objective):
     case = problem(objective)
     dtrain = case.dtrain(weighted=True)
     shape = (200, N_CLASSES) if objective.startswith("multi") else 200
     dtrain.set_base_margin(np.random.default_rng(0).normal(size=shape))
     watch = Watch(case.dprivileged(), case.params())
-    pi_xgb.train(case.params(), dtrain, 2, teacher=watch)
+    if by_objective:
+        xgb.train(case.params(), dtrain, 2, obj=KLObjective(watch))
+    else:
+        pi_xgb.train(case.params(), dtrain, 2, teacher=watch)
     labels = np.eye(N_CLASSES)[case.y.astype(int)] if objective.startswith("multi") else case.y
     expected = start_at(objective, np.average(labels, axis=0, weights=case.weight))
     # Each row of the student starts elsewhere; the teacher starts at the mean of the labels.
@@ -602,21 +607,105 @@ def test_a_constraint_teaches_beside_the_privileged_booster():
     assert by_objective.get_dump() != alone.get_dump()
 
 
+class Further(pi_xgb.Teacher):
+    """Notes who told it what when a training began."""
+
+    def __init__(self):
+        self.starts, self.asked = [], 0
+
+    def start(self, training):
+        self.starts.append((training.kl_weight, training.student, training.matrix))
+
+    def q(self, mean, label, weight):
+        self.asked += 1
+        return mean
+
+    def take(self, rows):
+        return self
+
+
 def test_a_further_teacher_is_told_when_a_training_begins():
-    starts = []
-
-    class Starting(pi_xgb.Teacher):
-        def start(self, training):
-            starts.append(training.kl_weight)
-
-        def q(self, mean, label, weight):
-            return mean
-
-    case = problem("binary:logistic")
-    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(Starting(), 3.0)])
+    case, one, silent = problem("binary:logistic"), Further(), Further()
+    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(one, 3.0), (silent, 0.0)])
     for _ in range(2):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
-    assert starts == [3.0, 3.0]
+    # The student is not the one that it teaches; who counts for nothing is asked nothing.
+    assert one.starts == [(3.0, None, None)] * 2
+    assert (silent.starts, silent.asked) == ([], 0)
+
+
+def test_a_further_teacher_of_other_rows_is_an_error():
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(case.q[1:], 0.5)])
+    with pytest.raises(ValueError, match="the teacher has a q for 199 rows, dtrain has 200 rows"):
+        pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
+
+
+def test_further_teachers_of_any_weight_pull_the_teacher():
+    case = problem("binary:logistic")
+    params, dprivileged = case.params(base_score=0.5), case.dprivileged()
+    for weight in (0.25, 2.0):
+        teacher = JointTeacher(dprivileged, params, kl_weight=0.0, further_teachers=[(case.q, weight)])
+        pi_xgb.train(params, case.dtrain(), 3, teacher=teacher)
+        # Pulled by q alone it is the student of q, on the privileged features.
+        assert trees(teacher.booster) == trees(kbpib_loop(params, dprivileged, 2, [(case.q, weight)]))
+
+
+def test_the_teacher_of_some_rows_is_the_teacher_made_of_them():
+    case, rows = problem("binary:logistic"), np.arange(199, 60, -1)
+    per_row = np.linspace(0.0, 3.0, 200)
+    params = case.params()
+
+    def further(rows):
+        return [(case.q[rows], per_row[rows]), (1 - case.q[rows], 0.5)]
+
+    whole = JointTeacher(case.dprivileged(), params, kl_weight=4.0, further_teachers=further(np.arange(200)))
+    by_hand = JointTeacher(case.dprivileged().slice(rows), params, kl_weight=4.0, further_teachers=further(rows))
+    students = [
+        pi_xgb.train(params, case.dtrain().slice(rows), 4, teacher=teacher) for teacher in (whole.take(rows), by_hand)
+    ]
+    assert_same_model(*students)
+
+
+def test_a_teacher_keeps_no_student_alive():
+    case = problem("binary:logistic")
+    teacher = JointTeacher(case.dprivileged(), case.params())
+    student = weakref.ref(pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher))
+    assert student() is None
+    assert teacher.booster.num_boosted_rounds() == 1
+
+
+def test_an_objective_has_the_name_that_xgboost_gives_to_params():
+    case = problem("binary:logistic")
+    for params, objective in (
+        (None, "binary:logistic"),
+        ({"num_class": 1}, "binary:logistic"),
+        ({"num_class": 2}, "multi:softmax"),
+        ({"objective": "reg:logistic", "num_class": 0}, "reg:logistic"),
+    ):
+        assert JointObjective(case.dprivileged(), params=params).objective == objective
+    told = {"objective": "binary:logistic", "scale_pos_weight": 3.0, "device": "cuda"}
+    joint = JointObjective(case.dprivileged(), 0.7, told)
+    assert (joint.scale_pos_weight, joint.device, joint.kl_weight) == (3.0, "cuda", 0.7)
+
+
+def test_a_teacher_is_asked_in_a_training_only():
+    case = problem("binary:logistic")
+    with pytest.raises(ValueError, match="is asked in a training only"):
+        JointTeacher(case.dprivileged(), case.params()).q(case.q, case.y, None)
+
+
+def test_a_student_is_known_again_but_for_rounding():
+    case = problem("binary:logistic")
+    for off, known in ((5e-5, True), (5e-3, False)):
+        told = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
+        student = pi_xgb.train(case.params(), case.dtrain(), 3, **told)
+        told["teacher"]._student_seen += np.float32(off)
+        if known:
+            assert pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **told)
+            continue
+        with pytest.raises(ValueError, match="grew with another student"):
+            pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **told)
 
 
 @pytest.mark.parametrize("rounds", [1, 2])

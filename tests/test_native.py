@@ -211,3 +211,26 @@ def test_native_refuses_what_reads_the_labels_it_replaces():
 def test_auto_is_the_callback_on_a_cpu():
     x, _, y, q, _ = continuous(100)
     assert pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=q).attr("pi_xgb_engine") == "callback"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("how", ["rows", "positives", "both", "jpib"])
+@pytest.mark.parametrize("tree_method", ["hist", "exact"])
+def test_cuts_are_drawn_by_the_users_weights_in_both_engines(tree_method, how, weighted):
+    x, z, y, q, weight = continuous(300, seed=2)
+    rng = np.random.default_rng(3)
+    # Fewer bins than values: the weights that this engine lends to the matrix would draw others.
+    params = params_of(tree_method=tree_method, max_bin=8)
+    if how in ("positives", "both"):
+        params["scale_pos_weight"] = 4.0
+    told = {"teacher": q} if how != "jpib" else {"privileged": xgb.DMatrix(z, y), "method": "jpib"}
+    if how != "positives":
+        told |= {"labelled": rng.random(300) < 0.5, "teacher_weight": rng.choice([0.25, 1.0, 4.0], 300)}
+    models = [
+        pi_xgb.train(
+            params, xgb.DMatrix(x, y, weight=weight if weighted else None), 4, kl_weight=1.5, engine=engine, **told
+        )
+        for engine in ("callback", "native")
+    ]
+    np.testing.assert_allclose(margins(models[1], x), margins(models[0], x), atol=1e-4)
+    assert len(set(margins(models[0], x))) > 10

@@ -616,3 +616,29 @@ def test_attached_q_of_another_number_of_classes_is_an_error(attached, used):
     # The first column of two is the probability of class 0: as q of binary:logistic it would teach the opposite.
     with pytest.raises(ValueError, match="class"):
         xgb.train(params, dtrain, 2, obj=KLObjective())
+
+
+# --- what is said of rows --------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_rows_goes_with_a_teacher():
+    case = problem("binary:logistic")
+    for told in ({"labelled": case.y > 0}, {"teacher_weight": case.weight}):
+        with pytest.raises(ValueError, match="labelled and teacher_weight go with a teacher"):
+            KLObjective(**told)
+
+
+def test_a_named_objective_has_q_checked_at_once():
+    with pytest.raises(ValueError, match=r"q of teacher must lie in \[0, 1\]"):
+        KLObjective([0.5, 1.5], objective="binary:logistic")
+    later = KLObjective(np.full(200, 1.5))  # which amounts may be
+    with pytest.raises(ValueError, match=r"gives q from 1\.5 to 1\.5: it must lie in"):
+        xgb.train(problem("binary:logistic").params(), problem("binary:logistic").dtrain(), 1, obj=later)
+
+
+def test_who_weighs_nothing_is_not_asked():
+    case, silent = problem("binary:logistic"), Recorder(problem("binary:logistic").q)
+    xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective([(case.q, 0.25), (silent, 0.0)]))
+    assert (silent.seen, silent.starts) == ([], [])
+    xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective([(case.q, 0.25), (silent, 0.25)]))
+    assert len(silent.seen) == 2

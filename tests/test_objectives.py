@@ -372,9 +372,10 @@ def test_the_objective_alone_and_cv_train_it_too(case):
     np.testing.assert_array_equal(table.loc[0.0].to_numpy(), plain.to_numpy())
 
 
-@pytest.mark.parametrize("objective", [*AMOUNTS, "reg:logistic"])
+@pytest.mark.parametrize("objective", [*AMOUNTS, "reg:logistic", "reg:squarederror"])
 def test_q_and_masks_travel_with_a_matrix(objective):
     rows = Rows(objective)
+    rows.q = np.abs(rows.q)
     attached = pi_xgb.attach_teacher(rows.dtrain(), rows.q, labelled=rows.labelled)
     some = np.arange(10, 150)
     booster = xgb.train(rows.params, attached.slice(some), 4, obj=pi_xgb.KLObjective(kl_weight=KL_WEIGHT))

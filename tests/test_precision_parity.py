@@ -48,14 +48,15 @@ def test_q_is_the_closest_point_with_the_precision_of_all(seed):
 
 
 @examples
-@given(seed=st.integers(0, 2**31))
-def test_the_counted_form_is_the_best_cut_up_to_the_first_that_reaches_it(seed):
+@given(seed=st.integers(0, 2**31), some_without=st.booleans())
+def test_the_counted_form_is_the_best_cut_up_to_the_first_that_reaches_it(seed, some_without):
     p, label, weight, group = rows(seed)
+    weight[:: 3 if some_without else 80] = 0
     q = PrecisionParity(group, soft=False).q(p, label, weight)
     wanted = precision(p > 0.5, label, weight)
     for code in range(3):
         mine, y, w = p[group == code], label[group == code], weight[group == code]
-        if not (mine > 0.5).any() or len(set(y)) < 2:
+        if not w[mine > 0.5].any() or len(set(y[w > 0])) < 2:
             continue
         now = precision(mine > 0.5, y, w)
         # Every cut from 1/2 on, one distinct prediction at a time, in the direction that can help.
@@ -63,6 +64,8 @@ def test_the_counted_form_is_the_best_cut_up_to_the_first_that_reaches_it(seed):
         cuts = [v for v in values if v > 0.5][:-1] if now < wanted else [*[v for v in values[::-1] if v <= 0.5][1:], -1]
         best, nearest = 0.5, abs(now - wanted)
         for cut in cuts:
+            if not w[mine > cut].any():
+                break
             found = precision(mine > cut, y, w)
             if abs(found - wanted) < nearest - 1e-12:
                 best, nearest = cut, abs(found - wanted)
@@ -84,6 +87,39 @@ def test_what_has_no_precision_to_change_is_left_alone():
         np.testing.assert_array_equal(parity.q(nobody, label, None), nobody)
         unknown = np.array([1, 0, np.nan, np.nan, 1, 0], np.float32)
         np.testing.assert_array_equal(parity.q(p, unknown, None)[2:4], p[2:4])
+
+
+def test_rows_without_weight_select_nobody():
+    p, label = np.array([0.9, 0.2, 0.8, 0.3, 0.7, 0.1], np.float32), np.array([0, 1, 1, 0, 1, 0], np.float32)
+    weight = np.array([1, 1, 0, 1, 1, 1], np.float32)
+    q = PrecisionParity([0, 0, 1, 1, 2, 2], soft=False).q(p, label, weight)
+    # Nobody who counts is selected in the second group, so that no cut of it brings anything nearer.
+    np.testing.assert_array_equal(q[2:4], p[2:4])
+
+
+def test_a_row_at_one_half_is_not_selected():
+    p = np.array([0.9, 0.6, 0.5, 0.5, 0.5, 0.5, 0.9, 0.6, 0.4], np.float32)
+    label = np.array([1, 0, 0, 0, 0, 0, 1, 0, 0], np.float32)
+    # Of those above 1/2 every other one is right in both groups, and in all.
+    np.testing.assert_array_equal(PrecisionParity([0] * 6 + [1] * 3, soft=False).q(p, label, None), p)
+
+
+def test_a_precision_that_no_cut_brings_nearer_stays():
+    p = np.array([0.9, 0.9, 0.8, 0.7, 0.3, 0.9, 0.8, 0.7], np.float32)
+    label = np.array([1, 0, 1, 1, 1, 0, 0, 1], np.float32)
+    # 3/4 in one group grows to 4/5 where all are selected; 1/3 in the other falls to none where fewer are.
+    np.testing.assert_array_equal(PrecisionParity([0] * 5 + [1] * 3, soft=False).q(p, label, None), p)
+
+
+@pytest.mark.parametrize("soft", [True, False])
+def test_rows_without_a_label_count_nowhere(soft):
+    p, label, weight, group = rows(4)
+    label[::5] = np.nan
+    known = ~np.isnan(label)
+    q = PrecisionParity(group, soft=soft).q(p, label, weight)
+    expected = PrecisionParity(group[known], soft=soft).q(p[known], label[known], weight[known])
+    np.testing.assert_array_equal(q[known], expected)
+    np.testing.assert_array_equal(q[~known], p[~known])
 
 
 @pytest.mark.parametrize("soft", [True, False])

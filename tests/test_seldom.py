@@ -15,8 +15,11 @@ from xgboost import collective
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
+from pi_xgb._core.guidance import Guidance
+from pi_xgb._selection.candidates import candidates_of
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.five_models import NF, ROWS
+from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import in_threads
 from pi_xgb.constraints import GroupParity, MetricFairness
@@ -185,6 +188,26 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
         engines.clear()
         pi_xgb.select(PARAMS, dtrain, 3, privileged=privileged, method=method, kl_weight=1.0, nfold=3, repeats=1)
         assert engines == {("auto", False), (engine, True)}
+
+
+@pytest.mark.parametrize(
+    ("params", "said", "method", "engine"),
+    [
+        ({}, {}, "kbpib", "native"),
+        ({}, {}, "jpib", "auto"),
+        ({}, {"constraints": [(GroupParity(np.arange(N) % 2), 1.0)]}, "kbpib", "auto"),
+        # The teacher does not follow the student, so that dropped trees are the same.
+        ({"booster": "dart", "rate_drop": 0.5}, {}, "kbpib", "native"),
+        ({"tree_method": "approx"}, {}, "kbpib", "native"),
+        ({"tree_method": "approx"}, {"teacher_weight": np.arange(N) % 3}, "kbpib", "auto"),
+        ({"objective": "multi:softprob", "num_class": 2}, {}, "kbpib", "auto"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_the_engine_of_a_student_depends_on_params_and_rows(params, said, method, engine):
+    dtrain, privileged = matrices()
+    problem = Recipe({**PARAMS, **params}, 1, None).problem(dtrain, Guidance(privileged, **said), "", sees_all=False)
+    assert problem._engine(candidates_of(method, "privileged", 0, 1.0)[1]) == engine
 
 
 def test_work_goes_side_by_side_until_something_fails():

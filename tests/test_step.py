@@ -12,7 +12,8 @@ from xgboost.callback import LearningRateScheduler
 import pi_xgb
 from pi_xgb._core.native import obstacle_to_native
 from pi_xgb._core.spec import Spec
-from pi_xgb.constraints import GroupParity
+from pi_xgb._core.step import hessian_share
+from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 
 ROUNDS = 8
 
@@ -44,16 +45,16 @@ def loop(params, dtrain, counted, pull):
     return booster
 
 
-# Weights on both sides of 2 / eta - 1, from which on the Hessian counts more than the labels.
+# Weights on both sides of 1 / eta - 1, from which on the Hessian counts more than the labels.
 @pytest.mark.parametrize("kl_weight", [0.5, 4.0, 40.0])
 @pytest.mark.parametrize("eta", [0.05, 0.3, 1.0])
 @pytest.mark.parametrize("hessian", ["follow", "paper"])
-def test_the_hessian_counts_what_the_largest_stable_step_needs(kl_weight, eta, hessian):
+def test_the_hessian_counts_what_a_step_that_closes_the_gap_needs(kl_weight, eta, hessian):
     x, y, group = data()
     dtrain, params = xgb.DMatrix(x, y), params_of(eta=eta)
     parity = GroupParity(group, hessian=hessian)
     total = 1 + kl_weight
-    counted = total if hessian == "paper" else max(1, eta * total / 2)
+    counted = total if hessian == "paper" else max(1, eta * total)
     expected = loop(params, dtrain, counted, lambda p, y: (p - y) + kl_weight * (p - parity.q(p, y, None)))
     ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=parity, kl_weight=kl_weight)
     np.testing.assert_allclose(margins(ours, x), margins(expected, x), atol=1e-3)
@@ -66,10 +67,10 @@ def test_what_stands_still_counts_in_full_and_rows_count_each_for_themselves():
     x, y, group = data()
     known, params, rng = np.arange(len(y)) % 3 > 0, params_of(), np.random.default_rng(1)
     fixed, counts = rng.random(len(y)).astype(np.float32), rng.uniform(0.5, 30, len(y))
-    parity, dtrain = GroupParity(group), xgb.DMatrix(x, y)
+    parity, dtrain = GroupParity(group, hessian="follow"), xgb.DMatrix(x, y)
     ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(parity, counts), (fixed, 0.7)], labelled=known)
     resting = known + 0.7
-    counted = np.maximum(resting, 0.3 / 2 * (resting + counts))
+    counted = np.maximum(resting, 0.3 * (resting + counts))
 
     def pull(p, y):
         return known * (p - y) + 0.7 * (p - fixed) + counts * (p - parity.q(p, y, None))
@@ -81,7 +82,7 @@ def test_classes_and_linear_students_have_the_same_step():
     x, y, group = data()
     classes = params_of(objective="multi:softprob", num_class=2, base_score=None)
     dtrain = xgb.DMatrix(x, y)
-    linear = {**params_of(booster="gblinear", updater="coord_descent", eta=0.8), "max_depth": None}
+    linear = {**params_of(booster="gblinear", updater="coord_descent", eta=0.5), "max_depth": None}
     for params in (classes, linear):
         made = [
             pi_xgb.train(params, dtrain, 1, teacher=GroupParity(group, hessian=hessian), kl_weight=1.5)
@@ -93,31 +94,41 @@ def test_classes_and_linear_students_have_the_same_step():
         assert 1.3 * moved[1] < moved[0] < 2.6 * moved[1]
 
 
-# Below 2 / eta - 1 nothing differs from "follow".
-@pytest.mark.parametrize(("kl_weight", "eta"), [(4.0, 0.3), (8.0, 0.3), (200.0, 0.1), (1000.0, 1.0)])
-def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta):
+@pytest.mark.parametrize(("kl_weight", "eta"), [(3.9, 0.3), (4.1, 0.3), (200.0, 0.1), (1000.0, 1.0)])
+@pytest.mark.parametrize("starts_apart", [False, True])
+def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart):
     x, y, group = data()
     dtrain, params, resting = xgb.DMatrix(x, y), params_of(eta=eta), 1.7
-    parity, fixed = GroupParity(group), np.full(len(y), 0.4, np.float32)
-    bound = resting * (2 / eta - 1)
-    at_once = kl_weight if kl_weight <= bound else bound / 2
-    pace = 1 / (1 + eta * (kl_weight - at_once) / resting)
-    rounds = []
+    parity, fixed = GroupParity(group, hessian="steady"), np.full(len(y), 0.4, np.float32)
+    start = np.where(group == 1, 1.0, -0.5) * starts_apart
+    dtrain.set_base_margin(start)
+    at_once = min(kl_weight, 0.7 * resting / eta)
+    pace = 1 / (1 + eta * (kl_weight - at_once) / (0.1 * resting))
+    rounds = [0.0]
 
     def pull(p, y):
         gap = p - parity.q(p, y, None)
-        rounds.append(gap if not rounds else rounds[-1] + pace * (gap - rounds[-1]))
+        rounds.append(rounds[-1] + pace * (gap - rounds[-1]))
         asked = np.clip(p - (at_once * gap + (kl_weight - at_once) * rounds[-1]) / kl_weight, 0, 1)
         return (p - y) + 0.7 * (p - fixed) + kl_weight * (p - asked)
 
-    steady = GroupParity(group, hessian="steady")
-    ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(steady, kl_weight), (fixed, 0.7)])
-    np.testing.assert_allclose(margins(ours, x), margins(loop(params, dtrain, resting, pull), x), atol=2e-3)
-    follow = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(parity, kl_weight), (fixed, 0.7)])
-    assert (ours.get_dump() == follow.get_dump()) == (kl_weight <= bound)
-    # A second training with the same teacher begins anew.
-    again = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(steady, kl_weight), (fixed, 0.7)])
-    np.testing.assert_array_equal(margins(again, x), margins(ours, x))
+    taught = [(parity, kl_weight), (fixed, 0.7)]
+    ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=taught)
+    expected = loop(params, dtrain, resting, pull)
+    shown = xgb.DMatrix(x, base_margin=start)
+    close = {"atol": 2e-3, "rtol": 1e-3}
+    np.testing.assert_allclose(
+        ours.predict(shown, output_margin=True), expected.predict(shown, output_margin=True), **close
+    )
+    # Below .7 / eta nothing differs from "follow".
+    follow = [(GroupParity(group, hessian="follow"), kl_weight), (fixed, 0.7)]
+    same = ours.get_dump() == pi_xgb.train(params, dtrain, ROUNDS, teacher=follow).get_dump()
+    assert same == (kl_weight == at_once)
+    # A second training with the same teacher begins anew, and an objective on its own keeps the rounds as well.
+    assert pi_xgb.train(params, dtrain, ROUNDS, teacher=taught).get_dump() == ours.get_dump()
+    alone = pi_xgb.KLObjective(taught)
+    assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
+    assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
 
 
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
@@ -162,13 +173,174 @@ def test_steady_classes_rows_of_their_own_weight_and_engines():
     assert len(folds) == 5
 
 
-def test_what_cannot_be_steady_says_so():
+class Timid(pi_xgb.Teacher):
+    """Wants everything nearer to the mean, of whichever rows there are."""
+
+    hessian = "steady"
+
+    def q(self, mean, label, weight):
+        return (mean + mean.mean()) / 2
+
+    def take(self, rows):
+        return self
+
+
+class Following(Timid):
+    hessian = "follow"
+
+
+def test_trainings_that_alternate_keep_their_own_rounds():
+    x, y, _ = data()
+    dtrain, params = xgb.DMatrix(x, y), params_of()
+    objective = pi_xgb.KLObjective(Timid(), 60.0)
+    folds = xgb.cv(params, dtrain, ROUNDS, nfold=3, seed=4, obj=objective)
+    ours = pi_xgb.cv(params, dtrain, ROUNDS, nfold=3, seed=4, teacher=Timid(), kl_weight=60.0)
+    np.testing.assert_allclose(folds["test-logloss-mean"], ours["test-logloss-mean"], rtol=1e-6)
+    # Nobody could tell one training from the next in calls by hand: they have the step that needs no rounds.
+    dtrain.set_base_margin(x[:, 0])
+    by_hand = [pi_xgb.KLObjective(teacher, 60.0, objective="binary:logistic") for teacher in (Timid(), Following())]
+    steady, follow = (objective(x[:, 0], dtrain) for objective in by_hand)
+    np.testing.assert_array_equal(steady, follow)
+
+
+def test_shares_of_rows_that_weigh_little_or_nothing():
+    total, following = np.array([0.5, 0.0, 40.0, 2.0]), np.array([0.2, 0.0, 39.0, 2.0])
+    steady = hessian_share(total, [following], 0.1, steady=True)
+    np.testing.assert_allclose(steady, [0.6, 0, 1 / 40, 0.05], rtol=1e-6)
+    follow = hessian_share(total, [following], 0.1, steady=False)
+    np.testing.assert_allclose(follow, [0.6, 0, 0.1, 0.1], rtol=1e-6)
+
+
+def test_steps_are_steady_where_all_who_follow_say_so():
     x, y, group = data()
-    steady = GroupParity(group, hessian="steady")
-    with pytest.raises(ValueError, match=r"an objective on its own keeps nothing: use pi_xgb\.train"):
-        pi_xgb.KLObjective(steady, 50.0)
-    with pytest.raises(ValueError, match=r"differ in hessian .*say hessian='steady' for all"):
-        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=[(steady, 3.0), (GroupParity(group), 3.0)])
+    dtrain = xgb.DMatrix(x, y)
+    follow, parity = GroupParity(group, hessian="follow"), GroupParity(group)
+
+    def dump(*teachers):
+        taught = [(teacher, 20.0) for teacher in teachers]
+        return pi_xgb.train(params_of(), dtrain, ROUNDS, teacher=taught).get_dump()
+
+    assert dump(parity, Following()) == dump(follow, Timid()) == dump(follow, Following())
+    assert dump(parity, Timid()) != dump(follow, Following())
+
+
+class Smooth(pi_xgb.Teacher):
+    """Wants the mean of neighbours in the first feature, which no projection is."""
+
+    def __init__(self, x, hessian):
+        self.order, self.hessian = np.argsort(x[:, 0]), hessian
+
+    def q(self, mean, label, weight):
+        smooth = np.empty_like(mean)
+        sums, counts = (np.convolve(each, np.ones(25), "same") for each in (mean[self.order], np.ones_like(mean)))
+        smooth[self.order] = sums / counts
+        return smooth
+
+
+@pytest.mark.parametrize("hessian", ["steady", "follow"])
+@pytest.mark.parametrize("eta", [0.1, 0.3])
+def test_no_weight_makes_any_teacher_diverge(hessian, eta):
+    x, y, group = data()
+    many = np.random.default_rng(3).integers(0, 60, len(y))
+    found, params = xgb.DMatrix(x, y), params_of(eta=eta, max_depth=6, base_score=None)
+    constant = -np.log(np.where(y == 1, y.mean(), 1 - y.mean())).mean()
+    for teacher in (
+        GroupParity(group, hessian=hessian),
+        EqualizedOdds(many, hessian=hessian),
+        MetricFairness(key=np.round(2 * x[:, 0]), hessian=hessian),
+        Meritocracy(x[:, 2], hessian=hessian),
+        Smooth(x, hessian),
+    ):
+        for kl_weight in (30.0, 1000.0):
+            p = pi_xgb.train(params, found, 60, teacher=teacher, kl_weight=kl_weight).predict(found)
+            loss = -np.log(np.where(y == 1, p, 1 - p)).mean()
+            assert loss < 1.02 * constant, (teacher, kl_weight)
+
+
+@pytest.mark.parametrize("objective", ["reg:gamma", "reg:tweedie", "count:poisson"])
+def test_amounts_have_the_step_of_follow(objective):
+    x, y, group = data()
+    params = {**params_of(objective=objective, eta=0.1), "base_score": None}
+    dtrain = xgb.DMatrix(x, 1 + np.round(np.exp(y + 2 * group)))
+    made = [
+        pi_xgb.train(params, dtrain, 30, teacher=GroupParity(group, hessian=hessian), kl_weight=1000.0)
+        for hessian in ("steady", "follow")
+    ]
+    assert np.isfinite(margins(made[0], x)).all()
+    assert made[0].get_dump() == made[1].get_dump()
+
+
+def test_rows_too_heavy_for_the_regularisation_have_the_step_of_follow():
+    x, y, group = data()
+
+    def is_follow(weight, **more):
+        dtrain = xgb.DMatrix(x, y, weight=np.full(len(y), weight) if weight else None)
+        made = [
+            pi_xgb.train(
+                params_of(**more), dtrain, 8, teacher=GroupParity(group, hessian=hessian), kl_weight=20.0
+            ).get_dump()
+            for hessian in ("steady", "follow")
+        ]
+        return made[0] == made[1]
+
+    assert [is_follow(weight) for weight in (None, 30, 31)] == [False, False, True]
+    assert not is_follow(90, reg_lambda=3)
+    assert not is_follow(90, min_child_weight=3)
+    assert is_follow(None, reg_lambda=0, min_child_weight=0)
+
+
+def test_labels_keep_their_steps_beside_rows_without_one():
+    x, y, group = data(1500)
+    dtrain, known = xgb.DMatrix(x, y), np.arange(len(y)) % 5 == 0
+    apart = []
+    for hessian in ("steady", "follow"):
+        parity = GroupParity(group, hessian=hessian)
+        p = pi_xgb.train(params_of(eta=0.1), dtrain, 100, teacher=parity, kl_weight=1000.0, labelled=known).predict(
+            dtrain
+        )
+        assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.02
+        apart.append(p[y == 1].mean() - p[y == 0].mean())
+    assert apart[0] > 0.2 > 0.1 > apart[1]
+
+
+def test_steps_of_size_0_go_nowhere():
+    x, y, group = data()
+    for hessian in ("steady", "follow"):
+        still = pi_xgb.train(params_of(eta=0.0), xgb.DMatrix(x, y), 2, teacher=GroupParity(group, hessian=hessian))
+        np.testing.assert_array_equal(margins(still, x), 0)
+
+
+def test_a_word_for_the_step_that_nobody_knows_is_an_error():
+    class Misspelt(Timid):
+        hessian = "stedy"
+
+    x, y, _ = data()
+    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'follow', 'paper', 'steady'; got 'stedy'"):
+        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
+
+
+@pytest.mark.parametrize("kl_weight", [5.0, 50.0, 1000.0])
+def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
+    """A model without it, or a base_margin, is far from what it wants: one step towards it must not leap over."""
+    x, y, group = data(1500)
+    dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
+    plain, steady = xgb.train(params, dtrain, 40), GroupParity(group, hessian="steady")
+
+    def gap(booster):
+        p = booster.predict(dtrain)
+        return p[group == 1].mean() - p[group == 0].mean()
+
+    gaps = [gap(plain)]
+    for _ in range(6):
+        n = len(gaps)
+        gaps.append(gap(pi_xgb.train(params, dtrain, n, teacher=steady, kl_weight=kl_weight, xgb_model=plain)))
+    assert gaps[0] > 0.2
+    assert min(gaps) > -0.05
+    assert gaps[-1] < 0.25 * gaps[0]
+    late = pi_xgb.train(params, dtrain, 40, teacher=steady, kl_weight=kl_weight, xgb_model=plain)
+    whole = pi_xgb.train(params, dtrain, 80, teacher=steady, kl_weight=kl_weight)
+    loss = [-np.log(np.where(y == 1, p, 1 - p)).mean() for p in (one.predict(dtrain) for one in (late, whole))]
+    assert loss[0] < loss[1] + 0.03
 
 
 @pytest.mark.parametrize("tree_method", ["hist", "exact"])
@@ -178,20 +350,18 @@ def test_what_cannot_be_steady_says_so():
         {},
         {"learning_rate": 0.07, "eta": None},
         {"reg_lambda": 3.0, "reg_alpha": 0.2, "gamma": 0.3, "min_child_weight": 4.0},
-        {"max_delta_step": 0.2, "eta": 1.0},
+        {"max_delta_step": 0.7, "eta": 0.6},
         {"objective": "reg:squarederror"},
         {"subsample": 0.8},
     ],
     ids=lambda more: ",".join(more) or "plain",
 )
 def test_both_engines_have_the_same_step(tree_method, more):
-    x, y, group = data()
-    params = params_of(tree_method=tree_method, **more)
+    x, y, group = data(seed=2)  # no two splits gain the same in it
+    params, follow = params_of(tree_method=tree_method, **more), GroupParity(group, hessian="follow")
     for kl_weight in (2.0, 30.0):
         made = [
-            pi_xgb.train(
-                params, xgb.DMatrix(x, y), ROUNDS, teacher=GroupParity(group), kl_weight=kl_weight, engine=engine
-            )
+            pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=follow, kl_weight=kl_weight, engine=engine)
             for engine in ("callback", "native")
         ]
         np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=2e-4)
@@ -201,9 +371,11 @@ def test_both_engines_have_the_same_step(tree_method, more):
         np.testing.assert_allclose(margins(further[1], x), margins(further[0], x), atol=2e-4)
 
 
-def test_a_training_in_parts_is_one_training():
+# Up to .7 / eta there is no average that would begin anew.
+@pytest.mark.parametrize(("hessian", "kl_weight"), [("follow", 30.0), ("steady", 2.0)])
+def test_a_training_in_parts_is_one_training(hessian, kl_weight):
     x, y, group = data()
-    dtrain, guided = xgb.DMatrix(x, y), {"teacher": GroupParity(group), "kl_weight": 30.0}
+    dtrain, guided = xgb.DMatrix(x, y), {"teacher": GroupParity(group, hessian=hessian), "kl_weight": kl_weight}
     whole = pi_xgb.train(params_of(), dtrain, 6, **guided)
     half = pi_xgb.train(params_of(), dtrain, 3, **guided)
     # Silent params leave the booster its own, the size of its steps among them.
@@ -252,6 +424,23 @@ def test_hessian_is_one_of_three_words():
     for constraint in (lambda: GroupParity([0, 1, 0, 1], hessian="half"), lambda: GroupParity([0, 1, 0, 1], hessian=1)):
         with pytest.raises(ValueError, match="hessian must be one of 'follow', 'paper', 'steady'"):
             constraint()
+
+
+def test_native_says_where_gains_would_be_too_small_for_xgboost():
+    x, y, group = data()
+    dtrain, parity = xgb.DMatrix(x, y), GroupParity(group)
+    q = np.full(len(y), 0.4, np.float32)
+    taught = [
+        (100, lambda more: {"teacher": parity, "kl_weight": 99.0 + more}),
+        (10_000, lambda more: {"teacher": q, "kl_weight": 9999.0 + more}),
+        (100, lambda more: {"teacher": [(parity, 40.0), (q, 59.0 + more)]}),
+    ]
+    for weight, guided in taught:
+        assert pi_xgb.train(params_of(), dtrain, 5, **guided(0), engine="native").num_boosted_rounds() == 5
+        with pytest.raises(ValueError, match=f"teachers that weigh {weight:g} the gains of its splits fall below"):
+            pi_xgb.train(params_of(), dtrain, 5, **guided(1), engine="native")
+    # On other devices than the processor the library takes the engine that is exact.
+    assert obstacle_to_native(Spec.read(params_of()), follows_student=True, moves_freely=True, taught=1000.0)
 
 
 def test_only_counts_have_the_step_in_their_hessian_too():

@@ -568,8 +568,8 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
         grad = w * (m * (own - rows.y) + 0.8 * (own - other) + price * (own - wanted))
         counted = m + 0.8 + price
         if hessian == "follow" and one is student:
-            # Of a constraint the Hessian counts what the largest stable step needs; in the teacher the paper's stays.
-            counted = np.maximum(m + 0.8, rows.params.get("eta", 0.3) / 2 * counted)
+            # Of a constraint the Hessian counts what closes the gap; in the teacher the paper's stays.
+            counted = np.maximum(m + 0.8, rows.params.get("eta", 0.3) * counted)
         one.boost(matrix, i, grad=grad, hess=w * counted * own * (1 - own))
 
     for i in range(ROUNDS):

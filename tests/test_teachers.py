@@ -488,17 +488,19 @@ def test_no_other_teacher_is_suspected(monkeypatch):
     checks = []
     original = repetition._loss_on_others
     monkeypatch.setattr(repetition, "_loss_on_others", lambda *of: checks.append(1) or original(*of))
+    y = dtrain.get_label()
+    known = xgb.DMatrix(np.column_stack([y, np.zeros(400)]), y)
     # The warning, which other tests let pass, is an error here. Cross-fitted, with rows without a label, weightless,
     # joint: not even looked at.
     some = np.arange(400) % 2 == 0
-    for how in ({"crossfit": 5}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
-        pi_xgb.train(params, dtrain, 40, privileged=privileged, **how)
+    for how in ({"crossfit": 2}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
+        pi_xgb.train(params, dtrain, 40, privileged=known, **how)
+        if how.keys() & {"crossfit", "labelled"}:
+            pi_xgb.fit_teacher(params, known, 40, **how)
     # A teacher that is no better on its own rows than is honest costs no training either.
     pi_xgb.train(params | {"max_depth": 3}, dtrain, 20, privileged=privileged)
-    # One that may well know what it says is tried on other rows, and believed.
-    y = dtrain.get_label()
-    known = xgb.DMatrix(np.column_stack([y, np.zeros(400)]), y)
     assert checks == []
+    # One that may well know what it says is tried on other rows, and believed.
     pi_xgb.train(params, dtrain, 40, privileged=known)
     assert checks == [1]
 
@@ -521,3 +523,31 @@ def test_a_cross_fitted_teacher_says_its_score():
     expected = -np.log(np.where(label == 1, q, 1 - q)).mean()
     assert teacher.loss == pytest.approx(expected, rel=1e-5)
     assert repr(teacher) == f"<LearnedTeacher: 5 booster(s), log loss {expected:.4f} out of fold>"
+
+
+@pytest.mark.parametrize("labelled", [None, np.arange(200) % 3 > 0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_score_of_a_teacher_is_of_the_labelled_rows_by_their_weights(labelled, weighted):
+    case, params = problem("binary:logistic"), problem("binary:logistic").params(scale_pos_weight=3.0)
+    teacher = pi_xgb.fit_teacher(params, case.dprivileged(weighted=weighted), 4, crossfit=2, labelled=labelled)
+    known = np.ones(200, bool) if labelled is None else labelled
+    q, y = teacher.values[known].astype(float), case.y[known]
+    weight = (case.weight if weighted else np.ones(200))[known] * np.where(y == 1, 3, 1)
+    assert teacher.loss == pytest.approx(np.average(-np.log(np.where(y == 1, q, 1 - q)), weights=weight), rel=1e-5)
+    assert repr(teacher) == f"<LearnedTeacher: 2 booster(s), log loss {teacher.loss:.4f} out of fold>"
+
+
+@pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])
+def test_a_teacher_without_a_score_tells_none(objective, capsys):
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0) % 7 + 1
+    bounds = {"label_lower_bound": y, "label_upper_bound": y}
+    told = {"rank:pairwise": {"label": y, "qid": np.arange(60) // 6}, "survival:aft": bounds}.get(
+        objective, {"label": y}
+    )
+    params = {"objective": objective, "nthread": 1}
+    teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(x, **told), 3, crossfit=2, verbose_eval=True)
+    # What XGBoost says of q needs one label in each row, and rows by themselves.
+    said = capsys.readouterr().out
+    assert said.startswith("teacher: q-mae:") if objective == "reg:absoluteerror" else said == ""
+    assert np.isnan(teacher.loss)
+    assert repr(teacher) == "<LearnedTeacher: 2 booster(s)>"

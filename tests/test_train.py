@@ -23,6 +23,8 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
+from pi_xgb._core.teachers import FixedTeacher, Teaching
+from pi_xgb._core.train import _record
 
 OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax", "reg:squarederror")
 N_CLASSES = 3
@@ -1327,3 +1329,74 @@ def test_a_plain_xgboost_reads_the_model_where_pi_xgb_cannot_be_imported(tmp_pat
     assert done.returncode == 0, done.stderr
     # Another process, without this library, predicts the same to the bit from the file alone.
     assert done.stdout.split() == expected
+
+
+def test_rounds_are_whole_numbers() -> None:
+    data = table("binary:logistic")
+    for rounds in (2.5, "3", True):
+        with pytest.raises(TypeError, match="num_boost_round must be a whole number"):
+            pi_xgb.train(params_of("binary:logistic"), matrix(data), rounds, teacher=data.q)
+
+
+def test_privileged_evals_may_be_any_iterable_and_maximize_is_about_them_too() -> None:
+    data, valid = table("binary:logistic"), table("binary:logistic", 50, seed=5)
+    params = params_of("binary:logistic", eta=0.5, eval_metric="logloss")
+
+    def student(evals: Any, maximize: bool | None) -> str:
+        stopping: dict[str, Any] = {"early_stopping_rounds": 3, "maximize": maximize, "verbose_eval": False}
+        watched = {"evals": [(matrix(valid), "valid")], **stopping}
+        return model_text(
+            pi_xgb.train(params, matrix(data), 30, privileged=privileged_of(data), privileged_evals=evals, **watched)
+        )
+
+    def brought(maximize: bool | None) -> str:
+        stopping: dict[str, Any] = {"early_stopping_rounds": 3, "maximize": maximize}
+        evals = [(privileged_of(valid), "hidden")]
+        teacher = pi_xgb.fit_teacher(params, privileged_of(data), 30, evals=evals, **stopping)
+        watched = {"evals": [(matrix(valid), "valid")], "verbose_eval": False, **stopping}
+        return model_text(pi_xgb.train(params, matrix(data), 30, teacher=teacher, **watched))
+
+    for maximize in (None, True):
+        expected = brought(maximize)
+        assert student([(privileged_of(valid), "hidden")], maximize) == expected
+        assert student(((m, "hidden") for m in [privileged_of(valid)]), maximize) == expected
+    assert brought(None) != brought(True)
+
+
+def test_groups_of_crossfit_reach_the_teacher() -> None:
+    data, group = table("binary:logistic"), np.arange(90) // 4
+    params = params_of("binary:logistic")
+    told: dict[str, Any] = {"crossfit": 3, "crossfit_groups": group}
+    learned = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), **told)
+    teacher = pi_xgb.fit_teacher(params, privileged_of(data), 4, **told)
+    assert model_text(pi_xgb.train(params, matrix(data), 4, teacher=teacher)) == model_text(learned)
+    apart = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), crossfit=3)
+    assert model_text(apart) != model_text(learned)
+
+
+def test_both_ways_of_teaching_are_recorded_as_the_joint_one() -> None:
+    data, params = table("binary:logistic"), params_of("binary:logistic")
+    joint = pi_xgb.JointTeacher(privileged_of(data), params)
+    for pairs in ([(joint, 0.5), (data.q, 0.25)], [(data.q, 0.25), (joint, 0.5)]):
+        booster = pi_xgb.train(params, matrix(data), 2, teacher=pairs)
+        assert booster.attr("pi_xgb_method") == "jpib"
+        assert booster.attr("pi_xgb_kl_weight") == ",".join(str(weight) for _, weight in pairs)
+
+
+def test_a_teacher_that_counts_on_other_workers_alone_is_recorded_there() -> None:
+    data, booster = table("binary:logistic"), xgb.Booster()
+    nowhere, tiny = np.zeros(90), np.full(90, 1e-3)
+    teachings = [Teaching(FixedTeacher(data.q), 0.5, per_row) for per_row in (None, nowhere, tiny)]
+    _record(booster, teachings, "callback")
+    assert booster.attr("pi_xgb_kl_weight") == "0.5,0.0,0.5"
+    plain = xgb.Booster()
+    _record(plain, [], "callback")
+    assert plain.attributes() == {}
+
+
+def test_the_users_callbacks_may_be_a_tuple_beside_those_of_the_native_engine() -> None:
+    data = table("binary:logistic")
+    for engine in ("callback", "native"):
+        watch = AfterEachRound(matrix(data))
+        pi_xgb.train(params_of("binary:logistic"), matrix(data), 3, teacher=Timid(), engine=engine, callbacks=(watch,))
+        assert len(watch.predictions) == 3

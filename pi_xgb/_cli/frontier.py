@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     if picture is not None:
         write_output(picture, drawn(found, picture.suffix[1:]), arguments)
     if path is not None:
-        booster = found.train(rows.student(), made, gap=arguments.gap[0], verbose_eval=False)
+        booster = found.train(rows.student(), made, gap=arguments.gap[0])
         write_model(path, booster, target.classes, categories_of(rows.x), arguments)
         say(f"{path}: written")
 
@@ -110,7 +110,7 @@ def drawn(found: Frontier, kind: str) -> bytes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError('--plot needs matplotlib: pip install "pi-xgb[plot]"') from error
-    figure, content = Figure(figsize=(7, 5), layout="constrained"), io.BytesIO()
+    figure, content = Figure(layout="constrained"), io.BytesIO()
     found.plot(figure.subplots())
     figure.savefig(content, format=kind, dpi=150)
     return content.getvalue()

@@ -11,7 +11,7 @@ import numpy as np
 from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
-from .._core.step import HESSIANS
+from .._core.step import HESSIANS, Hessian
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_choice
 from .._rows.groups import Groups
@@ -55,7 +55,7 @@ class Constraint(Teacher):
                 "groups are further columns of one table"
             )
 
-    def __init__(self, row_values: Array, *, soft: bool, hessian: str) -> None:
+    def __init__(self, row_values: Array, *, soft: bool, hessian: Hessian) -> None:
         check_choice(hessian, HESSIANS, "hessian")
         if not isinstance(soft, (bool, np.bool_)):
             raise TypeError(

@@ -34,10 +34,10 @@ def tabulate(cell: Array, value: Array, weight: Array | None, *, over_workers: b
     ``over_workers`` makes it the table of the rows of all workers, 16 bytes for each line of each worker.
     """
     keys, line = np.unique(_pack(cell, value), return_inverse=True)
-    total = np.bincount(line, weight, minlength=len(keys)).astype(np.float64)
+    total: Array = np.bincount(line, weight).astype(np.float64)
     if over_workers:
         merged, line_of_all = np.unique(gathered(keys), return_inverse=True)
-        total = np.bincount(line_of_all, gathered(total), minlength=len(merged)).astype(np.float64)
+        total = np.bincount(line_of_all, gathered(total))
         keys, line = merged, np.searchsorted(merged, keys)[line]
     return Table(*_unpack(keys), total, line)
 

@@ -28,7 +28,7 @@ class BetweenGroups(Constraint):
     gap: ClassVar[str]
     """The difference between groups that it is to close, by its name in :mod:`pi_xgb.metrics`."""
 
-    def __init__(self, sensitive_features: Any, *, soft: bool, hessian: str) -> None:
+    def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
         groups = as_groups(sensitive_features, most=None).by_appearance()
         if rows_are_all():
             _check_groups(groups, len(groups.codes))
@@ -73,12 +73,12 @@ class GroupParity(BetweenGroups):
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
     hessian
-        What counts in the Hessian. "follow": of ``kl_weight`` what a q that moves along needs, which beyond 2 / eta
-        leaves less of each step to the labels, a fifth at 10 / eta, so that more rounds are needed. "steady": the
-        labels at every weight, where the pull is averaged over rounds as far as such steps need it; the rounds of plain
-        XGBoost are then a good number at any weight. It keeps something from round to round: it is not for
-        ``KLObjective``, and a training that goes on begins its average anew. "paper": all of ``kl_weight``, as for a
-        teacher at rest, which shortens every step to 1 / (1 + kl_weight) of what it was.
+        What counts in the Hessian. "steady": the labels at every weight, so that the rounds of plain XGBoost are a good
+        number, if they are forty or more; beyond .7 / eta the pull is in part averaged over rounds, and a training that
+        goes on begins its average anew. Where that would not settle (amounts, rows too heavy for the regularisation)
+        steps are those of "follow": of ``kl_weight`` what a q that moves along needs, without averages, which beyond
+        1 / eta leaves less of each step to the labels, a tenth at 10 / eta, so that more rounds are needed. "paper":
+        all of ``kl_weight``, as for a teacher at rest, which shortens every step to 1 / (1 + kl_weight) of what it was.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class GroupParity(BetweenGroups):
         *,
         soft: bool = True,
         match: Literal["distribution", "mean"] = "distribution",
-        hessian: Hessian = "follow",
+        hessian: Hessian = "steady",
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         super().__init__(sensitive_features, soft=soft, hessian=hessian)

@@ -37,7 +37,7 @@ def match_distributions(table: Table, stratum: Array) -> Array:
     axis = pooled.cell + step_end
     lowest, highest = (edge[at] for edge in bounds(pooled.cell, n_strata))
     first = np.searchsorted(axis, at + (begin + _HAIR * width), side="right").clip(lowest, highest - 1)
-    last = np.searchsorted(axis, at + (end - _HAIR * width), side="left").clip(lowest, highest - 1)
+    last = np.searchsorted(axis, at + (end - _HAIR * width)).clip(lowest, highest - 1)
 
     value = pooled.value.astype(np.float64)
     area = np.cumsum(value * (step_end - step_begin))

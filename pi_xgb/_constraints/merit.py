@@ -37,7 +37,7 @@ class Meritocracy(Constraint):
         False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
         decisions 1 in its pool for a row that is decided otherwise than most of it.
     hessian
-        As for :class:`GroupParity`.
+        As for :class:`GroupParity`; "follow" comes closer to what is asked for where it differs row by row.
 
     Examples
     --------
@@ -89,7 +89,6 @@ def _isotonic(value: Array, weight: Array) -> Array:
 
     positive = weight[weight > 0]
     if positive.size == 0:
-        weight = np.ones_like(weight)
-    elif positive.size < weight.size:
-        weight = np.where(weight > 0, weight, _NEGLIGIBLE * positive.min())
+        weight = positive = np.ones_like(weight)
+    weight = np.where(weight > 0, weight, _NEGLIGIBLE * positive.min())
     return np.asarray(isotonic_regression(value, weights=weight).x)

@@ -22,7 +22,7 @@ class Neighbours(NamedTuple):
     start: Array
     similar: Array
 
-    def average(self, value: Array, weight: Array | None, *, over_workers: bool = False) -> Array:
+    def average(self, value: Array, weight: Array | None, *, over_workers: bool) -> Array:
         """The weighted mean of value over the rows similar to each row, in float64.
 
         ``over_workers`` counts the rows of all workers, which then must agree on the points: 16 bytes for each.
@@ -35,7 +35,7 @@ class Neighbours(NamedTuple):
             mass, total = global_sum(np.concatenate([mass, total])).reshape(2, n_points)
         mass, total = self._sum(mass), self._sum(total)
         # A neighbourhood without weight has no mean: those rows stay as they are.
-        mean = np.where(mass > 0, total, 0.0) / np.where(mass > 0, mass, 1.0)
+        mean = total / np.where(mass > 0, mass, 1.0)
         return np.where(mass[self.point] > 0, mean[self.point], value)
 
     def _sum(self, per_point: Array) -> Array:
@@ -66,7 +66,7 @@ def within_radius(features: Array, radius: float) -> Neighbours:
     one = np.concatenate([pairs[:, 0], pairs[:, 1], itself])
     other = np.concatenate([pairs[:, 1], pairs[:, 0], itself])
     order = np.argsort(one, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=len(points)))])
+    start = np.concatenate([[0], np.cumsum(np.bincount(one))])
     return Neighbours(point, start, other[order])
 
 

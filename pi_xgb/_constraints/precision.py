@@ -24,12 +24,14 @@ class PrecisionParity(BetweenGroups):
 
     Parameters
     ----------
-    sensitive_features, hessian
+    sensitive_features
         As for :class:`GroupParity`.
     soft
         False for the counted form, of decisions at p > 1/2: the cut of each group is moved until its precision is as
         near as it gets to that of all decisions, and the rows between 1/2 and the cut get the q of the other side,
         1 - p.
+    hessian
+        As for :class:`GroupParity`; "follow" by default, since q tells rows of one label from the others.
 
     Notes
     -----
@@ -52,7 +54,7 @@ class PrecisionParity(BetweenGroups):
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         value, known, counted = value.astype(np.float64), ~np.isnan(label), self._counted(label, weight)
-        hits = np.where(known, label, 0.0)
+        hits = np.nan_to_num(label)
         kinds = (counted * value * hits, counted * value, counted * hits, counted * (1 - hits))
         found, selected, positives, negatives = self._sums(kinds)
         if selected.sum() == 0:
@@ -60,8 +62,8 @@ class PrecisionParity(BetweenGroups):
         precision = found.sum() / selected.sum()
         # The closest q: p less a multiple of y - precision, the direction in which a group's precision changes.
         length = positives * (1 - precision) ** 2 + negatives * precision**2
-        can_change = (positives > 0) & (negatives > 0) & (length > 0)
-        step = np.where(can_change, found - precision * selected, 0.0) / np.where(can_change, length, 1.0)
+        can_change = (positives > 0) & (negatives > 0)
+        step = np.divide(found - precision * selected, length, out=np.zeros_like(length), where=can_change)
         step[np.abs(step) < _ROUNDING] = 0.0
         return np.where(known, np.clip(value - step[self._shared] * (hits - precision), 0.0, 1.0), value)
 
@@ -74,10 +76,12 @@ class PrecisionParity(BetweenGroups):
         if selected == 0:
             return p.astype(np.float64)
         precision = right[is_selected].sum() / selected
-        cut = np.full(self._n_groups, 0.5)
-        for group, (first, last) in enumerate(zip(*bounds(lines.cell, self._n_groups), strict=True)):
-            own = slice(first, last)
-            cut[group] = _cut(lines.value[own], lines.weight[own], right[own], precision)
+        cut = np.array(
+            [
+                _cut(lines.value[own], lines.weight[own], right[own], precision)
+                for own in map(slice, *bounds(lines.cell, self._n_groups))
+            ]
+        )
         own_cut = cut[self._shared]
         changes = ((p > 0.5) != (p > own_cut)) & ~np.isnan(label)
         return np.where(changes, 1.0 - p.astype(np.float64), p)
@@ -122,7 +126,7 @@ def _cut(value: Array, weight: Array, right: Array, precision: float) -> float:
     """
     above, hits = np.cumsum(weight[::-1])[::-1], np.cumsum(right[::-1])[::-1]
     at = int(np.searchsorted(value, 0.5, side="right"))
-    if at == len(value) or above[at] <= 0 or hits[0] <= 0 or hits[0] >= above[0]:
+    if at == len(value) or above[at] <= 0:
         return 0.5
     # The precision of the rows from each line on; where nobody counts there is none.
     own = np.where(above > 0, hits / np.where(above > 0, above, 1.0), np.nan)

@@ -43,7 +43,7 @@ class MetricFairness(Constraint):
         False for the counted form: q is the share of similar rows decided 1 for a row that is decided otherwise than
         most of them (in a tie, otherwise than their mean prediction).
     hessian
-        As for :class:`GroupParity`.
+        As for :class:`GroupParity`; "follow" comes closer to what is asked for where it differs row by row.
 
     Notes
     -----

@@ -8,6 +8,7 @@ from typing import Any
 
 import xgboost
 
+from .._arrays import Array
 from .._xgb.booster import configuration_of, eta_of
 from .._xgb.params import DEFAULT_ETA
 from .lesson import Lesson
@@ -15,12 +16,18 @@ from .loss import Loss
 from .losses import loss_with_gradient
 
 
-class AskedLoss:
+class _Asked:
+    """What is known of Boosters that ask: they stay behind, a copy or another process begins anew."""
+
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
+
+class AskedLoss(_Asked):
     """Which loss a Booster asks for: that of its own objective, with its own params."""
 
     def __init__(self) -> None:
-        self._booster: weakref.ref[xgboost.Booster] | None = None
-        self._found: tuple[str, Loss] | None = None
+        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
 
     def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
         """Its objective and loss; without a Booster those that are ``named``."""
@@ -31,14 +38,15 @@ class AskedLoss:
                     "KLObjective(q, objective='binary:logistic')"
                 )
             return named, loss_with_gradient(named)
-        if self._found is None or self._booster is None or self._booster() is not booster:
+        known = self._known
+        if known is None or known[0]() is not booster:
             its = configuration_of(booster)
             loss = loss_with_gradient(its.objective).of(its.objective_params)
             _check_agree(named, its.objective)
             if loss.applies_scale_pos_weight:
-                _check_scale(float(its.objective_params.get("scale_pos_weight", 1)), scale_pos_weight)
-            self._booster, self._found = weakref.ref(booster), (its.objective, loss)
-        return self._found
+                _check_scale(float(its.objective_params["scale_pos_weight"]), scale_pos_weight)
+            known = self._known = weakref.ref(booster), (its.objective, loss)
+        return known[1]
 
 
 def _check_agree(named: str | None, objective: str) -> None:
@@ -58,11 +66,12 @@ def _check_scale(asked: float, given: float) -> None:
         )
 
 
-class NewTraining:
+class NewTraining(_Asked):
     """Tells the first round of a training, in which teachers must start, from the rounds after it."""
 
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
+        self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
         self.eta = DEFAULT_ETA
         """The step of the booster that asks, as it was when the training began."""
 
@@ -71,12 +80,13 @@ class NewTraining:
         if not lesson.follows_student:
             return
         booster = calling_booster()
-        if booster is not None and self._booster is not None and self._booster() is booster:
-            return
-        lesson.start(booster, dtrain, base_score)
-        self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
-        # Remembered only now: a teacher that refused to start must refuse again.
-        self._booster = None if booster is None else weakref.ref(booster)
+        if booster is None or self._booster is None or self._booster() is not booster:
+            lesson.start(booster, dtrain, base_score)
+            self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
+            # Remembered only now: a teacher that refused to start must refuse again.
+            self._booster = None if booster is None else weakref.ref(booster)
+        # Each training has its own, also where the rounds of several alternate; without a Booster nobody knows which.
+        lesson.averages = None if booster is None else self._averages.setdefault(booster, {})
 
 
 def calling_booster() -> xgboost.Booster | None:
@@ -86,7 +96,7 @@ def calling_booster() -> xgboost.Booster | None:
     no other way to tell the next round from the first round of another training. Margins do not tell: a tree
     may leave them as they were, and a second training may start from any of them.
     """
-    frame = sys._getframe(1)
+    frame = sys._getframe(1)  # its own one, looked into, would hold itself, and the Booster with it
     while frame is not None:
         caller = frame.f_locals.get("self")
         if isinstance(caller, xgboost.Booster):

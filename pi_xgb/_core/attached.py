@@ -13,10 +13,11 @@ from .._xgb.matrix import labels_of
 from .blended import AMOUNTS
 from .checks import check_q
 from .loss import NUMBERS, Range
-from .teachers import FixedTeacher
+from .teachers import FixedTeacher, Teacher
 
-# What the second field says where it holds no probability: how many values the teacher has per row.
-_ONE_VALUE, _TWO_CLASSES = np.float32(-1), np.float32(-2)
+# What the second field says where it holds no probability: how many values the teacher has per row, and of one value
+# whether the first field tells of rows without a label. Groups attached for metrics take it over, below every mark.
+_ONE_VALUE, _TWO_CLASSES, _SOME_LABELS = np.float32(-1), np.float32(-2), np.float32(-3)
 # The first field of a row without a label is this less q; NaN says that the teacher does not count there, and minus
 # infinity that neither does.
 _NO_LABEL = np.float32(-1)
@@ -61,6 +62,11 @@ def attach_teacher(
         raise TypeError(
             f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
         )
+    if isinstance(q, Teacher):
+        raise TypeError(
+            f"a DMatrix has room for numbers, not for what is asked in every round, got {q!r}: pass it as teacher= of "
+            "pi_xgb.train, or as pi_xgb.KLObjective(teacher, kl_weight)"
+        )
     if labels_of(dtrain).ndim == 2:
         raise ValueError(
             f"a DMatrix has no room for the q of several targets, dtrain has {labels_of(dtrain).shape[1]}: use "
@@ -72,7 +78,7 @@ def attach_teacher(
     if len(array) != n_rows:
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:
-        lower, upper = array.copy(), np.full_like(array, _ONE_VALUE)
+        lower, upper = array.copy(), np.full_like(array, _ONE_VALUE if known is None else _SOME_LABELS)
     elif array.shape[1] in (2, 3):
         check_q(array, needed=counts)
         lower = array[:, 0].copy()
@@ -117,23 +123,25 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
             "this objective has no teacher of its own and the training matrix carries none: call "
             "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
         )
-    # Groups attached for metrics take the second field over; they lie below every mark of ours.
-    attached = 3 if upper[0] >= 0 else 2 if upper[0] == _TWO_CLASSES else 0
+    mark = upper.min()
+    attached = 3 if mark >= 0 else 2 if mark == _TWO_CLASSES else 0
     if attached != n_classes:
         named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
         raise ValueError(
             f"the teacher attached to this matrix has {named[attached]}, the objective needs "
             f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
-    counts, labelled = np.isfinite(lower), lower != -np.inf
-    if within.low >= 0:
-        labelled &= ~(lower <= _NO_LABEL)
-        lower = np.where(lower <= _NO_LABEL, _NO_LABEL - lower, lower)
-    lower = np.where(counts, lower, np.float32(0))
+    counts, unknown = np.isfinite(lower), (lower <= _NO_LABEL) & (mark != _ONE_VALUE)
+    if mark < _SOME_LABELS and within.low < 0 and unknown.any():
+        raise ValueError(
+            "groups were attached to this matrix after its teacher, so that nothing tells a q below 0 from a row "
+            "without a label: for numbers leave attach_groups out, or use pi_xgb.cv"
+        )
+    lower = np.where(unknown, _NO_LABEL - lower, lower)
     q = lower
     if n_classes:
         columns = [lower, 1 - lower] if n_classes == 2 else [lower, upper, np.maximum(1 - lower - upper, 0)]
         q = np.stack(columns, axis=1)
-    teacher = FixedTeacher(q, within)
+    teacher = FixedTeacher(q, within, needed=counts)
     teacher.teacher_weight = None if counts.all() else counts.astype(np.float64)
-    return teacher, None if labelled.all() else labelled
+    return teacher, ~unknown if unknown.any() else None

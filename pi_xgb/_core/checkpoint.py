@@ -55,7 +55,6 @@ class JointCheckPoint(TrainingCallback):
     """
 
     def __init__(self, directory: os.PathLike[str] | str, teacher: JointTeacher, *, interval: int = 100) -> None:
-        super().__init__()
         self._directory = check_folder(directory)
         if not isinstance(teacher, JointTeacher):
             raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")

@@ -20,9 +20,9 @@ from .loss import SHARES, Loss, Range
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """The weight of a teacher: a finite number that is not negative."""
     if np.ndim(kl_weight) > 0:
-        shown = repr(kl_weight) if np.size(kl_weight) <= 5 else f"{np.size(kl_weight)} of them"
         raise TypeError(
-            f"{name} must be one number, got {shown}: it says how much the teacher counts in all rows. "
+            f"{name} must be one number, got {np.size(kl_weight)} of them: it says how much the teacher counts in all "
+            "rows. "
             "For one number per row pass teacher_weight="
         )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
@@ -94,7 +94,7 @@ def check_base_margin(margin: Array, name: str) -> None:
 
 def check_some_weight(weight: Array, n_rows: int, name: str) -> None:
     """At least one row of all workers weighs something; to be asked on every worker."""
-    if global_sum(np.array([weight.sum(dtype=np.float64) if weight.size else n_rows]))[0] == 0:
+    if global_sum(np.array([weight.sum() if weight.size else n_rows]))[0] == 0:
         raise ValueError(f"the weights of {name} are all 0, on every worker: at least one row must weigh something")
 
 

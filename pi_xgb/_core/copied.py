@@ -77,8 +77,8 @@ class QuantileError(Copied):
     parameters = ("quantile_alpha",)
 
     def of(self, params: Mapping[str, Any]) -> Loss:
-        several = np.size(params.get("quantile_alpha", 0.5)) > 1
-        if not several and str(params.get("quantile_alpha")).count(",") == 0:
+        alpha: Any = params.get("quantile_alpha")
+        if not ("," in alpha if isinstance(alpha, str) else np.size(alpha) > 1):
             return self
         return self._without_room(
             "quantile_alpha names several quantiles, and a copy has one label for all of them: train a model for each"

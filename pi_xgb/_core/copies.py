@@ -74,7 +74,7 @@ def check_whole_queries(weight: Any, dtrain: xgboost.DMatrix) -> None:
     if query is None or np.ndim(weight) == 0:
         return
     taught = weight > 0
-    highest = np.zeros(query[-1] + 1)
+    highest = np.zeros(len(query))
     np.maximum.at(highest, query[taught], weight[taught])
     torn = np.flatnonzero(taught & (weight != highest[query]))
     if torn.size:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xgboost
 from xgboost import collective
@@ -167,7 +166,7 @@ def cv(
         deal = functools.partial(row_folds, folds=folds, **dealing)
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
         options = {**dealing, **stopping, **functions}
-        teachers = [rows.guidance.weighing(1.0), *rows.guidance.matrices]
+        teachers = [rows.guidance, *rows.guidance.matrices]
         kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options.values(), rows.dealt, teachers)
         if not all(str(weight) in kept for weight in grid):
             rows = rows.with_teachers(max(grid))
@@ -251,7 +250,7 @@ class _Folds:
         own = self.learned if weight else None
         weighed = [one.weighing(weight) for one in own or [self.guidance.take(rows) for rows, _ in self.row_folds]]
         if by_copies:
-            its_folds = CopiedFolds(self.dtrain, self.row_folds, weighed, self.num_boost_round, fpreproc)
+            its_folds = CopiedFolds(self.dtrain, self.row_folds, weighed, fpreproc)
             return self.spec.params, None, {"its_cv": cv_on(its_folds)}
         cell = _Cell(weighed, self.num_boost_round, fpreproc)
         shown = shown_predictions(custom_metric, self.spec.loss)
@@ -286,7 +285,7 @@ def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, gui
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
     task = guidance.task(spec, dtrain, num_boost_round)
     task.check_labelled_rows()
-    if dtrain.get_uint_info("group_ptr").size > 1 and not spec.loss.by_query:
+    if query_of_row(dtrain) is not None and not spec.loss.by_query:
         raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
     return task
 
@@ -325,7 +324,7 @@ class _Cell:
             # The metrics of the training rows are those of the labelled ones; the cuts stay those of all.
             quantise(chosen, dtrain)
             weight = dtrain.get_weight()
-            dtrain.set_weight(np.where(task.labelled, weight if weight.size else np.float32(1), np.float32(0)))
+            dtrain.set_weight(task.labelled * weight if weight.size else task.labelled)
         return dtrain, dtest, chosen
 
     def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:

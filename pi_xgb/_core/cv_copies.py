@@ -32,8 +32,7 @@ class CopiedFolds:
     dtrain: xgboost.DMatrix
     row_folds: Sequence[tuple[Array, Array]]
     guidances: Sequence[Guidance]
-    """Of the training rows of each fold; they weigh 0 where nobody teaches."""
-    num_boost_round: int
+    """Of the training rows of each fold, their teachers trained; they weigh 0 where nobody teaches."""
     fpreproc: Callable[..., Any] | None
 
     def __call__(self, params: dict[str, Any]) -> list[FoldParts]:
@@ -47,7 +46,6 @@ class CopiedFolds:
             own, test, params = self.fpreproc(own, test, params)
         task = Task.of_matrix(Spec.read(params), own, guidance.labelled)
         teachings = [one for one in guidance.teachings_at_hand(task) if one.counts]
-        teachings += guidance.teachings_from_privileged(task, own, self.num_boost_round)
         shown = own if task.labelled is None else slice_rows(own, np.flatnonzero(task.labelled))
         if not teachings:
             return FoldParts(shown, shown, test, params)

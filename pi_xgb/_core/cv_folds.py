@@ -81,8 +81,10 @@ def _query_folds(
         )
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if folds is not None:
-        pairs = folds.split(X=label[rows], y=label[rows], groups=query[rows]) if hasattr(folds, "split") else folds
-        dealt = [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in pairs]
+        if hasattr(folds, "split"):  # which numbers the rows that it is shown
+            split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
+            folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
+        dealt = [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
         for number, (rest, out) in enumerate(dealt):
             check_apart(query, rest, out, number)
         return [(np.sort(rest), np.sort(out)) for rest, out in dealt]

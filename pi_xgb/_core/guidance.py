@@ -168,6 +168,12 @@ class Guidance:
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
+    def total_weight(self) -> float:
+        """What the teachers weigh together, at most where it differs from row to row."""
+        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
+        return float(sum(np.max(np.asarray(weight), initial=0.0) for weight in weights))
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
         return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
@@ -292,7 +298,7 @@ class Guidance:
         if not self.learns_first or self.crossfit or task.labelled is not None:
             return
         spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
-        q = teachings[-1].teacher.answer(task, task.like, 0)
+        q = teachings[-1].teacher.answer(task, task.like, self.kl_weight)
         warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
 
     def weighing(self, kl_weight: float) -> Guidance:
@@ -339,9 +345,7 @@ def _take(teacher: Any, rows: Array) -> Any:
         return [
             (_take(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows]) for one, weight in teacher
         ]
-    if teacher is None or not isinstance(teacher, Teacher):
-        return _of_rows(teacher, rows)
-    return teacher.take(rows)
+    return teacher.take(rows) if isinstance(teacher, Teacher) else _of_rows(teacher, rows)
 
 
 def _of_rows(values: Any, rows: Array) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
-from .checks import check_as_many_rows, check_dmatrix, check_is_dmatrix, check_kl_weight, check_same_labels
+from .checks import check_as_many_rows, check_dmatrix, check_kl_weight, check_same_labels
 from .lesson import Lesson
 from .objective import KLObjective
 from .spec import Spec
@@ -73,7 +72,6 @@ class JointTeacher(Teacher):
         xgb_model: Any = None,
         further_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
-        check_is_dmatrix(dprivileged, "privileged")
         self._spec = Spec.read(params)
         check_dmatrix(dprivileged, "privileged", self._spec.loss)
         self._spec.check_margins_stay()
@@ -86,8 +84,7 @@ class JointTeacher(Teacher):
             # A base_score given again would overwrite the loaded one.
             kept = {key: value for key, value in self._spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
-        self._training: Start | None = None
-        self._blend: Blend | None = None
+        self._begun: tuple[Start, Blend] | None = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
         self._student_start: str | None = None
@@ -135,11 +132,11 @@ class JointTeacher(Teacher):
             self._check_is_behind(student, rounds, training.matrix)
         pull = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
         weights = [pull, *(further.weight for further in self._further)]
-        self._blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
         for further in self._further:
             further.teacher.check(task.n_rows)
             further.teacher.start(training._replace(kl_weight=further.weight, student=None, matrix=None))
-        self._training, self._q = training._replace(student=None, matrix=None), None
+        self._begun, self._q = (training._replace(student=None, matrix=None), blend), None
 
     def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
         """The student that is continued is this teacher's own, one round ahead of it."""
@@ -170,12 +167,12 @@ class JointTeacher(Teacher):
         return before.shape == self._student_seen.shape and np.allclose(before, self._student_seen, atol=1e-4)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        if self._training is None or self._blend is None:
+        if self._begun is None:
             raise ValueError("a JPIB teacher is asked in a training only: pass it to pi_xgb.train as teacher=")
         if self._booster is None:
-            self._booster = self._first_booster(mean, self._training)
+            self._booster = self._first_booster(mean, self._begun[0])
         else:
-            self._grow(self._booster, mean, self._blend, self._training)
+            self._grow(self._booster, mean, *self._begun)
         self._q = self._mean(self._booster)
         self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
@@ -199,10 +196,10 @@ class JointTeacher(Teacher):
             if bool((mean == mean[0]).all()):
                 base_score = self._spec.loss.base_score(mean[0])
             else:
-                base_score = Lesson(dataclasses.replace(training.task, spec=self._spec), []).base_score()
+                base_score = Lesson(training.task, []).base_score()
         return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
-    def _grow(self, booster: xgboost.Booster, mean: Array, blend: Blend, training: Start) -> None:
+    def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
         told = read_only(own)
         answers = [mean, *(one.teacher.answer(training.task, told, one.weight) for one in self._further)]
@@ -212,7 +209,7 @@ class JointTeacher(Teacher):
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
     def _mean(self, booster: xgboost.Booster) -> Array:
-        return self._spec.loss.mean(booster.predict(self._dprivileged, output_margin=True, training=True))
+        return self._spec.loss.mean(booster.predict(self._dprivileged, output_margin=True))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}

@@ -17,7 +17,7 @@ from .._stats.folds import checked_groups
 from .._xgb.booster import rounds_in_use
 from .._xgb.collective import on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
-from .checks import check_dmatrix, check_is_dmatrix
+from .checks import check_dmatrix
 from .crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
 from .judged import eval_of_means
 from .lesson import Lesson
@@ -68,8 +68,7 @@ class LearnedTeacher(FixedTeacher):
         loss = spec.loss
         teacher = cls(loss.said(mean, label, known), boosters, probabilities=loss.probabilities)
         if loss.default_metric in NAMES:
-            labelled = None if known.all() else known
-            task = Task.of(spec, label, weight, labelled, n_rows=len(label), name="privileged")
+            task = Task.of(spec, label, weight, known, n_rows=len(label), name="privileged")
             counts = None if task.weight is None else task.weight[known]
             teacher.loss, teacher._told = mean_loss(loss, mean[known], label[known], counts), NAMES[loss.default_metric]
         return teacher
@@ -159,7 +158,6 @@ def fit_teacher(
     """
     evals = list(evals or ())
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
-        check_is_dmatrix(dprivileged, "privileged")
         spec = Spec.read(params)
         check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()

@@ -11,9 +11,10 @@ import xgboost
 from .._arrays import Array, module_for, read_only, to_host
 from .._rows.supervision import warn_of_idle_rows
 from .._xgb.collective import global_sum, on_every_worker
+from .._xgb.params import regularisation_of
 from .blend import Blend
 from .loss import NUMBERS
-from .step import SteadyPull, hessian_share
+from .step import SteadyPull, bears_steady, hessian_share
 from .task import Task
 from .teachers import Start, Teaching, moves_freely
 
@@ -39,10 +40,11 @@ class Lesson:
             weight=self._on_device(task.weight),
             labelled=self._on_device(task.labelled),
         )
-        freely = [one for one in teachings if moves_freely(one.teacher)]
-        self._following = [self._on_device(one.weight) for one in freely]
-        self._steady = _steady(freely)
-        self._pulls = [SteadyPull(self.blend.total, self._following) if self._steady else None for _ in teachings]
+        self._freely = [one for one in teachings if moves_freely(one.teacher)]
+        self._following = [self._on_device(one.weight) for one in self._freely]
+        self._pull = SteadyPull(self.blend.total, self._following)
+        self.averages: dict[int, Array] | None = {}
+        """The mean pull of each teacher over the rounds of a training; None where nothing can be kept."""
         self._target: Array | None = None
 
     @functools.cached_property
@@ -55,9 +57,7 @@ class Lesson:
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Tell the teachers that a training begins."""
-        for pull in self._pulls:
-            if pull is not None:
-                pull.restart()
+        self.averages = {}
         for teaching in self.teachings:
             teaching.teacher.start(Start(self.task, teaching.weight, student, matrix, base_score))
 
@@ -67,18 +67,29 @@ class Lesson:
             return self._target
         told = read_only(to_host(mean))
         answers = [self._xp.asarray(one.teacher.answer(self.task, told, one.weight)) for one in self.teachings]
-        if self._steady:
-            answers = [self._steadied(i, mean, q, eta) for i, q in enumerate(answers)]
+        if self.averages is not None and self._is_steady:
+            answers = [self._steadied(self.averages, i, mean, q, eta) for i, q in enumerate(answers)]
         target = self.blend.target(answers, mean)
         if not self.follows_student:  # then it stays
             self._target = target
         return target
 
-    def _steadied(self, number: int, mean: Array, q: Array, eta: float) -> Array:
-        pull = self._pulls[number]
-        if pull is None or not moves_freely(self.teachings[number].teacher):
+    @functools.cached_property
+    def _is_steady(self) -> bool:
+        """Whether the steps are steady ones, which needs all teachers that follow to say so, since the step is the
+        sum's, and data that bear it; to be asked on every worker."""
+        if not self._freely or any(one.teacher.hessian != "steady" for one in self._freely):
+            return False
+        n_rows, weight = len(self.task.like), self.task.weight
+        weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
+        spec = self.task.spec
+        return bears_steady(spec.loss, regularisation_of(spec.params), weights / max(rows, 1))
+
+    def _steadied(self, averages: dict[int, Array], number: int, mean: Array, q: Array, eta: float) -> Array:
+        if not moves_freely(self.teachings[number].teacher):
             return q
-        return self._xp.clip(pull.asked(mean, q, eta), self.loss.range.low, self.loss.range.high)
+        asked, averages[number] = self._pull.asked(mean, q, eta, averages.get(number))
+        return self._xp.clip(asked, self.loss.range.low, self.loss.range.high)
 
     def gradient(self, margin: Array, eta: float) -> tuple[Array, Array]:
         """Gradient and Hessian at these margins, for steps of this size."""
@@ -91,7 +102,8 @@ class Lesson:
 
     def hessian_share(self, eta: float) -> Any:
         """By what teachers that follow the student let the Hessian shrink, a number or one per row."""
-        return hessian_share(self.blend.total, self._following, eta, steady=self._steady)
+        steady = self.averages is not None and self._is_steady
+        return hessian_share(self.blend.total, self._following, eta, steady=steady)
 
     def base_score(self) -> Any:
         """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
@@ -108,7 +120,8 @@ class Lesson:
         if weight is None:
             total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)
         else:
-            total, rows = weight.astype(np.float64) @ target, float(weight.sum(dtype=np.float64))
+            exact = weight.astype(np.float64)
+            total, rows = exact @ target, float(exact.sum())
         sums = global_sum(np.append(np.atleast_1d(total), rows))
         if sums[-1] <= 0:
             raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
@@ -126,14 +139,3 @@ class Lesson:
 
     def _on_device(self, values: Any) -> Any:
         return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)
-
-
-def _steady(freely: list[Teaching]) -> bool:
-    """Whether the teachers that follow ask for steady steps, all or none of them."""
-    asked = sorted({one.teacher.hessian for one in freely})
-    if "steady" in asked and len(asked) > 1:
-        raise ValueError(
-            f"teachers of one student differ in hessian ({', '.join(map(repr, asked))}), which is about the steps of "
-            "that student: say hessian='steady' for all that follow it, or for none"
-        )
-    return asked == ["steady"]

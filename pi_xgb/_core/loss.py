@@ -133,7 +133,7 @@ class Loss:
 
     def one_hot(self, label: Array, like: Array) -> Array:
         """The label in the shape of a mean, in a fresh array."""
-        return label.astype(np.float32, copy=True)
+        return label.astype(np.float32)
 
     def base_score(self, mean: Array) -> Any:
         """XGBoost's ``base_score`` for a model that starts at this mean."""

@@ -60,7 +60,7 @@ def loss_named(objective: Any) -> Loss:
 def _why_not(objective: Any) -> str:
     if objective in NOT_GUIDED:
         return f", which {NOT_GUIDED[objective]}"
-    close = difflib.get_close_matches(str(objective), LOSSES, n=1, cutoff=0.8)
+    close = difflib.get_close_matches(str(objective), LOSSES, cutoff=0.8)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

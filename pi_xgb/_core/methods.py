@@ -34,13 +34,13 @@ class Privileged:
     weight: Array
     """Of the student's rows, as their matrix has it."""
     num_boost_round: int
-    crossfit: int = 0
-    crossfit_groups: Array | None = None
-    folds: Folds | None = None
+    crossfit: int
+    crossfit_groups: Array | None
+    folds: Folds | None
     """Of crossfit, where they were dealt beforehand."""
-    evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
-    early_stopping_rounds: int | None = None
-    maximize: bool | None = None
+    evals: Sequence[tuple[xgboost.DMatrix, str]] | None
+    early_stopping_rounds: int | None
+    maximize: bool | None
 
 
 class Method:

@@ -35,11 +35,16 @@ def uses_native(engine: str, spec: Spec, obstacle: str | None) -> bool:
     return obstacle is None and (engine == "native" or spec.device.startswith(("cuda", "gpu")))
 
 
+# By what this engine may divide gains: XGBoost makes no split that gains less than 1e-6.
+_SMALLER = 1e4
+
+
 def obstacle_to_native(
     spec: Spec,
     *,
     follows_student: bool,
     moves_freely: bool = False,
+    taught: float = 0.0,
     uniform: bool = True,
     noisy: bool = False,
     dtrain: Any = None,
@@ -48,9 +53,9 @@ def obstacle_to_native(
 ) -> str | None:
     """Why the native engine would not give the callback's model here; None where it does.
 
-    ``follows_student`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``uniform``
-    whether labels and teachers count the same in all rows, ``noisy`` whether a teacher's q may leave the range of
-    labels.
+    ``follows_student`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``taught``
+    what all teachers weigh, ``uniform`` whether labels and teachers count the same in all rows, ``noisy`` whether a
+    teacher's q may leave the range of labels.
     """
     params = spec.params
     if "native" not in spec.loss.engines:
@@ -66,6 +71,8 @@ def obstacle_to_native(
     if params.get("tree_method") == "approx" and (_scales_positives(spec) or not uniform):
         cause = "scale_pos_weight changes" if uniform else "labels and teachers that differ from row to row change"
         return f"tree_method='approx' places its cuts anew in every round, by weights that {cause} here"
+    if (1 + taught) ** (2 if moves_freely else 1) > _SMALLER:
+        return f"with teachers that weigh {taught:g} the gains of its splits fall below what XGBoost takes for nothing"
     if moves_freely and not uniform:
         return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
     if moves_freely and spec.objective == "count:poisson":
@@ -101,7 +108,6 @@ class FollowStudent(TrainingCallback):
     """Before each round, ask the teachers and set the label to the new blended target."""
 
     def __init__(self, lesson: Lesson, dtrain: xgboost.DMatrix, base_score: Any, eta: float) -> None:
-        super().__init__()
         self._lesson, self._dtrain, self._base_score, self._eta = lesson, dtrain, base_score, eta
 
     def before_training(self, model: Any) -> Any:
@@ -109,7 +115,7 @@ class FollowStudent(TrainingCallback):
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        mean = self._lesson.loss.mean(model.predict(self._dtrain, output_margin=True, training=True))
+        mean = self._lesson.loss.mean(model.predict(self._dtrain, output_margin=True))
         self._dtrain.set_label(self._lesson.target(mean, self._eta))
         return False
 

@@ -57,7 +57,8 @@ class KLObjective:
     With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
     ``params["base_score"]`` says otherwise. A ``custom_metric`` sees margins, as with any custom objective.
 
-    Objects are picklable, and can be used for any number of trainings on the rows of their teacher.
+    Objects are picklable, and can be used for any number of trainings on the rows of their teacher. Called by hand,
+    outside of a Booster's training, they know of no rounds before: constraints have the step of ``hessian="follow"``.
     For ``XGBClassifier(objective=...)``, which calls its objective differently, pass :meth:`sklearn`.
 
     Examples
@@ -94,11 +95,6 @@ class KLObjective:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
             self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
-            if any(one.teacher.follows_student and one.teacher.hessian == "steady" for one in self._teachings):
-                raise ValueError(
-                    "hessian='steady' looks at the rounds before, of which an objective on its own keeps nothing: use "
-                    "pi_xgb.train, or hessian='follow'"
-                )
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
@@ -171,10 +167,6 @@ class KLObjective:
             )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
         return [Teaching(teacher, self.kl_weight, teacher.teacher_weight)], labelled
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The booster of a running training stays behind: a copy begins its own.
-        return {**self.__dict__, "_round": NewTraining(), "_asked": AskedLoss()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"

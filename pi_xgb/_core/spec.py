@@ -24,8 +24,8 @@ class Spec:
     objective: str
     loss: Loss
     n_classes: int
-    scale_pos_weight: float = 1.0
-    device: str = "cpu"
+    scale_pos_weight: float
+    device: str
 
     @classmethod
     def read(cls, params: Any, xgb_model: Any = None) -> Spec:

@@ -4,16 +4,17 @@ q of such a teacher moves along with p. So a (p - q) curves less in p than a q a
 tree moves all predictions alike, and by a where it moves just what the teacher compares. The paper's Hessian counts all
 of a: a step is then 1 / (1 + a) of what it was. Counting nothing of it makes a step of size eta (1 + a) in the second
 case, and steps of 2 and more never settle. With r what labels and fixed teachers weigh in a row, and F what the
-following ones do, the Hessian counts
+following ones do, there are two ways out.
 
-    max(r, eta (r + F) / 2)        instead of  r + F
+"follow" counts max(r, eta (r + F)) instead of r + F: r alone up to F = r (1 / eta - 1), 9 at eta 0.1, and from there on
+what closes in one round all of what a tree can move. There the labels teach by short steps as well: the heavier the
+constraint, the more rounds a model needs.
 
-which is r alone up to F = r (2 / eta - 1), 19 at eta 0.1, and from there on the least that is stable for any data.
-
-There the labels teach by short steps as well: the heavier the constraint, the more rounds a model needs. Where it
-should not ("steady"), the Hessian counts r at every weight, and of a (p - q) no more follows p at once than such a step
-can bear, half of the bound above. The rest of a weighs the mean of p - q over the rounds before, the more of them the
-heavier it is. That settles where the paper's gradient does, in as many rounds as the labels need.
+"steady" counts r at every weight. What is compared is then steered by two terms: a part of a (p - q) follows p at once,
+so much that a round closes most of a gap, and the rest weighs the mean of p - q over the rounds, the more of them the
+heavier it is. That ends where the paper's gradient does, in as many rounds as the labels need, if what p - q differs in
+is few against the rows: groups. Where it differs from row to row each round brings new differences, which a mean over
+rounds cannot know, and "follow" comes closer to what was asked for.
 """
 
 from __future__ import annotations
@@ -24,15 +25,23 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .._arrays import array_module
+from .blended import AMOUNTS, POSITIVE
+from .loss import Loss
 
 Hessian = Literal["follow", "paper", "steady"]
 HESSIANS = get_args(Hessian)
-"""What a teacher that follows may say: the above, what the paper counts, or the labels at every weight."""
-_LARGEST_STEP = 2.0
+"""What a teacher that follows may say: the above bound, what the paper counts, or the labels at every weight."""
+# Steady steps: how much of a gap the part that follows at once closes in a round, and the mean in its first. They would
+# still settle if trees moved 2.7 times what the Hessian says; where the two sum to 2 they hardly bear 1.3 times.
+_AT_ONCE, _LATER = 0.7, 0.1
+# As which steady steps count a row that nothing but what follows weighs in: little, so that labels keep their steps.
+_FREE = 0.1
+# How many times its regularisation a row may weigh on average, for steady steps to settle in leaves of few rows.
+_HEAVIEST = 30.0
 _ROUNDING = 1e-6
 
 
-def hessian_share(total: Any, following: Sequence[Any], eta: float, *, steady: bool = False) -> Any:
+def hessian_share(total: Any, following: Sequence[Any], eta: float, *, steady: bool) -> Any:
     """By what the Hessian of each row is multiplied; a number or one per row, 1 where the paper's stays.
 
     ``total`` is what counts in a row, ``following`` what each of those teachers weighs that follow the student in it.
@@ -41,45 +50,46 @@ def hessian_share(total: Any, following: Sequence[Any], eta: float, *, steady: b
         return np.float32(1)
     xp = array_module(total)
     resting: Any = total - sum(following)
-    if steady:
-        # Where nothing rests there is nothing to learn but the constraint, in Newton's steps.
-        counted = xp.where(resting > _ROUNDING * total, resting, xp.minimum(eta, 1) * total)
-    else:
-        counted = xp.maximum(resting, eta / _LARGEST_STEP * total)
+    counted = _counted(total, resting, eta) if steady else xp.maximum(resting, eta * total)
     share = counted / xp.where(total > 0, total, 1)
     # What does not follow may be all there is but for rounding.
     return xp.clip(share, 0, 1).astype(np.float32)
 
 
-class SteadyPull:
-    """What one teacher that follows asks for, so that steps by the Hessian of the labels settle at any weight.
+def _counted(total: Any, resting: Any, eta: float) -> Any:
+    """What steady steps count in the Hessian: what rests; elsewhere Newton's steps, up to a small weight."""
+    xp = array_module(total)
+    return xp.where(resting > _ROUNDING * total, resting, xp.minimum(min(max(eta, _ROUNDING), 1) * total, _FREE))
 
-    With B = r (2 / eta - 1) the bound up to which they do anyway, F beyond it is B / 2 of p - q as it is and F - B / 2
-    of its mean over the rounds. A round moves the mean by 1 / (1 + eta (F - B / 2) / r). Where trees tell apart just
-    what the teacher compares, fast and slow part together then close the gap in one round; elsewhere it takes longer.
+
+def bears_steady(loss: Loss, regularisation: float, mean_weight: float) -> bool:
+    """Whether steady steps settle: not where a mean without an upper bound is reached by exponentials of the margin,
+    whose steps are longer than the Hessian says, nor in rows too heavy for what keeps leaves of few rows small."""
+    return loss.range not in (AMOUNTS, POSITIVE) and mean_weight <= _HEAVIEST * regularisation
+
+
+class SteadyPull:
+    """What teachers that follow ask for, so that steps by the Hessian of the labels settle at any weight.
+
+    Of F up to 0.7 r / eta follows p - q as it is, so that where trees tell apart just what the teacher compares a round
+    closes 0.7 of it. The rest, L, weighs the mean of p - q, which moves by 1 / (1 + eta L / (0.1 r)) of the way in a
+    round, so that its pull grows by what closes 0.1 of the gap, whatever L is.
     """
 
     def __init__(self, total: Any, following: Sequence[Any]) -> None:
-        xp = array_module(total)
-        self._following: Any = sum(following)
-        resting = total - self._following
-        self._resting = xp.where(resting > _ROUNDING * total, resting, 0.0)
-        self._mean: Any = None
+        self._total, self._following = total, sum(following)
 
-    def restart(self) -> None:
-        """Forget the rounds before."""
-        self._mean = None
-
-    def asked(self, mean: Any, q: Any, eta: float) -> Any:
-        """q, moved so that its pull is the steady one."""
+    def asked(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
+        """q, moved so that its pull is the steady one, and the mean pull, which was ``averaged`` before this round."""
         xp = array_module(mean)
-        bound = self._resting * max(_LARGEST_STEP / eta - 1, 0.0)
-        beyond = (self._following > bound) & (self._resting > 0)
-        later = xp.where(beyond, self._following - bound / 2, 0.0)
-        pace = 1 / (1 + eta * later / xp.where(beyond, self._resting, 1.0))
+        counted = _counted(self._total, self._total - self._following, eta)
+        at_once = counted * (_AT_ONCE / max(eta, _ROUNDING))
+        beyond = self._following > at_once
+        later = xp.where(beyond, self._following - at_once, 0.0)
+        pace = 1 / (1 + eta * later / (_LATER * xp.where(beyond, counted, 1.0)))
         part = later / xp.where(beyond, self._following, 1.0)
         if mean.ndim == 2 and np.ndim(part) == 1:
             pace, part = pace[:, None], part[:, None]
         pull = mean - q
-        self._mean = pull if self._mean is None else self._mean + pace * (pull - self._mean)
-        return xp.where(part > 0, mean - pull + part * (pull - self._mean), q).astype(np.float32)
+        averaged = pace * pull if averaged is None else averaged + pace * (pull - averaged)
+        return xp.where(part > 0, mean - pull + part * (pull - averaged), q).astype(np.float32), averaged

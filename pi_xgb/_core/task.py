@@ -70,11 +70,11 @@ class Task:
         if not on_any_worker(self.labelled is not None):
             return
         known = self.label if self.labelled is None else self.label[self.labelled]
-        bounds = [known.max(), -known.min()] if known.size else [-np.inf, -np.inf]
-        high, low = global_max(np.array(bounds)) * [1, -1]
+        bounds = [known.max(), -known.min()] if known.size else [-np.inf] * 2
+        high, below = global_max(np.array(bounds))
         if high == -np.inf:
             raise no_labelled_row("labelled")
-        if high == low and self.spec.loss.probabilities:
+        if high == -below and self.spec.loss.probabilities:
             raise ValueError(
                 f"all labelled rows are of the class {high:g}: nothing can be told apart, label some rows of another"
             )

@@ -16,10 +16,12 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._rows.checks import check_choice
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
 from .loss import NUMBERS, SHARES, Loss, Range
+from .step import HESSIANS
 from .task import Task
 
 DEFAULT_KL_WEIGHT = 0.5
@@ -74,7 +76,8 @@ class Teacher:
     hessian: str = "follow"
     """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
     needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "steady" for
-    nothing at any weight, where the pull is averaged over rounds as far as such steps need it."""
+    nothing at any weight, where the pull is in part averaged over rounds: for a q that differs from p by a few numbers,
+    as between groups, not row by row."""
 
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
@@ -289,6 +292,7 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
 def _teaching(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> Teaching:
     needed = None if teacher_weight is None else teacher_weight > 0
     checked = _as_teacher(teacher, within, needed)
+    check_choice(checked.hessian, HESSIANS, f"{type(checked).__name__}.hessian")
     return Teaching(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
 
 

@@ -319,6 +319,7 @@ def _engine(
             spec,
             follows_student=follows,
             moves_freely=guidance.moves_freely,
+            taught=guidance.total_weight,
             uniform=uniform,
             noisy=guidance.is_noisy,
             dtrain=dtrain,

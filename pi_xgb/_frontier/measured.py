@@ -34,7 +34,7 @@ class HeldOut(NamedTuple):
         return {name: float(value) for name, value in found.items()}
 
     def _right(self, scores: Array) -> Values:
-        return np.asarray((scores > self.threshold) == (self.label > 0.5), np.float64)
+        return np.asarray((scores > self.threshold) == (self.label == 1), np.float64)
 
     def _mean(self, name: str, of_rows: Values) -> dict[str, float]:
         """A weighted mean over rows with its normal interval; paired, since it is of differences row by row."""

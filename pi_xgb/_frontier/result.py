@@ -35,7 +35,7 @@ class Frontier:
     >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=50)
     >>> list(found.table.index), found.gap
     ([0.0, 10.0, 1000.0], 'statistical_parity')
-    >>> bool(found.at(0.2)["statistical_parity"] <= 0.2)
+    >>> bool(found.at(0.25)["statistical_parity"] <= 0.25)
     True
     """
 
@@ -59,8 +59,8 @@ class Frontier:
         if weight is None:
             raise ValueError(
                 f"no kl_weight reached a {self.gap} of {gap:g} on held-out rows, the smallest is "
-                f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, or more "
-                "rows"
+                f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, more "
+                "rows, shallower trees, or the constraint with hessian='follow'"
             )
         row: pd.Series[Any] = self.table.loc[weight]  # type: ignore[assignment]  # one weight, one row
         return row
@@ -81,6 +81,8 @@ class Frontier:
         **keywords
             Of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on.
         """
+        if getattr(constraint, "gap", None) != self.gap:
+            raise ValueError(f"this is the frontier of {self.gap}, and {constraint!r} does not close that gap")
         weight = float(str(self.at(gap).name))
         taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
         return train(self._params, dtrain, self._rounds, **taught, **keywords)
@@ -91,9 +93,11 @@ class Frontier:
         return plot_frontier(shown, fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
+        plain: Any = self.table.iloc[0]
+        fairest: Any = self.table.sort_values(self.gap).iloc[0]
         lines = [self._told(gap) for gap in self._wanted] or [
-            f"{self.gap} from {self.table[self.gap].iloc[0]:.3f} (plain XGBoost) to {self.table[self.gap].min():.3f}, "
-            f"accuracy from {self.table['accuracy'].iloc[0]:.3f} to {self.table['accuracy'].min():.3f}"
+            f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {fairest[self.gap]:.3f}, "
+            f"accuracy from {plain['accuracy']:.3f} to {fairest['accuracy']:.3f}"
         ]
         return "\n".join(lines)
 

@@ -181,6 +181,12 @@ def step_of(params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
     return _in_force(names, how.default, params, carried)
 
 
+def regularisation_of(params: Mapping[str, Any]) -> float:
+    """The larger of the two numbers that keep leaves of few rows small."""
+    (of_leaves, by), *_, (of_children, least) = _COMPARED_WITH_SUMS.items()
+    return max(_in_force(of_leaves, by.default, params, {}), _in_force(of_children, least.default, params, {}))
+
+
 def carried_params(xgb_model: Any) -> dict[str, Any]:
     """The tree parameters inside a Booster that is continued; a file holds none."""
     if not isinstance(xgb_model, xgboost.Booster):

@@ -1,0 +1,190 @@
+"""The edges of what the small checks let through, which whole calls seldom meet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from pi_xgb._core.checks import (
+    check_answer,
+    check_base_margin,
+    check_dmatrix,
+    check_evals,
+    check_kl_weight,
+    check_no_overlap,
+    check_one_label_each,
+    check_q,
+    check_queries,
+    check_same_labels,
+    check_same_rows,
+    check_shape,
+    check_some_columns,
+    check_some_weight,
+    check_weights,
+)
+from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._rows.supervision import MOST_WEIGHT
+
+
+def test_a_kl_weight_may_be_the_largest_that_there_is():
+    assert check_kl_weight(0) == 0
+    assert check_kl_weight(MOST_WEIGHT) == MOST_WEIGHT
+    with pytest.raises(ValueError, match="at most"):
+        check_kl_weight(np.nextafter(MOST_WEIGHT, np.inf))
+
+
+@pytest.mark.parametrize(
+    ("weight", "of", "message"),
+    [
+        ([1.0], "row", "has 1 weights for 3 rows: give one weight per row"),
+        ([1.0, 1.0], "query", "has 2 weights for 3 queries: give one weight per query"),
+        ([1.0, -1e-6, 1.0], "row", "finite and at least 0"),
+        ([1.0, np.inf, 1.0], "row", "finite and at least 0"),
+        ([0.0, 0.0, 0.0], "row", "are all 0"),
+    ],
+)
+def test_weights_that_are_refused(weight, of, message):
+    with pytest.raises(ValueError, match=message):
+        check_weights(np.array(weight), 3, "dtrain", of=of)
+
+
+def test_weights_that_are_taken():
+    for weight in ([], [0.0, 0.0, 1e-6], [0.5, 1.0, 0.0]):
+        check_weights(np.array(weight), 3, "dtrain")
+    for weight, n_rows in (([], 1), ([0.0, 1.0], 2), ([0.25, 0.5], 2)):
+        check_some_weight(np.array(weight, np.float32), n_rows, "dtrain")
+    with pytest.raises(ValueError, match="all 0, on every worker"):
+        check_some_weight(np.zeros(2, np.float32), 2, "dtrain")
+
+
+def test_a_matrix_without_rows_may_be_without_columns():
+    check_some_columns(xgb.DMatrix(np.empty((0, 0))), "dtrain")
+
+
+def test_rows_have_one_label_each_and_are_some():
+    check_one_label_each(np.zeros(1), 1, "dtrain")
+    check_one_label_each(np.zeros((2, 3)), 2, "dtrain")
+    with pytest.raises(ValueError, match="dtrain has no rows: there is nothing to train on"):
+        check_one_label_each(np.zeros(0), 0, "dtrain")
+    for label, n_rows in ((np.zeros(2), 1), (np.zeros(0), 3)):
+        with pytest.raises(ValueError, match=f"got {len(label)} labels for {n_rows} rows"):
+            check_one_label_each(label, n_rows, "dtrain")
+
+
+def test_a_margin_is_finite_in_every_row():
+    margin = np.zeros((5, 2))
+    check_base_margin(np.empty(0), "dtrain")
+    check_base_margin(margin, "dtrain")
+    margin[1:3, 1] = np.nan, np.inf
+    for of_rows in (margin, margin[:, 1]):
+        with pytest.raises(ValueError, match="not in 2 rows, first in row 1"):
+            check_base_margin(of_rows, "dtrain")
+
+
+def test_queries_are_counted_and_weigh_one_number_each():
+    matrix = xgb.DMatrix(np.zeros((5, 1)), np.zeros(5), qid=[0, 0, 1, 1, 2])
+    assert check_queries(matrix, "dtrain") == 3
+    matrix.set_weight([1.0, 2.0, 1.0])
+    check_dmatrix(matrix, "privileged", LOSSES["rank:pairwise"])
+    with pytest.raises(ValueError, match="privileged has 3 weights for 5 rows: give one weight per row"):
+        check_dmatrix(matrix, "privileged", LOSSES["reg:squarederror"])
+    matrix.set_weight(np.ones(5))
+    with pytest.raises(ValueError, match="privileged has 5 weights for 3 queries: give one weight per query"):
+        check_dmatrix(matrix, "privileged", LOSSES["rank:pairwise"])
+
+
+def test_shares_sum_to_one_but_for_rounding():
+    close, off = np.array([[0.5, 0.5005], [1.0, 0.0]]), np.array([[0.5, 0.502], [1.0, 0.0]])
+    np.testing.assert_array_equal(check_q(close), close.astype(np.float32))
+    with pytest.raises(ValueError, match="must sum to 1"):
+        check_q(off)
+    # Only where they are shares of one row.
+    check_q(off, PROBABILITIES)
+    check_q(np.array([0.5, 0.25]))
+    check_q([0.5])
+
+
+def test_q_may_be_anything_where_it_is_not_needed():
+    needed = np.array([True, False, True])
+    for odd in (np.nan, np.inf, 1e300, -4.0):
+        q = check_q([0.5, odd, 0.25], needed=needed)
+        assert q.tolist() == [0.5, 0, 0.25]  # a weight of 0 times infinity would be NaN
+    # A truth value for each row of other rows says nothing of these: that is told where the rows are counted.
+    with pytest.raises(ValueError, match="1 NaN"):
+        check_q([0.5, np.nan], needed=needed)
+    assert check_q([np.nan, np.nan], needed=np.array([False, False])).size == 2
+
+
+@pytest.mark.parametrize(
+    ("q", "mean", "message"),
+    [
+        ((3, 2), (3,), r"take the column of the positive class"),
+        ((4, 2), (3,), r"these very rows"),
+        ((3,), (3, 2), r"\(3,\), the training rows need \(3, 2\)"),
+        ((3, 2), (3, 4), r"these very rows"),
+        ((3, 2, 2), (3,), r"these very rows"),
+    ],
+)
+def test_q_has_the_shape_of_what_is_predicted(q, mean, message):
+    check_shape(np.zeros(q), np.zeros(q))
+    with pytest.raises(ValueError, match=f"Teacher gives q of shape .*{message}"):
+        check_shape(np.zeros(q), np.zeros(mean), "Teacher")
+
+
+def test_answers_lie_in_their_range_but_for_rounding():
+    check_answer(np.array([-5e-7, 1 + 5e-7]), SHARES, "Teacher")
+    for beyond in (-1e-5, 1 + 1e-5):
+        with pytest.raises(ValueError, match=r"Teacher gives q from .* it must lie in \[0, 1\]"):
+            check_answer(np.array([0.5, beyond]), SHARES, "Teacher")
+    for endless in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match="Teacher gives values of q that are NaN or infinite"):
+            check_answer(np.array([0.5, endless]), NUMBERS, "Teacher")
+
+
+def test_labels_of_several_targets_differ_by_row():
+    label = np.zeros((6, 2), np.float32)
+    other = label.copy()
+    other[2], other[4, 1], other[5, 0] = 1, 1, 1
+    with pytest.raises(ValueError, match="disagree in 3 rows, first in row 2"):
+        check_same_labels(label, other)
+    with pytest.raises(ValueError, match="disagree in 1 rows, first in row 5"):
+        check_same_labels(label, other, np.arange(6) % 2 == 1)
+    check_same_labels(label, other, np.arange(6) < 2)
+
+
+def test_the_weights_of_privileged_are_none_or_those_of_dtrain():
+    y, weight = np.arange(4.0), np.array([1.0, 2.0, 1.0, 3.0])
+    dtrain = xgb.DMatrix(np.zeros((4, 1)), y, weight=weight)
+    for own in (None, weight):
+        check_same_rows(dtrain, xgb.DMatrix(np.ones((4, 1)), y, weight=own))
+    for own in (np.ones(4), weight[::-1]):
+        with pytest.raises(ValueError, match="weights of privileged differ"):
+            check_same_rows(dtrain, xgb.DMatrix(np.ones((4, 1)), y, weight=own))
+
+
+def test_queries_agree_where_both_have_them():
+    x, y = np.zeros((4, 1)), np.arange(4.0)
+    several, one, none = (xgb.DMatrix(x, y, qid=qid) for qid in ([0, 0, 1, 1], [0, 0, 0, 0], None))
+    for dtrain, privileged in ((several, none), (none, several), (several, several)):
+        check_same_rows(dtrain, privileged)
+    with pytest.raises(ValueError, match="queries of dtrain and privileged differ"):
+        check_same_rows(several, one)
+
+
+def test_unnamed_columns_are_told_apart_by_their_matrix():
+    dtrain, privileged = xgb.DMatrix(np.zeros((2, 1))), xgb.DMatrix(np.zeros((2, 1)))
+    check_no_overlap(dtrain, privileged, allow_overlap=False)
+    check_no_overlap(dtrain, dtrain, allow_overlap=True)
+    with pytest.raises(ValueError, match="privileged is dtrain itself"):
+        check_no_overlap(dtrain, dtrain, allow_overlap=False)
+
+
+def test_evals_are_pairs():
+    matrix = xgb.DMatrix(np.zeros((2, 1)))
+    for pairs in ([(matrix, "a")], ([matrix, "a"],), iter([(matrix, "a"), (matrix, "b")])):
+        assert all(tuple(pair) == (matrix, pair[1]) for pair in check_evals(pairs, "evals"))
+    for wrong in ([(matrix, "a", 1)], [(matrix,)], "ab", [matrix], matrix):
+        with pytest.raises(TypeError, match="evals must be a list of pairs"):
+            check_evals(wrong, "evals")

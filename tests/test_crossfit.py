@@ -1,0 +1,121 @@
+"""Who judges whom: the folds of a cross-fitted teacher, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_xgb._core.crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._stats.folds import deal_folds, deal_groups
+
+N = 30
+LABEL = np.random.default_rng(0).integers(0, 2, N).astype(np.float32)
+LABELLED = np.arange(N) % 3 > 0
+GROUPS = np.array(list("edcba"))[np.arange(N) // 6]
+
+
+@pytest.mark.parametrize("labelled", [None, LABELLED])
+def test_as_many_folds_as_labelled_rows_or_groups(labelled):
+    n_rows, name = (N, "30 rows") if labelled is None else (20, "20 labelled rows")
+    for crossfit in (0, 2, n_rows):
+        check_crossfit(crossfit, labelled, N)
+    for crossfit in (-1, 1, n_rows + 1):
+        with pytest.raises(ValueError, match=f"between 2 and the {name}, got {crossfit}$"):
+            check_crossfit(crossfit, labelled, N)
+    with pytest.raises(TypeError, match="crossfit must be a whole number"):
+        check_crossfit(2.0, labelled, N)
+    check_crossfit(5, labelled, N, GROUPS)
+    with pytest.raises(ValueError, match="5 distinct values for 6 folds"):
+        check_crossfit(6, labelled, N, GROUPS)
+
+
+def test_groups_without_a_labelled_row_fill_no_fold():
+    known = np.isin(GROUPS, list("abc"))
+    check_crossfit(3, known, N, GROUPS)
+    with pytest.raises(ValueError, match="3 distinct values for 4 folds"):
+        check_crossfit(4, known, N, GROUPS)
+    check_groups_apart(GROUPS)  # one worker alone tears none apart
+
+
+def test_queries_stay_whole_and_groups_may_join_them():
+    query = np.repeat(np.arange(10), 3)
+    matrix = xgb.DMatrix(np.zeros((N, 1)), np.zeros(N), qid=query)
+    ranking, numbers = LOSSES["rank:pairwise"], LOSSES["reg:squarederror"]
+    np.testing.assert_array_equal(whole_queries(ranking, matrix, None), query)
+    assert whole_queries(ranking, matrix, GROUPS) is GROUPS  # two queries each
+    assert whole_queries(numbers, matrix, None) is None
+    assert whole_queries(numbers, matrix, query[::-1] % 7).tolist() == (query[::-1] % 7).tolist()
+    for torn_in, torn in (((1,), 1), ((2,), 1), ((0, 29), 2), ((4, 5), 1)):
+        groups = np.zeros(N)
+        groups[list(torn_in)] = 1
+        with pytest.raises(ValueError, match=f"tear {torn} queries apart"):
+            whole_queries(ranking, matrix, groups)
+
+
+@pytest.mark.parametrize("labelled", [None, LABELLED])
+@pytest.mark.parametrize("groups", [None, GROUPS])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_every_labelled_row_is_in_the_fold_that_it_is_dealt_to(labelled, groups, targets):
+    known = np.arange(N) if labelled is None else np.flatnonzero(labelled)
+    label = LABEL if targets == 1 else np.stack([LABEL, np.arange(N)], axis=1)
+    fold_of = deal_labelled(label, labelled, groups, 3, 7, classes=True)
+    folds = (
+        deal_folds(LABEL[known], 3, 7)
+        if groups is None
+        else deal_groups(LABEL[known], groups[known], 3, 7, classes=True)
+    )
+    for fold, (_, out) in enumerate(folds):
+        np.testing.assert_array_equal(known[out], np.flatnonzero((fold_of == fold) & np.isin(np.arange(N), known)))
+    if labelled is not None:
+        # A row without a label goes with its group; where there is none, all may judge it.
+        expected = -1 if groups is None else [fold_of[known][groups[known] == one][0] for one in groups[~labelled]]
+        np.testing.assert_array_equal(fold_of[~labelled], expected)
+
+
+@given(seed=st.integers(0, 10**6), classes=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_groups_without_a_label_may_be_judged_by_all(seed, classes):
+    rng = np.random.default_rng(seed)
+    groups, labelled, label = rng.integers(0, 9, N), rng.random(N) < 0.4, rng.random(N).round(int(classes))
+    labelled[np.unique(groups, return_index=True)[1][:3]] = True
+    fold_of = deal_labelled(label, labelled, groups, 2, seed, classes=classes)
+    for group in np.unique(groups):
+        (fold,) = np.unique(fold_of[groups == group])
+        assert (fold == -1) == (not labelled[groups == group].any())
+    assert set(fold_of[labelled]) == {0, 1}
+
+
+def test_numbers_are_dealt_by_their_size():
+    # As classes these would be ten kinds of three; as numbers each fold has small and large ones.
+    label = np.repeat(np.arange(10.0), 3).astype(np.float32)
+    groups = np.arange(N)
+    for classes in (True, False):
+        fold_of = deal_labelled(label, None, groups, 3, 1, classes=classes)
+        for fold, (_, out) in enumerate(deal_groups(label, groups, 3, 1, classes=classes)):
+            np.testing.assert_array_equal(np.flatnonzero(fold_of == fold), out)
+
+
+def test_two_folds_have_one_booster():
+    folds = Folds(np.array([0, 1, -1, 2]), 3)
+    trained = []
+
+    def fit():
+        trained.append(xgb.Booster())
+        return trained[-1]
+
+    held_out = {k: Folds(folds.fold_of, 3, k, "z", folds._kept) for k in (0, 1)}
+    for one, other in ((0, 1), (1, 0)):
+        with held_out[one].booster_without(other, fit) as booster:
+            assert booster is trained[0]
+    assert folds.take(np.array([3, 0])).fold_of.tolist() == [2, 0]
+    # Of nothing held out, and of teachers of another kind, there are others; two selections share none.
+    nothing_out = Folds(folds.fold_of, 3, whose="z", _kept=folds._kept)
+    all_kinds = Folds(folds.fold_of, 3, 0, "all", folds._kept)
+    for fold, other in ((0, nothing_out), (1, nothing_out), (1, all_kinds), (1, Folds(folds.fold_of, 3, 0, "z"))):
+        with other.booster_without(fold, fit) as booster:
+            assert booster is trained[-1]
+    assert len(trained) == 5

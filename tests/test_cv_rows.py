@@ -1,0 +1,166 @@
+"""``cv`` where something is said of each row: every number is that of trainings written out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.model_selection import GroupKFold
+
+import pi_xgb
+from pi_xgb.constraints import GroupParity
+
+N, ROUNDS = 120, 3
+RNG = np.random.default_rng(0)
+X, Z = RNG.normal(size=(N, 3)), RNG.normal(size=(N, 2))
+Y = (X[:, 0] + Z[:, 0] + 0.5 * RNG.normal(size=N) > 0).astype(np.float32)
+Q = 1 / (1 + np.exp(-Z[:, 0]))
+WEIGHT, COUNTS = RNG.uniform(0.2, 3, N), RNG.choice([0.25, 1.0, 2.0], N)
+LABELLED = RNG.random(N) < 0.6
+# Fewer bins than values, so that weights move the cuts.
+PARAMS = {"objective": "binary:logistic", "max_depth": 3, "max_bin": 8, "nthread": 1, "eval_metric": "logloss"}
+FOLD_OF = np.where(LABELLED, np.arange(N) % 3, -1)
+FOLDS = [(np.flatnonzero(LABELLED & (k != FOLD_OF)), np.flatnonzero(k == FOLD_OF)) for k in range(3)]
+
+
+def dtrain(weighted=True):
+    return xgb.DMatrix(X, Y, weight=WEIGHT if weighted else None)
+
+
+def privileged():
+    return xgb.DMatrix(Z, Y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("how", ["kbpib", "crossfit", "jpib", "q", "list"])
+def test_every_fold_is_a_training_on_its_own_rows(how, weighted):
+    group = np.arange(N)[::-1] // 4
+
+    def told(rows):
+        its = {"labelled": LABELLED[rows]}
+        if how != "list":
+            its |= {"teacher_weight": COUNTS[rows], "kl_weight": 2.0}
+        if how == "list":
+            return its | {"teacher": [(Q[rows], COUNTS[rows]), (1 - Q[rows], 0.5)]}
+        if how == "q":
+            return its | {"teacher": Q[rows]}
+        its |= {"privileged": privileged().slice(rows), "method": "jpib" if how == "jpib" else "kbpib"}
+        return its | ({"crossfit": 2, "crossfit_groups": group[rows]} if how == "crossfit" else {})
+
+    logs = []
+    for rest, out in FOLDS:
+        rows, log = np.concatenate([rest, np.flatnonzero(~LABELLED)]), {}
+        evals = [(dtrain(weighted).slice(part), name) for part, name in ((rest, "train"), (out, "test"))]
+        watched = {"evals": evals, "evals_result": log, "verbose_eval": False}
+        pi_xgb.train(PARAMS, dtrain(weighted).slice(rows), ROUNDS, **watched, **told(rows))
+        logs.append([log[name]["logloss"] for name in ("train", "test")])
+    found = pi_xgb.cv(PARAMS, dtrain(weighted), ROUNDS, folds=FOLDS, **told(np.arange(N)))
+    expected = np.mean(logs, axis=0)
+    for name, curve in zip(("train", "test"), expected, strict=True):
+        np.testing.assert_allclose(found[f"{name}-logloss-mean"], curve, rtol=1e-5)
+    if how == "list":
+        return
+    # A grid has the same numbers, whichever other weights stand in it; 0 is XGBoost's of the labelled rows.
+    grid = pi_xgb.cv(PARAMS, dtrain(weighted), ROUNDS, folds=FOLDS, **told(np.arange(N)) | {"kl_weight": [0, 1, 2]})
+    pd.testing.assert_frame_equal(grid.loc[2.0], found, check_exact=True, check_names=False)
+    plain = xgb.cv(PARAMS, dtrain(weighted), ROUNDS, folds=FOLDS)
+    pd.testing.assert_frame_equal(grid.loc[0.0], plain, check_exact=True, check_names=False)
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_one_teacher_serves_every_weight_of_its_fold(crossfit, monkeypatch):
+    trained, train = [], xgb.train
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: trained.append(1) or train(*args, **kwargs))
+    told = {"privileged": privileged(), "crossfit": crossfit, "folds": FOLDS}
+    pi_xgb.cv(PARAMS, dtrain(), ROUNDS, kl_weight=[0.0, 0.5, 1.0, 2.0], **told)
+    assert len(trained) == len(FOLDS) * max(crossfit, 1)
+
+
+def test_a_grid_weighs_one_teacher():
+    for told in ({}, {"teacher": [(Q, 1.0)]}):
+        with pytest.raises(ValueError, match="a grid of kl_weight needs one teacher to weigh"):
+            pi_xgb.cv(PARAMS, dtrain(), 2, kl_weight=[0.0, 1.0], **told)
+
+
+def test_one_query_is_a_query_too():
+    matrix = dtrain(weighted=False)
+    matrix.set_group([N])
+    with pytest.raises(ValueError, match="cannot keep query groups together"):
+        pi_xgb.cv(PARAMS, matrix, 2, teacher=Q)
+
+
+def test_a_printed_line_is_the_one_that_was_asked_for(capsys):
+    for show_stdv in (True, False):
+        pi_xgb.cv(PARAMS, dtrain(), 2, teacher=Q, kl_weight=[0.0, 1.0], verbose_eval=1, show_stdv=show_stdv)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 4
+        assert all(("+" in line) is show_stdv for line in lines)
+
+
+def test_a_grid_without_pandas_is_kept_and_read_back(tmp_path):
+    told = {"teacher": Q, "kl_weight": [0.0, 1.0], "as_pandas": False}
+    whole = pi_xgb.cv(PARAMS, dtrain(), 2, **told)
+    for _ in range(2):
+        assert pi_xgb.cv(PARAMS, dtrain(), 2, resume=tmp_path / "state.json", **told) == whole
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+
+MEDIAN = {"objective": "reg:absoluteerror", "max_depth": 2, "nthread": 1}
+QUERY = np.arange(N) // 6
+RANKING = {"objective": "rank:ndcg", "ndcg_exp_gain": False, "nthread": 1}
+
+
+def ranked():
+    return xgb.DMatrix(X, Y, qid=QUERY)
+
+
+def test_what_copies_cannot_do_is_refused_in_folds_too():
+    gain = RANKING | {"ndcg_exp_gain": True}
+    follows = GroupParity(np.arange(N) % 2)
+    torn = np.where(np.arange(N) % 6 == 0, 2.0, 1.0)
+    for params, told, message in (
+        (gain, {"teacher": Q}, "exponential gain"),
+        (gain, {"teacher": Q, "kl_weight": [0.0, 0.5]}, "exponential gain"),
+        (gain, {"teacher": [(Q, 0.5)]}, "exponential gain"),
+        (MEDIAN, {"teacher": follows}, "follows the student"),
+        (MEDIAN, {"privileged": privileged(), "method": "jpib"}, "follows the student"),
+        (RANKING, {"teacher": Q, "teacher_weight": torn}, "teacher_weight differs among the rows of 20 queries"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pi_xgb.cv(params, ranked() if "rank" in params["objective"] else dtrain(), 2, **told)
+    # Where nobody teaches nothing is in the way.
+    plain = xgb.cv(gain, ranked(), 2)
+    of_queries = xgb.DMatrix(Z, Y, qid=QUERY)
+    for told in ({"teacher": Q, "kl_weight": 0}, {"teacher": [(Q, 0.0)]}, {"privileged": of_queries, "kl_weight": 0}):
+        pd.testing.assert_frame_equal(pi_xgb.cv(gain, ranked(), 2, **told), plain, check_exact=True)
+    assert len(pi_xgb.cv(gain, ranked(), 2, teacher=Q, kl_weight=[0.0])) == 2
+
+
+def test_a_splitter_deals_the_labelled_rows_of_a_ranking():
+    known = np.flatnonzero(LABELLED)
+    by_hand = [(known[rest], known[out]) for rest, out in GroupKFold(3).split(known, groups=QUERY[known])]
+    told = {"teacher": Q, "labelled": LABELLED, "kl_weight": 1.0}
+    tables = [pi_xgb.cv(RANKING, ranked(), 2, folds=folds, **told) for folds in (GroupKFold(3), by_hand)]
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_fpreproc_decides_about_the_folds_that_are_copied():
+    def heavier(train, test, params):
+        train.set_weight(np.linspace(1, 5, train.num_row()))
+        return train, test, {**params, "max_depth": 1, "eval_metric": "rmse"}
+
+    folds = [(np.flatnonzero(np.arange(N) % 3 != k), np.flatnonzero(np.arange(N) % 3 == k)) for k in range(3)]
+    found = pi_xgb.cv(MEDIAN, dtrain(False), ROUNDS, folds=folds, fpreproc=heavier, teacher=Q, kl_weight=2.0)
+    logs = []
+    for rest, out in folds:
+        train, test, params = heavier(dtrain(False).slice(rest), dtrain(False).slice(out), MEDIAN)
+        log = {}
+        watched = {"evals": [(train, "train"), (test, "test")], "evals_result": log, "verbose_eval": False}
+        pi_xgb.train(params, train, ROUNDS, teacher=Q[rest], kl_weight=2.0, **watched)
+        logs.append([log[name]["rmse"] for name in ("train", "test")])
+    expected = np.mean(logs, axis=0)
+    np.testing.assert_allclose(found["train-rmse-mean"], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(found["test-rmse-mean"], expected[1], rtol=1e-6)

@@ -1,0 +1,95 @@
+"""Where a training starts: the weighted mean of what labels and teachers at rest say together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pi_xgb
+from pi_xgb._core.lesson import Lesson
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
+from pi_xgb._core.teachers import FixedTeacher, Teaching
+
+N = 20
+
+
+class Follows(pi_xgb.Teacher):
+    """Says what cannot be the start of anything."""
+
+    def q(self, mean, label, weight):
+        return np.full_like(mean, 0.999)
+
+
+def drawn(objective, rng, targets):
+    shape = (N, 2) if targets == 2 else N
+    if objective == "reg:squarederror":
+        return (rng.normal(size=shape) - 3).astype(np.float32)
+    return (rng.random(shape) if objective == "binary:logistic" else rng.gamma(2, 2, shape)).astype(np.float32)
+
+
+@given(
+    seed=st.integers(0, 1000),
+    objective=st.sampled_from(["binary:logistic", "reg:squarederror", "reg:gamma"]),
+    targets=st.sampled_from([1, 2]),
+    scale=st.sampled_from([1.0, 2.0, 3.0]),
+    said=st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
+)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_a_training_starts_at_the_mean_of_what_is_said(seed, objective, targets, scale, said):
+    weighted, masked, per_row, follows = said
+    rng = np.random.default_rng(seed)
+    label, q, other = (drawn(objective, rng, targets) for _ in range(3))
+    scale = scale if targets == 1 else 1.0
+    if scale != 1 and objective != "reg:squarederror":
+        label[rng.random(N) < 0.5] = 1
+    weight = rng.uniform(0.001, 0.02, N).astype(np.float32) if weighted else np.empty(0, np.float32)
+    known = rng.random(N) < 0.6 if masked else np.ones(N, bool)
+    known[0] = True
+    spec = Spec.read({"objective": objective, "scale_pos_weight": scale})
+    task = Task.of(spec, label, weight, known if masked else None, n_rows=N, name="dtrain")
+    counts = rng.choice([0.0, 0.5, 2.0], N) if per_row else None
+    within = LOSSES[objective].range
+    teachings = [Teaching(FixedTeacher(q, within), 0.7, counts), Teaching(FixedTeacher(other, within), 0.25)]
+    teachings += [Teaching(Follows(), 50.0)] * follows
+    found = Lesson(task, teachings).base_score()
+
+    w = weight.astype(float) if weighted else np.ones(N)
+    if targets == 1:
+        w = w * np.where((label == 1) & known, scale, 1)
+    a = 0.7 * (np.ones(N) if counts is None else counts)
+    column = (lambda values: values[:, None]) if targets == 2 else (lambda values: values)
+    pulled = column(w * known) * np.where(column(known), label, 0) + column(w * a) * q + column(w * 0.25) * other
+    mean = pulled.sum(axis=0) / (w * (known + a + 0.25)).sum()
+    expected = LOSSES[objective].newton_step(mean) if scale != 1 else mean
+    np.testing.assert_allclose(found, expected, rtol=2e-5)
+
+
+def task_of(labelled, weight, label=None):
+    label = np.zeros(3, np.float32) if label is None else label
+    spec = Spec.read({"objective": "reg:squarederror"})
+    return Task.of(spec, label, np.array(weight, np.float32), np.array(labelled), n_rows=3, name="dtrain")
+
+
+def test_something_must_weigh_where_something_is_known():
+    with pytest.raises(ValueError, match="the weights of dtrain sum to 0"):
+        Lesson(task_of([True, False, False], [0, 1, 1]), []).base_score()
+    two = np.array([[5, -2], [5, -4], [9, 9]], np.float32)
+    assert Lesson(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]
+
+
+def test_rows_with_neither_label_nor_teacher_are_counted():
+    task = task_of([True, False, False], [1, 1, 1])
+    q = np.zeros(3, np.float32)
+    for counts, idle in (([1, 0, 0.5], 1), ([1, 0, 0], 2), ([0.01, 0.01, 0.01], 0)):
+        teaching = Teaching(FixedTeacher(q, LOSSES["reg:squarederror"].range), 0.5, np.array(counts))
+        lesson = Lesson(task, [teaching])
+        if not idle:
+            lesson.warn_of_idle_rows()
+            continue
+        with pytest.warns(UserWarning, match=f"^{idle} of 3 rows"):
+            lesson.warn_of_idle_rows()
+    Lesson(task, []).warn_of_idle_rows()  # nobody teaches anywhere

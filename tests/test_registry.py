@@ -1,0 +1,207 @@
+"""The registry of objectives, entry by entry: what each says of itself, and what it lets through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from pi_xgb._core.copied import check_bounds
+from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES, Range
+from pi_xgb._core.losses import KINDS, LOSSES, check_labels_alone, loss_named, loss_with_gradient, objectives_by_kind
+from pi_xgb._xgb.params import SHARES_ARE_MARGINS
+
+BLEND, CLASSES_ONLY, COPIES = ("callback", "native"), ("callback",), ("copies",)
+SEVERAL = not SHARES_ARE_MARGINS  # of counts and of Tweedie's amounts from XGBoost 3.2 on
+# Kind, engines, several targets, noise, scale_pos_weight, exposure, the metric by which it is judged.
+ENTRIES = {
+    "binary:logistic": ("label", BLEND, True, True, True, False, "logloss"),
+    "binary:logitraw": ("label", BLEND, True, True, True, False, "auc"),
+    "reg:logistic": ("label", BLEND, True, True, True, False, "rmse"),
+    "multi:softprob": ("label", CLASSES_ONLY, False, True, False, False, "mlogloss"),
+    "multi:softmax": ("label", CLASSES_ONLY, False, True, False, False, "mlogloss"),
+    "reg:squarederror": ("regression", BLEND, True, True, True, False, "rmse"),
+    "reg:absoluteerror": ("regression", COPIES, False, False, False, False, "mae"),
+    "reg:pseudohubererror": ("regression", COPIES, False, False, False, False, "mphe"),
+    "reg:quantileerror": ("regression", COPIES, False, False, False, False, "quantile"),
+    "reg:squaredlogerror": ("regression", COPIES, False, False, True, False, "rmsle"),
+    "survival:aft": ("survival", COPIES, False, False, False, False, "aft-nloglik"),
+    "rank:ndcg": ("ranking", COPIES, False, False, False, False, "ndcg"),
+    "rank:pairwise": ("ranking", COPIES, False, False, False, False, "ndcg"),
+    "count:poisson": ("count", BLEND, SEVERAL, False, False, True, "poisson-nloglik"),
+    "reg:gamma": ("cost", BLEND, True, False, True, True, "gamma-deviance"),
+    "reg:tweedie": ("cost", BLEND, SEVERAL, False, False, True, "tweedie-nloglik@1.5"),
+}
+
+
+def test_every_objective_says_of_itself_what_xgboost_knows_of_it():
+    found = {
+        name: (
+            loss.kind,
+            loss.engines,
+            loss.takes_targets,
+            loss.takes_noise,
+            loss.applies_scale_pos_weight,
+            loss.has_exposure,
+            loss.default_metric,
+        )
+        for name, loss in LOSSES.items()
+    }
+    assert found == ENTRIES
+    assert {name for name, loss in LOSSES.items() if loss.multiclass} == {"multi:softprob", "multi:softmax"}
+    assert {name for name, loss in LOSSES.items() if loss.by_query} == {"rank:ndcg", "rank:pairwise"}
+    assert {name for name, loss in LOSSES.items() if loss.probabilities} == {
+        name for name, entry in ENTRIES.items() if entry[0] == "label"
+    }
+    assert {name: loss.stand_in for name, loss in LOSSES.items() if loss.stand_in} == {"reg:gamma": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "outside"),
+    [
+        ("binary:logistic", [0, 1], [-1e-3, 1.001]),
+        ("multi:softprob", [0, 1], [-1e-3, 1.001]),
+        ("reg:squarederror", [-1e30, 1e30], []),
+        ("reg:absoluteerror", [-1e30, 1e30], []),
+        ("reg:squaredlogerror", [-1 + 1e-6, 1e30], [-1, -1 + 5e-7]),
+        ("survival:aft", [1e-30, 1e30], [0]),
+        ("rank:ndcg", [0, 31], [-1e-3]),
+        ("rank:pairwise", [-5, 5], []),
+        ("count:poisson", [0, 1e30], [-1e-3]),
+        ("reg:gamma", [1e-30, 1e30], [0]),
+        ("reg:tweedie", [0, 1e30], [-1e-3]),
+    ],
+)
+def test_where_labels_and_q_may_lie(name, inside, outside):
+    within = LOSSES[name].range
+    assert within.holds(*inside)
+    for value in [*outside, np.inf, -np.inf, np.nan]:
+        low, high = (inside[0], value) if value > inside[0] else (value, inside[1])
+        assert not within.holds(low, high)
+        if value in outside and name not in ("multi:softprob", "survival:aft"):
+            with pytest.raises(ValueError, match="the labels of dtrain must"):
+                LOSSES[name].check_labels(np.array([low, high]), 2)
+
+
+def test_slack_widens_a_range():
+    within = Range(1.0, 2.0, "lie between", "think again")
+    assert within.holds(1, 2)
+    assert within.holds(0.75, 2.25, slack=0.25)
+    for low, high in ((0.7, 2), (1, 2.3)):
+        assert not within.holds(low, high, slack=0.25)
+    assert not within.holds(0.999, 2)
+    assert NUMBERS.holds(-1e38, 1e38, slack=1.0)
+    assert (PROBABILITIES.low, PROBABILITIES.high, PROBABILITIES.sums_to_one, SHARES.sums_to_one) == (0, 1, False, True)
+
+
+def test_classes_are_whole_numbers_below_their_number():
+    loss = LOSSES["multi:softprob"]
+    loss.check_labels(np.array([0.0, 1, 2]), 3)
+    for label in ([0.0, 3], [-1.0, 1], [0.0, 0.5]):
+        with pytest.raises(ValueError, match="whole numbers 0 to 2"):
+            loss.check_labels(np.array(label), 3)
+
+
+def test_names_of_one_loss_have_one_gradient():
+    logistic, raw, other = (LOSSES[name] for name in ("binary:logistic", "binary:logitraw", "reg:squarederror"))
+    for one, two in ((logistic, raw), (raw, logistic), (logistic, logistic)):
+        assert one.has_gradient_of(two)
+    assert not logistic.has_gradient_of(other)
+    assert not other.has_gradient_of(raw)
+
+
+def test_the_mean_of_a_squared_log_error_stays_where_its_gradient_is():
+    mean = LOSSES["reg:squaredlogerror"].mean(np.array([-3, -1, 0, 2], np.float32))
+    np.testing.assert_array_equal(mean, np.array([-1 + 1e-6, -1 + 1e-6, 0, 2], np.float32))
+
+
+@pytest.mark.parametrize("alpha", [None, 0.3, "0.3", "[0.3]", [0.3], (0.3,), np.array([0.3])])
+def test_one_quantile_can_be_taught(alpha):
+    loss = LOSSES["reg:quantileerror"]
+    assert loss.of({} if alpha is None else {"quantile_alpha": alpha}).obstacle is None
+
+
+@pytest.mark.parametrize("alpha", ["[0.3, 0.7]", "0.3,0.7", [0.3, 0.7], (0.3, 0.7), np.array([0.3, 0.7])])
+def test_several_quantiles_cannot(alpha):
+    loss = LOSSES["reg:quantileerror"]
+    assert "several quantiles" in loss.of({"quantile_alpha": alpha}).obstacle
+    assert loss.obstacle is None
+
+
+def test_gains_and_positions_of_rankings():
+    for params, obstacle in (
+        ({}, "exponential gain"),
+        ({"ndcg_exp_gain": "true"}, "exponential gain"),
+        ({"ndcg_exp_gain": 0}, None),
+        ({"ndcg_exp_gain": "False", "lambdarank_unbiased": True}, "lambdarank_unbiased"),
+        ({"ndcg_exp_gain": False, "lambdarank_unbiased": "0"}, None),
+    ):
+        for name in ("rank:ndcg", "rank:pairwise"):
+            found = LOSSES[name].of(params).obstacle or ""
+            if name == "rank:pairwise" and obstacle == "exponential gain":
+                assert found == ""
+            else:
+                assert (obstacle or "") in found
+                assert bool(found) == bool(obstacle)
+
+
+def test_bounds_of_times():
+    lower, upper = np.array([0.0, 1, 1, 2]), np.array([0.5, 1, np.inf, 3])
+    check_bounds(lower, upper, "dtrain")
+    for row, low, high in ((0, -0.5, 1), (1, 2, 1), (2, 0, 0), (3, np.inf, np.inf), (1, np.nan, 1), (0, 1, np.nan)):
+        wrong = lower.copy(), upper.copy()
+        wrong[0][row], wrong[1][row] = low, high
+        with pytest.raises(
+            ValueError, match=f"the bounds of mine must be times, .* row {row} has {low:g} and {high:g}"
+        ):
+            check_bounds(*wrong, "mine")
+    loss, x = LOSSES["survival:aft"], np.zeros((4, 1))
+    np.testing.assert_array_equal(
+        loss.label_of(xgb.DMatrix(x, label_lower_bound=lower, label_upper_bound=upper)), lower.astype(np.float32)
+    )
+    for given in ({"label_lower_bound": lower}, {"label_upper_bound": upper}, {"label": lower}):
+        with pytest.raises(ValueError, match="survival:aft has no label but two bounds, dtrain has"):
+            loss.label_of(xgb.DMatrix(x, **given))
+    with pytest.raises(ValueError, match=r"row 0 has 0\.5 and 0"):
+        loss.label_of(xgb.DMatrix(x, label_lower_bound=upper, label_upper_bound=lower))
+
+
+def test_an_objective_that_is_not_there_has_a_neighbour_or_a_reason():
+    for name, told in (
+        ("binary:logistics", "(did you mean 'binary:logistic'?)"),
+        ("survival:cox", ", which is no sum over rows"),
+        ("count:gamma", "got 'count:gamma'. Change"),
+        (None, "got None. Change"),
+    ):
+        with pytest.raises(ValueError, match="a teacher can guide the objectives") as error:
+            loss_named(name)
+        assert told in str(error.value)
+    assert loss_named("reg:gamma") is LOSSES["reg:gamma"]
+
+
+def test_objectives_are_named_by_kind_and_engine():
+    for engine in ("", "callback", "native", "copies"):
+        parts = dict(part.rsplit(" (", 1) for part in reversed(objectives_by_kind(engine).split("; ")))
+        expected = {}
+        for name, (kind, engines, *_) in ENTRIES.items():
+            if engine in ("", *engines):
+                expected.setdefault(f"{KINDS[kind]})", []).append(name)
+        assert {kind: sorted(names.split(", ")) for names, kind in parts.items()} == {
+            kind: sorted(names) for kind, names in expected.items()
+        }
+
+
+def test_who_has_a_gradient_in_python_and_a_y():
+    for name, (_, engines, *_) in ENTRIES.items():
+        if "callback" in engines:
+            assert loss_with_gradient(name) is LOSSES[name]
+        else:
+            with pytest.raises(ValueError, match=f"{name} is taught by copies of the rows"):
+                loss_with_gradient(name)
+        if name.startswith(("rank", "survival")):
+            with pytest.raises(ValueError, match="use the ranker" if name.startswith("rank") else "two bounds per row"):
+                check_labels_alone(name, "the ranker")
+        else:
+            check_labels_alone(name, "the ranker")
+    check_labels_alone("survival:cox", "the ranker")
+    check_labels_alone(None, "the ranker")

@@ -1,0 +1,275 @@
+"""What params say of a training, and which engine is exact for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from xgboost.callback import EvaluationMonitor, LearningRateScheduler
+
+from pi_xgb._core.copies import check_ranks
+from pi_xgb._core.native import obstacle_to_native, uses_native
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
+
+BINARY = {"objective": "binary:logistic"}
+CLASSES = {"objective": "multi:softprob", "num_class": 3}
+
+
+def spec(**params):
+    return Spec.read(BINARY | params)
+
+
+# --- params -----------------------------------------------------------------------------------------------------------
+
+
+def test_params_are_read_once():
+    read = Spec.read({**CLASSES, "device": "cuda:0"})
+    assert (read.objective, read.n_classes, read.scale_pos_weight, read.device) == ("multi:softprob", 3, 1.0, "cuda:0")
+    assert read.shape(5) == (5, 3)
+    read = spec(num_class=1, scale_pos_weight=2.5)
+    assert (read.n_classes, read.scale_pos_weight, read.device, read.shape(5)) == (0, 2.5, "cpu", (5,))
+    assert Spec.read({**CLASSES, "num_class": 2}).n_classes == 2
+    with pytest.raises(ValueError, match=r"of at least 2, got 1"):
+        Spec.read({**CLASSES, "num_class": 1})
+
+
+def test_the_params_of_a_continued_model_hold_where_params_are_silent():
+    matrix = xgb.DMatrix(np.arange(8.0)[:, None], np.arange(8.0))
+    model = xgb.train({"objective": "reg:tweedie", "tweedie_variance_power": 1.2, "eta": 0.7}, matrix, 1)
+    silent = {"objective": "reg:tweedie", "max_depth": 2}
+    assert Spec.read(silent, model).loss.default_metric == "tweedie-nloglik@1.2"
+    assert float(Spec.read(silent, model).params.pop("tweedie_variance_power")) == pytest.approx(1.2)
+    assert Spec.read({**silent, "tweedie_variance_power": 1.7}, model).loss.default_metric == "tweedie-nloglik@1.7"
+    assert Spec.read(silent, model).params.keys() == {"objective", "max_depth", "tweedie_variance_power"}
+    assert Spec.read(silent).params == silent
+    # What XGBoost's own objective is trained with it finds in the model by itself.
+    huber = {"objective": "reg:pseudohubererror", "huber_slope": 3.0}
+    model = xgb.train(huber, matrix, 1)
+    assert Spec.read({"objective": "reg:pseudohubererror"}, model).params == {"objective": "reg:pseudohubererror"}
+
+
+def test_a_teacher_shares_what_is_modelled():
+    student = Spec.read({"objective": "reg:tweedie", "tweedie_variance_power": 1.2, "max_depth": 2, "eta": 0.1})
+    own = student.of_teacher({"eta": 0.7})
+    assert own.params == {"objective": "reg:tweedie", "tweedie_variance_power": 1.2, "eta": 0.7}
+    columns = {"monotone_constraints": "(1)", "interaction_constraints": "[[0]]"}
+    assert spec(max_depth=2, **columns).of_teacher(None).params == {**BINARY, "max_depth": 2}
+    assert spec(**columns).of_teacher({}).params == BINARY
+    # A name of the same loss is no other objective.
+    assert spec().of_teacher({"objective": "reg:logistic"}).objective == "reg:logistic"
+    for params in ({"objective": "reg:squarederror"}, {"objective": "multi:softprob", "num_class": 2}):
+        with pytest.raises(ValueError, match="must share objective and num_class"):
+            spec().of_teacher(params)
+    with pytest.raises(ValueError, match="'multi:softprob' and 3, teacher_params have 'multi:softmax' and 4"):
+        Spec.read(CLASSES).of_teacher({"objective": "multi:softmax", "num_class": 4})
+
+
+@pytest.mark.parametrize(
+    ("params", "drops"),
+    [
+        ({}, False),
+        ({"booster": "gbtree", "rate_drop": 0}, False),
+        ({"booster": "dart"}, True),
+        ({"rate_drop": 0.5}, True),
+        ({"one_drop": "1"}, True),
+        ({"one_drop": 0, "rate_drop": "0.1"}, True),
+    ],
+)
+def test_who_drops_trees(params, drops):
+    assert spec(**params).drops_trees is drops
+    if drops:
+        with pytest.raises(ValueError, match="JPIB needs margins that stay"):
+            spec(**params).check_margins_stay()
+    else:
+        spec(**params).check_margins_stay()
+
+
+@pytest.mark.parametrize(
+    ("params", "label", "given", "message"),
+    [
+        ({"alpha": 0.5, **BINARY}, [0, 1], False, r"pass kl_weight=0\.5"),
+        ({"alpha": 0.5, **BINARY}, [0, 1], True, None),
+        (BINARY, [0, 1], False, None),
+        ({}, [0, 1], True, "no objective is named"),
+        ({}, [1, 1], True, "no objective is named"),
+        ({}, [0, 0], True, "no objective is named"),
+        ({}, [0, 2], True, None),
+        ({}, [-1, 1], True, None),
+        ({"objective": "reg:squarederror"}, [0, 1], True, None),
+        ({"num_class": 2}, [0, 1], True, None),
+    ],
+)
+def test_params_that_may_mean_something_else(params, label, given, message, recwarn):
+    Spec.read(params).warn_of_other_meanings(np.array(label), kl_weight_given=given)
+    assert [str(one.message) for one in recwarn.list if message is None] == []
+    assert len(recwarn.list) == (message is not None)
+    if message:
+        recwarn.list.clear()
+        with pytest.warns(UserWarning, match=message):
+            Spec.read(params).warn_of_other_meanings(np.array(label), kl_weight_given=given)
+
+
+# --- engines ----------------------------------------------------------------------------------------------------------
+
+
+def obstacle(params=None, **more):
+    return obstacle_to_native(spec(**(params or {})), **{"follows_student": False, **more}) or ""
+
+
+D = xgb.DMatrix(np.zeros((2, 1)))
+OTHER = xgb.DMatrix(np.zeros((2, 1)))
+FREELY = {"follows_student": True, "moves_freely": True}
+RATES = LearningRateScheduler(lambda _: 0.1)
+
+
+@pytest.mark.parametrize(
+    ("params", "more", "why"),
+    [
+        ({}, {}, ""),
+        ({}, {"uniform": False}, ""),
+        ({}, {"follows_student": True, "uniform": False, "callbacks": [RATES]}, ""),
+        ({}, {"evals": [(OTHER, "valid")], "dtrain": D}, ""),
+        ({}, {"evals": [(OTHER, "valid"), (D, "train")], "dtrain": D}, "dtrain is among the evals"),
+        (CLASSES, {}, "whole classes"),
+        ({}, {"noisy": True}, "what a noisy teacher asks for may not"),
+        ({"objective": "reg:squarederror"}, {"noisy": True}, ""),
+        ({"booster": "gbtree"}, {}, ""),
+        ({"booster": "gblinear"}, {}, "gblinear"),
+        ({"booster": "dart"}, {}, ""),
+        ({"booster": "dart"}, {"follows_student": True}, "drops other trees"),
+        ({"sampling_method": "uniform"}, {}, ""),
+        ({"sampling_method": "gradient_based"}, {}, "weighs gradients against lambda"),
+        ({"tree_method": "approx"}, {}, ""),
+        ({"tree_method": "approx", "scale_pos_weight": 2.0}, {}, "weights that scale_pos_weight changes"),
+        ({"tree_method": "approx"}, {"uniform": False}, "differ from row to row change"),
+        ({"tree_method": "hist", "scale_pos_weight": 2.0}, {"uniform": False}, ""),
+        # A loss that knows no scale_pos_weight is not scaled by it.
+        ({"tree_method": "approx", "objective": "count:poisson", "scale_pos_weight": 2.0}, {}, ""),
+        ({}, FREELY, ""),
+        ({}, {**FREELY, "uniform": False}, "shrink by another factor in each"),
+        ({"objective": "count:poisson"}, FREELY, "max_delta_step of count:poisson"),
+        ({"objective": "count:poisson"}, {"follows_student": True}, ""),
+        ({}, {**FREELY, "callbacks": [EvaluationMonitor()]}, ""),
+        ({}, {**FREELY, "callbacks": [EvaluationMonitor(), RATES]}, "LearningRateScheduler"),
+    ],
+)
+def test_what_is_in_the_way_of_the_native_engine(params, more, why):
+    found = obstacle(params, **more)
+    assert why in found
+    assert bool(found) == bool(why)
+
+
+def test_the_native_engine_is_taken_on_request_and_on_cuda():
+    for device, by_itself in (("cpu", False), ("cuda", True), ("cuda:1", True), ("gpu", True)):
+        asked = spec(device=device)
+        assert uses_native("native", asked, None)
+        assert uses_native("auto", asked, None) is by_itself
+        assert not uses_native("callback", asked, None)
+        assert not uses_native("callback", asked, "it would not fit")
+        assert not uses_native("auto", asked, "it would not fit")
+        with pytest.raises(ValueError, match="would not be exact here: it would not fit"):
+            uses_native("native", asked, "it would not fit")
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+
+Y, W = np.array([0, 1, 0.5, 1], np.float32), np.array([1, 2, 3, 4], np.float32)
+KNOWN = np.array([True, False, True, True])
+
+
+def task(of=None, label=Y, weight=W, labelled=None):
+    return Task.of(of or spec(), label, weight, labelled, n_rows=len(label), name="dtrain")
+
+
+def test_weights_have_the_scale_of_positives_folded_in():
+    none = np.empty(0, np.float32)
+    assert task().weight.tolist() == W.tolist()
+    assert task(weight=none).weight is None
+    scaled = spec(scale_pos_weight=3.0)
+    assert task(scaled).weight.tolist() == [1, 6, 3, 12]
+    assert task(scaled, weight=none).weight.tolist() == [1, 3, 1, 3]
+    counts = Spec.read({"objective": "count:poisson", "scale_pos_weight": 3.0})
+    assert task(counts).weight.tolist() == W.tolist()
+    assert task(counts, weight=none).weight is None
+
+
+def test_labels_that_nobody_knows_are_0_here_and_nan_to_teachers():
+    wrong = np.where(KNOWN, Y, 7).astype(np.float32)
+    some = task(label=wrong, labelled=KNOWN)
+    assert some.label.tolist() == [0, 0, 0.5, 1]
+    np.testing.assert_array_equal(some.told_label, np.where(KNOWN, Y, np.nan))
+    assert some.told_label.dtype == some.label.dtype == np.float32
+    assert task().told_label is task().label or task().told_label.tolist() == Y.tolist()
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        task(label=wrong)
+    two = task(Spec.read({"objective": "reg:squarederror"}), np.stack([wrong, Y], axis=1), labelled=KNOWN)
+    assert two.label.tolist() == [[0, 0], [0, 0], [0.5, 0.5], [1, 1]]
+    assert np.isnan(two.told_label).sum() == 2
+    assert task(labelled=~KNOWN & KNOWN).label.tolist() == [0, 0, 0, 0]  # the labels of other workers
+
+
+def test_means_have_a_column_for_each_class_or_target():
+    assert task().like.shape == (4,)
+    assert task(Spec.read(CLASSES), np.arange(4.0) % 3).like.shape == (4, 3)
+    assert task(Spec.read({"objective": "reg:squarederror"}), np.zeros((4, 2))).like.shape == (4, 2)
+    assert task().like.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("params", "label", "labelled", "message"),
+    [
+        (BINARY, [1, 0, 1, 1], [1, 0, 1, 1], "all labelled rows are of the class 1"),
+        (BINARY, [0, 1, 0, 0], [1, 0, 1, 1], "all labelled rows are of the class 0"),
+        (CLASSES, [2, 0, 2, 2], [1, 0, 1, 1], "all labelled rows are of the class 2"),
+        (BINARY, [1, 0, 1, 1], [1, 1, 1, 1], None),
+        (BINARY, [1, 1, 1, 1], None, None),
+        ({"objective": "reg:squarederror"}, [-2, 0, -2, -2], [1, 0, 1, 1], None),
+        (BINARY, [1, 1, 1, 1], [0, 0, 0, 0], "no row with a label"),
+        ({"objective": "reg:squarederror"}, [1, 1, 1, 1], [0, 0, 0, 0], "no row with a label"),
+    ],
+)
+def test_labelled_rows_have_something_to_tell_apart(params, label, labelled, message):
+    mask = None if labelled is None else np.array(labelled, bool)
+    its = task(Spec.read(params), np.array(label, np.float32), labelled=mask)
+    if message is None:
+        its.check_labelled_rows()
+        return
+    with pytest.raises(ValueError, match=message):
+        its.check_labelled_rows()
+
+
+def test_metrics_are_of_rows_with_labels():
+    its = task(labelled=KNOWN)
+    its.check_evals(D, [(OTHER, "valid")])
+    task().check_evals(D, [(D, "train")])
+    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+        its.check_evals(D, [(OTHER, "valid"), (D, "train")])
+
+
+def test_several_targets_weigh_rows():
+    label = np.zeros((4, 2), np.float32)
+    assert task(Spec.read({"objective": "reg:squarederror"}), label).n_rows == 4
+    with pytest.raises(ValueError, match="scale_pos_weight weighs single labels"):
+        task(Spec.read({"objective": "reg:squarederror", "scale_pos_weight": 2.0}), label)
+    with pytest.raises(ValueError, match="dtrain has 2 labels per row"):
+        task(Spec.read({"objective": "reg:absoluteerror"}), label)
+
+
+def test_rankers_rank():
+    check_ranks(Spec.read({"objective": "rank:pairwise"}))
+    with pytest.raises(ValueError, match="a ranker learns an order, and binary:logistic has none: use rank:ndcg"):
+        check_ranks(spec())
+
+
+def test_queries_have_one_weight_in_all_their_rows():
+    ranking = Spec.read({"objective": "rank:pairwise"})
+    matrix = xgb.DMatrix(np.zeros((5, 1)), np.arange(5.0), qid=[0, 0, 1, 2, 2])
+    assert Task.of_matrix(ranking, matrix).weight is None
+    matrix.set_weight([0.5, 2.0, 3.0])
+    assert Task.of_matrix(ranking, matrix).weight.tolist() == [0.5, 0.5, 2, 3, 3]
+    matrix.set_weight(np.ones(5))
+    with pytest.raises(ValueError, match="dtrain has 5 weights for 3 queries: give one weight per query"):
+        Task.of_matrix(ranking, matrix)
+    with pytest.raises(ValueError, match="mine has no queries"):
+        Task.of_matrix(ranking, OTHER, name="mine")
