@@ -3,6 +3,8 @@
     python -m benchmarks.frontier                   five public sets, five folds: the table of FRONTIER.md
     python -m benchmarks.frontier --steps           only what the Hessian should count, for the section on the step
     python -m benchmarks.frontier --heavy           only the step at heavy weights, for the section on it
+    python -m benchmarks.frontier --groups          only the step with many groups, for the section on them
+    python -m benchmarks.frontier --rows            only the step row by row and from a model, for the section on it
     python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSVs again
     python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
 
@@ -22,13 +24,18 @@ from tqdm import tqdm
 from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.frontier.cells import SETS, cells, made_split, public_split, run_cell
-from benchmarks.frontier.heavy import measured_heavy
+from benchmarks.frontier.groups import measured_groups
+from benchmarks.frontier.heavy import MADE, in_part, made_rows, measured_heavy
 from benchmarks.frontier.page import write_page
+from benchmarks.frontier.rows import measured_rows
 from benchmarks.frontier.steps import measured_steps
 
 RESULTS = FOLDER / "results" / "frontier.csv"
 STEPS = FOLDER / "results" / "frontier_steps.csv"
 HEAVY = FOLDER / "results" / "frontier_heavy.csv"
+GROUPS = FOLDER / "results" / "frontier_groups.csv"
+BY_ROW = FOLDER / "results" / "frontier_rows.csv"
+SECTIONS = (STEPS, HEAVY, GROUPS, BY_ROW)
 STEP_SETS = ("adult", "bank")
 PAGE = FOLDER / "FRONTIER.md"
 FOLDS = 5
@@ -62,25 +69,37 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds (default: %(default)s)")
     parser.add_argument("--steps", action="store_true", help="only measure the rules for the Hessian")
     parser.add_argument("--heavy", action="store_true", help="only measure the step at heavy weights")
+    parser.add_argument("--groups", action="store_true", help="only measure the step with many groups")
+    parser.add_argument("--rows", action="store_true", help="only measure the step row by row and from a model")
     parser.add_argument("--report", action="store_true", help="only make the page from the results")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
     arguments = parser.parse_args()
     if arguments.smoke:
         with tempfile.TemporaryDirectory() as folder:
-            results, steps, heavy = (Path(folder) / name for name in ("frontier.csv", "steps.csv", "heavy.csv"))
+            names = ("frontier.csv", "steps.csv", "heavy.csv", "groups.csv", "rows.csv")
+            results, *sections = (Path(folder) / name for name in names)
+            steps, heavy, groups, by_row = sections
             run(["made"], 2, results, made_split)
             measured_steps("made", made_split("made", 0)).to_csv(steps, index=False)
             measured_heavy("made", made_split("made", 0), [50.0], [10, 20]).to_csv(heavy, index=False)
-            write_page(results, steps, heavy, Path(folder) / "FRONTIER.md")
+            measured_groups([200], [2], [30.0]).to_csv(groups, index=False)
+            measured_rows(200, [30.0], 5).to_csv(by_row, index=False)
+            write_page(results, sections, Path(folder) / "FRONTIER.md")
             print((Path(folder) / "FRONTIER.md").read_text())
         return
     if arguments.steps:
         pd.concat([measured_steps(name, public_split(name, 0)) for name in STEP_SETS]).to_csv(STEPS, index=False)
     elif arguments.heavy:
-        pd.concat([measured_heavy(name, public_split(name, 0)) for name in STEP_SETS]).to_csv(HEAVY, index=False)
+        splits = {name: in_part(public_split(name, 0)) for name in STEP_SETS}
+        splits |= {name: made_rows(rows) for name, rows in MADE.items()}
+        pd.concat(map(measured_heavy, splits, splits.values())).to_csv(HEAVY, index=False)
+    elif arguments.groups:
+        measured_groups().to_csv(GROUPS, index=False)
+    elif arguments.rows:
+        measured_rows().to_csv(BY_ROW, index=False)
     elif not arguments.report:
         run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)
-    write_page(RESULTS, STEPS, HEAVY, PAGE)
+    write_page(RESULTS, SECTIONS, PAGE)
 
 
 if __name__ == "__main__":

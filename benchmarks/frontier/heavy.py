@@ -1,4 +1,4 @@
-"""Weights beyond those that a step can bear: the default, the steady step, and what many more rounds give."""
+"""Weights beyond those that a step can bear: with and without a mean over rounds, and what many more rounds give."""
 
 from __future__ import annotations
 
@@ -15,39 +15,58 @@ from benchmarks.text import joined, table
 from pi_xgb.constraints import GroupParity
 
 KL_WEIGHTS, ROUNDS, ROWS = (50.0, 100.0, 200.0, 500.0, 1000.0), (100, 200, 1000), 5000
+MADE = {"made data, 2,000 rows": 2000, "made data, 20,000 rows": 20_000}
 HESSIANS = ("follow", "steady")
 ABOUT = """\
-Accuracy and gap in the positive rate on held-out rows of one fold, as above, for {rows:,} training rows and weights at
-which a step leaves little to the labels: the default (`hessian="follow"`) and `hessian="steady"`, which counts the
-labels alone at every weight and averages the pull over rounds, after {rounds} rounds.
-Plain XGBoost after 100 rounds: {plain}.
-The share is how much of the labels a round of the default teaches, of what one of plain XGBoost does: where it is low,
-a model of few rounds is fair because it has learned nothing. On bank the steady models have learned more than those of
-the default ever do, and larger gaps on held-out rows with it.
+Accuracy and gap in the positive rate on held-out rows of one fold, as above, and in brackets the gap on the training
+rows, after {rounds} rounds: `hessian="follow"` at weights at which its steps leave little to the labels, and beside it
+the default, `hessian="steady"`. {rows:,} training rows of the public sets, and made data whose groups differ in what
+their features say. Plain XGBoost after 100 rounds: {plain}.
+The share is how much of the labels a round of "follow" teaches, of what one of plain XGBoost does: where it is low,
+a model of few rounds is fair because it has learned nothing.
+
+What is taught is parity on the training rows, and steady steps get there at every weight. How far it holds on other
+rows is another question: with 2,000 rows a model that grows as far as plain XGBoost satisfies a heavy constraint by
+what is so in these rows only, as it does in more rounds of "follow"; with 20,000 it holds better. Where the gap on
+held-out rows stays though the weight grows, more rows, shallower trees or fewer rounds help.
 """
 
 
 def measured_heavy(
     name: str, split: Split, weights: Sequence[float] = KL_WEIGHTS, rounds: Sequence[int] = ROUNDS
 ) -> pd.DataFrame:
-    """Both steps at every weight, after each number of rounds, on some of the training rows."""
-    some = np.random.default_rng(0).permutation(len(split.train.y))[:ROWS]
-    train = Part(*(values[some] for values in split.train))
-    dtrain, dtest = matrix(train, split.types), matrix(split.test, split.types)
+    """Both steps at every weight, after each number of rounds."""
+    dtrain, dtest = matrix(split.train, split.types), matrix(split.test, split.types)
     plain = xgb.train(PLAIN, dtrain, 100)
     lines = [judged(plain, dtest, split.test, 100, dataset=name, hessian="plain", kl_weight=0.0)]
     for a in weights:
         for hessian in HESSIANS:
-            teacher = GroupParity(train.group, hessian=hessian)
+            teacher = GroupParity(split.train.group, hessian=hessian)
             booster = pi_xgb.train(PLAIN, dtrain, max(rounds), teacher=teacher, kl_weight=a)
             named = {"dataset": name, "hessian": hessian, "kl_weight": a}
-            lines += [judged(booster, dtest, split.test, number, **named) for number in rounds]
+            for number in rounds:
+                taught = judged(booster, dtrain, split.train, number)["SP"]
+                lines.append({**judged(booster, dtest, split.test, number, **named), "taught": taught})
     return pd.DataFrame(lines)
 
 
+def in_part(split: Split) -> Split:
+    """With some of the training rows."""
+    some = np.random.default_rng(0).permutation(len(split.train.y))[:ROWS]
+    return split._replace(train=Part(*(values[some] for values in split.train)))
+
+
+def made_rows(rows: int) -> Split:
+    """Made data with so many rows for training."""
+    data = pi_xgb.datasets.make_privileged(rows + 6000, group_gap=1.0, seed=0)
+    parts = (slice(0, rows), slice(0), slice(rows, None))
+    made = [Part(data.x[part].to_numpy(), data.y[part].to_numpy(), data.group[part].to_numpy()) for part in parts]
+    return Split(*made, ["q"] * data.x.shape[1])
+
+
 def share(kl_weight: float) -> float:
-    """How much of the labels a round of the default teaches, of what one of plain XGBoost does."""
-    return 1 / max(1.0, PLAIN["eta"] * (1 + kl_weight) / 2)
+    """How much of the labels a round of "follow" teaches, of what one of plain XGBoost does."""
+    return 1 / max(1.0, PLAIN["eta"] * (1 + kl_weight))
 
 
 def heavy_section(results: Path) -> list[str]:
@@ -71,7 +90,7 @@ def heavy_section(results: Path) -> list[str]:
 
 
 def _cell(found: pd.DataFrame, name: str, hessian: str, a: float, rounds: int) -> str:
-    """Accuracy and gap."""
+    """Accuracy and gap, and the gap on the training rows."""
     named = (found.dataset == name) & (found.hessian == hessian)
     row = found[named & (found.kl_weight == a) & (found["rounds"] == rounds)].iloc[0]
-    return f"{row.accuracy:.3f} {row.SP:.3f}"
+    return f"{row.accuracy:.3f} {row.SP:.3f} ({row.taught:.3f})"

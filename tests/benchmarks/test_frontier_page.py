@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,8 +12,11 @@ pytest.importorskip("tqdm", reason="the benchmarks need the extra bench")
 pytest.importorskip("scipy", reason="the benchmarks need the extra bench")
 
 from benchmarks.frontier.cells import KL_WEIGHTS, made_split
+from benchmarks.frontier.groups import groups_section, measured_groups
 from benchmarks.frontier.heavy import heavy_section, measured_heavy, share
 from benchmarks.frontier.page import FORMS, comparison, distinct_peers
+from benchmarks.frontier.rows import CONSTRAINTS as BY_ROW
+from benchmarks.frontier.rows import STARTS, measured_rows, rows_section
 from benchmarks.frontier.steps import KL_WEIGHTS as STEP_WEIGHTS
 from benchmarks.frontier.steps import ROUNDS, RULES, measured_steps, steps_section
 
@@ -20,10 +24,10 @@ ODDS = FORMS["Constraints on distributions"]
 
 
 def results(peers):
-    """Two folds of made numbers: our gap halves with every weight and costs .01; peers as (accuracy, gap)."""
+    """Two folds of made numbers: our gap is .7 of itself with every weight and costs .01; peers as (accuracy, gap)."""
     steps = [("NF", 0.0), *((name, a) for name in ODDS for a in KL_WEIGHTS)]
     found = {
-        (m, a): (0.9 - 0.01 * ([0.0, *KL_WEIGHTS].index(a)), 0.2 / 2 ** [0.0, *KL_WEIGHTS].index(a)) for m, a in steps
+        (m, a): (0.9 - 0.01 * ([0.0, *KL_WEIGHTS].index(a)), 0.2 * 0.7 ** [0.0, *KL_WEIGHTS].index(a)) for m, a in steps
     }
     found |= {(name, 0.0): values for name, values in peers.items()}
     lines = [
@@ -73,8 +77,39 @@ def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
     found = measured_heavy("made", made_split("made", 0), [50.0, 500.0], [5, 10])
     found.to_csv(tmp_path / "heavy.csv", index=False)
     rows = [line for line in heavy_section(tmp_path / "heavy.csv") if line.startswith(("| 50 |", "| 500 |"))]
-    assert [row.split(" | ")[1] for row in rows] == ["0.39", "0.04"]
+    assert [row.split(" | ")[1] for row in rows] == ["0.20", "0.02"]
     assert share(9.0) == 1
     one = found[(found.kl_weight == 500) & (found.hessian == "steady") & (found["rounds"] == 10)].iloc[0]
-    assert rows[1].endswith(f"| {one.accuracy:.3f} {one.SP:.3f} |")
+    assert rows[1].endswith(f"| {one.accuracy:.3f} {one.SP:.3f} ({one.taught:.3f}) |")
     assert heavy_section(tmp_path / "none.csv") == []
+
+
+def test_the_section_on_groups_says_what_diverges(tmp_path):
+    found = measured_groups([120], [3], [30.0, 1000.0])
+    assert len(found) == 2 * (1 + 2 * 2 * 2)
+    lost = (found.kl_weight == 1000) & (found.hessian == "steady") & (found.constraint == "odds")
+    found.loc[lost, "loss"] = np.nan
+    found.to_csv(tmp_path / "groups.csv", index=False)
+    rows = [line for line in groups_section(tmp_path / "groups.csv") if line.startswith("| eta")]
+    kept = found.set_index(["step", "constraint", "kl_weight", "hessian"]).loss
+    for row, step in zip(rows, ("eta 0.1, depth 3", "eta 0.3, depth 6"), strict=True):
+        plain, _, odds, parity, _ = row.removesuffix(" |").split(" | ")[3:]
+        assert plain == f"{kept[step, 'plain', 0, '']:.2f}"
+        assert odds == f"diverges / {kept[step, 'odds', 1000, 'follow']:.2f}"
+        assert parity == " / ".join(f"{kept[step, 'parity', 30, hessian]:.2f}" for hessian in ("steady", "follow"))
+    assert groups_section(tmp_path / "none.csv") == []
+
+
+def test_the_section_row_by_row_has_loss_and_distance(tmp_path):
+    found = measured_rows(150, [30.0, 100.0], 3)
+    assert len(found) == len(BY_ROW) * len(STARTS) * 2 * 2
+    found.to_csv(tmp_path / "rows.csv", index=False)
+    rows = [line for line in rows_section(tmp_path / "rows.csv") if line.startswith(("| Group", "| Metric", "| Merit"))]
+    assert [tuple(row.split(" | ")[:2]) for row in rows] == [
+        (f"| {name}", start) for name in BY_ROW for start in STARTS
+    ]
+    last = found[(found.constraint == list(BY_ROW)[-1]) & (found.start == STARTS[1]) & (found.kl_weight == 100)]
+    steady, follow = (last[last.hessian == hessian].iloc[0] for hessian in ("steady", "follow"))
+    told = f"{steady.loss:.2f} ({steady.distance:.4f}) / {follow.loss:.2f} ({follow.distance:.4f}) |"
+    assert rows[-1].endswith(told)
+    assert rows_section(tmp_path / "none.csv") == []
