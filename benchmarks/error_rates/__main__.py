@@ -6,8 +6,8 @@
     python -m benchmarks.error_rates --report              only the page again
     python -m benchmarks.error_rates --smoke               a tiny run on made data, in a folder that is thrown away
 
-Appends to results/error_rates.csv when a draw of a set is finished, and writes ERROR_RATES.md and its picture. SVM+
-needs the extra "peers". One thread.
+Appends to results/error_rates.csv when a draw of a set is finished, and writes ERROR_RATES.md and its picture. One
+thread.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import pandas as pd
 from benchmarks import FOLDER
 from benchmarks.command_line import asked, command
 from benchmarks.data import DATASETS, LOAD_ERRORS
-from benchmarks.error_rates.cells import NAMES, lines_of
+from benchmarks.error_rates.cells import lines_of
 from benchmarks.error_rates.page import write
-from benchmarks.methods import METHODS
 from benchmarks.run.cells import MADE
 
 RESULTS, PAGE = FOLDER / "results" / "error_rates.csv", FOLDER / "ERROR_RATES.md"
@@ -41,20 +40,12 @@ def run(out: Path, cells: Iterable[tuple[str, int]]) -> None:
 
 
 def smoke() -> None:
-    """The page of made rows under two names, of the methods whose libraries are here."""
-    made = [{**line, "set": f"{MADE} {line['draw']}"} for draw in range(2) for line in lines_of(MADE, draw, here())]
-    lines = pd.DataFrame(made)
-    missing = [name for name in NAMES if name not in here()]
-    told = [lines, *(lines[lines["method"] == "SVM"].assign(method=name) for name in missing)]
+    """The page of made rows under two names."""
+    made = [{**line, "set": f"{MADE} {line['draw']}"} for draw in range(2) for line in lines_of(MADE, draw)]
     with tempfile.TemporaryDirectory() as folder:
-        pd.concat(told).to_csv(Path(folder) / "error_rates.csv")
+        pd.DataFrame(made).to_csv(Path(folder) / "error_rates.csv")
         write(Path(folder) / "error_rates.csv", Path(folder) / "ERROR_RATES.md")
         print((Path(folder) / "ERROR_RATES.md").read_text(encoding="utf-8"))
-
-
-def here() -> tuple[str, ...]:
-    """The methods whose libraries are installed."""
-    return tuple(name for name in NAMES if METHODS[name].missing() is None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,9 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         smoke()
         return
     if not given.report:
-        absent = {name: METHODS[name].missing() for name in NAMES if name not in here()}
-        if absent:
-            raise SystemExit("; ".join(f"{name}: {why}" for name, why in absent.items()))
         names = list(DATASETS) if given.datasets is None else asked(given.datasets, DATASETS, "data set")
         try:
             run(RESULTS, [(name, draw) for draw in range(given.draws) for name in names])

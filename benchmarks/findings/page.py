@@ -279,7 +279,7 @@ seeds, on shuffled privileged rows for {found[1]}. On a few hundred rows it most
 
 ## What these numbers cannot tell
 
-- {lacking(n)} GPs train on 300 rows, SVM+ on 1,000, SVM on 5,000: their code, or ours, ends there in reasonable time.
+- {lacking(n)}GPs train on 300 rows, SVM+ on 1,000, SVM on 5,000: their code, or ours, ends there in reasonable time.
 - One setting of XGBoost for all sets (depth 4), which is not the best for each.
 - No privileged feature of these sets was collected for this purpose. The gains that others report with a lab value or
   an image are not refuted by fifteen public tables.
@@ -291,11 +291,13 @@ def lacking(n: Numbers) -> str:
     elsewhere = {method: [name for name in sets if name != "kdd"] for method, sets in n.lacking.items()}
     said = [f"{method} ({_some(sets)})" for method, sets in elsewhere.items() if sets]
     on_kdd = [method for method, sets in n.lacking.items() if "kdd" in sets]
+    said += [f"{joined(on_kdd) if len(on_kdd) < 6 else f'{len(on_kdd)} of the methods'} on kdd"] if on_kdd else []
+    if not said:
+        return ""
     hours = sum(missing_seconds(n.runs).values()) / 3600
     return (
-        f"Fewer than ten folds ran of {joined([*said, f'{len(on_kdd)} of the methods on kdd'])}; RESULTS.md says in "
-        f"brackets how many are behind a number, and in its section 4 what each missing fold would take, {hours:.1f} "
-        "hours of one core in all."
+        f"Fewer than ten folds ran of {joined(said)}; RESULTS.md says in brackets how many are behind a number, and in "
+        f"its section 4 what each missing fold would take, {hours:.1f} hours of one core in all. "
     )
 
 

@@ -78,7 +78,7 @@ def method(name: str, make: Callable[[], Peer]) -> Method:
         modes=("paper", "current"),
         boosted=False,
         missing=peer.missing,
-        library=module,
+        library={"interpret": "interpret-core"}.get(module, module),
     )
 
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
@@ -32,10 +31,10 @@ from ._base import (
     best_by_coordinate,
     best_on_grid,
     median_squared_distance,
-    require,
     squared_distances,
     subsample,
 )
+from ._quadratic import minimum
 
 PENALTIES = tuple(map(float, np.exp(np.linspace(-3, 7, 5))))
 WIDTHS = tuple(map(float, np.exp(np.linspace(-3, 3, 5))))
@@ -62,31 +61,27 @@ class Machine:
 
 
 def solve_svm_plus(kernel: Array, kernel_z: Array, y: Array, C: float, gamma: float) -> Machine:
-    """SVM+ by its dual in block-diagonal form, with u = alpha + beta - C:
+    """SVM+ by its dual, over alpha and beta, with u = alpha + beta - C:
 
-        min  a'(K o yy')a / 2 + u'K*u / (2 gamma) - 1'a   s.t.  1'u = 0, y'a = 0, a >= 0, u - a >= -C
+        min  a'(K o yy')a / 2 + u'K*u / (2 gamma) - 1'a   s.t.  1'u = 0, y'a = 0, a >= 0, beta >= 0
 
-    The intercept is the multiplier of y'a = 0, which needs no support vector to be free.
+    The intercept is a multiplier of y'a = 0, which needs no support vector to be free.
     """
-    clarabel = require("clarabel")
     n = len(y)
-    identity, ones, none = sparse.identity(n), np.ones((1, n)), np.zeros((1, n))
-    constraints = sparse.bmat(
-        [[none, ones], [y[None, :], none], [-identity, None], [identity, -identity]], format="csc"
-    )
-    bounds = np.concatenate([np.zeros(2 + n), np.full(n, C)])
-    cones = [clarabel.ZeroConeT(2), clarabel.NonnegativeConeT(2 * n)]
-    linear = np.concatenate([-np.ones(n), np.zeros(n)])
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
+    equalities = np.array([np.ones(2 * n), np.concatenate([y, np.zeros(n)])])
     for diagonal in _DIAGONALS:
         ridge = diagonal * np.eye(n)
-        blocks = (kernel * np.outer(y, y) + ridge, (kernel_z + ridge) / gamma)
-        hessian = sparse.block_diag([np.triu(block) for block in blocks], format="csc")
-        answer = clarabel.DefaultSolver(hessian, linear, constraints, bounds, cones, settings).solve()
-        if str(answer.status) in ("Solved", "AlmostSolved"):
-            return Machine(np.maximum(np.asarray(answer.x)[:n], 0.0) * y, float(answer.z[1]))
-    raise RuntimeError(f"the quadratic program of SVM+ was not solved: {answer.status}")
+        own, slack = kernel * np.outer(y, y) + ridge, (kernel_z + ridge) / gamma
+        pull = C * slack.sum(axis=0)
+        linear = -np.concatenate([1.0 + pull, pull])
+        hessian = np.block([[own + slack, slack], [slack, slack]])
+        try:
+            x, multipliers = minimum(hessian, linear, equalities, np.array([n * C, 0.0]), np.full(2 * n, C / 2))
+        except LinAlgError as error:
+            trouble = error
+        else:
+            return Machine(x[:n] * y, -float(multipliers[1]))
+    raise RuntimeError(f"the quadratic program of SVM+ was not solved: {trouble}")
 
 
 def slack_term(kernel_z: Array, C: float, gamma: float) -> Array:
@@ -172,8 +167,6 @@ class _KernelPeer(Peer):
 @dataclass
 class SVMPlus(_KernelPeer):
     """SVM+ by its quadratic program. Memory grows with the square of the rows: 5,000 is about the end."""
-
-    module: ClassVar[str | None] = "clarabel"
 
     max_rows: int | None = 1000
     search_rows: int = 200

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from benchmarks.report.questions import questions_section
 from benchmarks.report.rest import cost_section, troubles_section
 from benchmarks.report.results import Results
 from benchmarks.run.results_file import Line, write_whole
-from benchmarks.text import joined
+from benchmarks.text import joined, paragraph
 
 RESULTS = (FOLDER / "results" / "paper.csv", FOLDER / "results" / "current.csv")
 PAGE = FOLDER / "RESULTS.md"
@@ -56,8 +57,21 @@ def write_report(results: Results, page: Path) -> None:
 
 def provenance(results: Results) -> list[str]:
     """Where and with what, as the results say."""
-    machines, versions = results.said("machine"), results.said("versions")
-    return [f"Machine: {joined(machines)}.", "", "Versions: " + "; ".join(versions) + "."] if versions else []
+    machines, versions = results.said("machine"), versions_of(results.said("versions"))
+    if not versions:
+        return []
+    told = joined(f"{name} {' or '.join(sorted(numbers))}" for name, numbers in sorted(versions.items()))
+    return [paragraph(f"Machine: {joined(machines)}. Versions: {told}.")]
+
+
+def versions_of(texts: Iterable[str]) -> dict[str, set[str]]:
+    """The versions of each library, of texts such as "numpy 2.4 python 3.11"; a dash where none was found."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        words = text.split()
+        for name, version in zip(words[::2], words[1::2], strict=False):
+            found[name].add(version)
+    return {name: known for name, numbers in found.items() if (known := numbers - {"-"})}
 
 
 def gallery(pictures: Sequence[Picture]) -> list[str]:

@@ -30,8 +30,8 @@ def troubles_section(results: Results) -> list[str]:
 
 INCOMPLETE = """\
 Not complete, and what it would take: the median seconds of a fold that is there, and so many for each that is not. The
-threshold of a method needs the predictions of all folds, which are not committed: whoever adds folds has to run the
-others again for it."""
+threshold of a method needs the predictions of all folds, which are not committed: whoever adds folds runs all ten into
+a file of their own (`python -m benchmarks.run --out mine.csv`) and puts them in the place of these (`--merge`)."""
 NOTES = ["sets", "method", "mode", "note"]
 
 

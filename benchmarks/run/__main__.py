@@ -3,11 +3,13 @@
     python -m benchmarks.run                                  all sets, all methods, today's XGBoost
     python -m benchmarks.run --mode paper --datasets heart    the authors' settings to the letter
     python -m benchmarks.run --list                           what there is, and what would not run here
+    python -m benchmarks.run --merge mine.csv                 the finished series of another run in the place of these
     python -m benchmarks.run --smoke                          a tiny run on made data that shows that it works
 
 Cheap methods come first on all sets, small sets before large ones. What is in the file is not done again, whatever the
 order; cells that failed are, with ``--retry``. The exit status is 1 if cells failed. The predictions are kept in a
 folder beside the CSV: the threshold of a method, and what depends on it, is measured once all its folds are there.
+Where they were not kept, folds are added by a run of all ten into a file of its own (``--out``), and ``--merge``.
 ``seconds`` is the wall time of a cell; what methods share in a fold counts for the one that needed it first.
 """
 
@@ -34,8 +36,19 @@ from benchmarks.processes import stopped_by_ctrl_c
 from benchmarks.run.cells import MADE, Group, rows_of, usable_cores
 from benchmarks.run.finisher import Finisher, kept, series_of
 from benchmarks.run.listing import listing
+from benchmarks.run.merging import replaced
 from benchmarks.run.outcomes import outcomes
-from benchmarks.run.results_file import LAST_OF_FINISHING, Cell, Line, claimed, is_finishing, opened
+from benchmarks.run.results_file import (
+    LAST_OF_FINISHING,
+    Cell,
+    Line,
+    claimed,
+    complete,
+    is_finishing,
+    opened,
+    read,
+    write_whole,
+)
 
 RESULTS = FOLDER / "results"
 SMOKE_METHODS = ("NF", "KbPIB", "JPIB", "All", "KbPIB chosen", "shuffled q", "MFC c=0")
@@ -151,6 +164,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", type=Path, help="the CSV (default: benchmarks/results/<mode>.csv)")
     made.add_argument("--retry", action="store_true", help="do cells again that are recorded as errors")
+    made.add_argument("--merge", type=Path, help="a CSV whose finished series replace those of the same name")
     made.add_argument("--list", action="store_true", help="data sets and methods, and what would not run here")
     made.add_argument("--smoke", action="store_true", help="a tiny run on made data")
     return made
@@ -170,6 +184,18 @@ def smoke(out: Path | None) -> None:
         raise SystemExit("\n".join(f"{found.method}: {found.note}" for found in troubles) or "a threshold is missing")
 
 
+def merge(source: Path, out: Path) -> None:
+    """Put the finished series of another file into this one."""
+    try:
+        others = complete(read(source))
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"expected a CSV of benchmarks.run to merge: {error}") from None
+    with claimed(out):
+        lines, taken = replaced(opened(out), others)
+        write_whole(out, lines)
+    print(f"{len(taken)} series replaced", *taken, sep="\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
     if given.list:
@@ -178,6 +204,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if given.smoke:
         smoke(given.out)
+        return
+    out = given.out or RESULTS / f"{given.mode}.csv"
+    if given.merge is not None:
+        merge(given.merge, out)
         return
     if given.jobs < 0:
         raise SystemExit(f"--jobs must be at least 1, or 0 for this process, got {given.jobs}")
@@ -196,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             methods,
             given.mode,
             folds,
-            given.out or RESULTS / f"{given.mode}.csv",
+            out,
             jobs=given.jobs,
             retry=given.retry,
         )

@@ -265,6 +265,13 @@ def test_the_last_file_counts(tmp_path):
     assert list(results.folds("current", "heart", "NF", "auc")) == [0.9]
 
 
+def test_versions_are_told_once_and_by_name():
+    texts = ["xgboost 3.1 numpy 2.4 python 3.11", "xgboost 3.2 numpy 2.4 clarabel - python 3.11"]
+    lines = [Line("heart", "NF", "current", fold, "auc", 0.5, "2 cores", text) for fold, text in enumerate(texts)]
+    told = report.provenance(Results(pd.DataFrame(map(dataclasses.asdict, lines))))
+    assert told == ["Machine: 2 cores. Versions: numpy 2.4, python 3.11 and xgboost 3.1 or 3.2."]
+
+
 def test_an_empty_run_gives_a_page(tmp_path):
     report.write_report(results_of(tmp_path, []), tmp_path / "RESULTS.md")
     text = (tmp_path / "RESULTS.md").read_text()

@@ -224,6 +224,37 @@ def test_a_further_fold_chooses_the_threshold_anew(out, tmp_path):
     pd.testing.assert_frame_equal(table_of(out), table_of(other))
 
 
+def scored(method, folds, value, *, finished=True):
+    """The lines of a method on folds, in the order of a run: the thresholds come last."""
+    last = [a_line(fold, "threshold", value, method) for fold in folds] if finished else []
+    return [a_line(fold, "auc", value, method) for fold in folds] + last
+
+
+def test_merging_takes_finished_series_and_loses_no_fold(out, tmp_path, capsys):
+    refused = [a_line(fold, "refused", None, "All", note="no groups") for fold in range(2)]
+    failed = [a_line(2, "error", None, "MFC", note="ValueError")]
+    shorter = scored("SVM", [0, 1, 2], 0.1)
+    unfinished = scored("PF", [0], 0.1)
+    broken = scored("MFC", [0, 1], 0.1)
+    stays = [*shorter, *unfinished, *broken]
+    results_file.write_whole(out, [*scored("NF", [0], 0.1), *stays, *refused[:1]])
+    other = tmp_path / "other.csv"
+    longer = scored("NF", [0, 1], 0.2)
+    untaken = [*scored("SVM", [0, 1], 0.2), *scored("PF", [0, 1], 0.2, finished=False), *scored("MFC", [0, 1], 0.2)]
+    results_file.write_whole(other, [*longer, *untaken, *failed, *refused])
+    runner.main(["--merge", str(other), "--out", str(out)])
+    assert opened(out) == [*stays, *longer, *refused]
+    assert capsys.readouterr().out.splitlines() == ["2 series replaced", "made, NF, current", "made, All, current"]
+
+
+def test_merging_what_is_not_there_changes_nothing(out, tmp_path):
+    results_file.write_whole(out, scored("NF", [0], 0.1))
+    before = out.read_bytes()
+    with pytest.raises(SystemExit, match="expected a CSV of"):
+        runner.main(["--merge", str(tmp_path / "none.csv"), "--out", str(out)])
+    assert out.read_bytes() == before
+
+
 def test_lost_predictions_are_made_again(out, tmp_path):
     run_here(out, ["NF"], [0, 1])
     expected = table_of(out)

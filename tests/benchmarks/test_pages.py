@@ -39,7 +39,7 @@ def few_labels(out):
 
 
 def accuracy_and_fairness(out):
-    frontier_page.write_page(frontier.RESULTS, frontier.STEPS, frontier.HEAVY, out)
+    frontier_page.write_page(frontier.RESULTS, frontier.SECTIONS, out)
 
 
 PAGES = {
