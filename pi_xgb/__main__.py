@@ -87,7 +87,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(text, file=sys.stderr)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:

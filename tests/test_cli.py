@@ -37,20 +37,24 @@ __all__ = ["files", "one_thread", "trained"]
 
 
 @pytest.mark.parametrize(
-    ("options", "teaching"),
+    ("options", "teaching", "told"),
     [
-        ([], {}),
-        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}),
-        (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}),
-        (["--teacher", "all", "--weight", "w"], {"allow_overlap": True}),
-        (["--kl-weight", "0"], {"kl_weight": 0.0}),
+        ([], {}, "kbpib with kl_weight 0.5"),
+        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib with kl_weight 2"),
+        (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}, "jpib with kl_weight 1"),
+        (["--teacher", "all", "--weight", "w"], {"allow_overlap": True}, "kbpib with kl_weight 0.5"),
+        (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
     ],
 )
-def test_the_model_is_that_of_train(files, options, teaching):
+def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
     rows, _ = files
     weighted = "--weight" in options
     drop = "sex,q,ill" if weighted else "sex,w,q,ill"
     works("train", "train.csv", *GUIDED, "--drop", drop, *options, "--out", "model.ubj")
+    assert capsys.readouterr() == (
+        "",
+        f"train.csv: 200 rows, 5 features, 2 privileged columns, binary:logistic for y\nmodel.ubj: 6 rounds; {told}\n",
+    )
 
     x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
     weight = rows["w"] if weighted else None
@@ -90,7 +94,7 @@ def test_without_privileged_columns_it_is_xgboost(files):
     assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
 
 
-@pytest.mark.parametrize("name", ["train.parquet", "train.csv.gz"])
+@pytest.mark.parametrize("name", ["train.parquet", "train.csv.gz", "train.csv.bz2"])
 def test_other_formats_hold_the_same_rows(files, name):
     rows, _ = files
     if name.endswith("parquet"):
@@ -116,7 +120,8 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     stopping = ["--early-stopping", "2", "--rounds", "60", "--params", "eta=0.8", "nthread=1"]
     common = ["--label", "y", "--privileged", "z0,z1", *OTHERS, *stopping]
     works("train", "train.csv", *common, "--valid", "test.csv", "--out", "model.ubj")
-    told = capsys.readouterr().err
+    out, told = capsys.readouterr()
+    assert out == ""
 
     categories = in_categories(rows)["colour"].cat.categories
     valid = others.assign(colour=pd.Categorical(others["colour"], categories=categories))
@@ -147,6 +152,12 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     expected_answers = expected.predict(matrix(valid, FEATURES), iteration_range=(0, best + 1))
     np.testing.assert_allclose(answers, expected_answers, atol=1e-6)
 
+    # Where nothing stops, the last round is told.
+    bare = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1", *OTHERS, *QUICK]
+    works(*bare, "--valid", "test.csv", "--out", "watched.ubj")
+    last = xgb.Booster({"eval_metric": "logloss"}, model_file="watched.ubj").eval(matrix(valid, FEATURES))
+    assert f"; on --valid: logloss {float(last.rpartition(':')[2]):.5g}" in capsys.readouterr().err
+
     works("train", "train.csv", *common, "--valid", "0.25", "--out", "share.ubj")
     assert xgb.Booster(model_file="share.ubj").best_iteration < 59
     # A file without the privileged columns cannot stop the teacher.
@@ -154,6 +165,16 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     arguments = ["train", "train.csv", *common, "--valid", "bare.csv", "--out", "bare.ubj"]
     refused(capsys, "add --crossfit 5", *arguments)
     works(*arguments, "--crossfit", "2")
+    # Where there is none, or nothing stops, they are not missed.
+    works(*arguments, "--kl-weight", "0", "--force")
+    works(*bare, "--valid", "bare.csv", "--out", "bare.ubj", "--force")
+    # A loss that no teacher can guide is watched by XGBoost's own metric.
+    alone = ["train", "train.csv", "--label", "y", "--objective", "binary:hinge", *OTHERS, *QUICK]
+    capsys.readouterr()
+    works(*alone, "--valid", "test.csv", "--out", "hinge.ubj")
+    assert "; on --valid: error 0." in capsys.readouterr().err
+    others.drop(columns="y").to_csv("bare.csv", index=False)
+    refused(capsys, "bare.csv has no column 'y', which the training needs", *arguments, "--force")
 
 
 def test_rows_set_aside_have_every_label_in_its_share():
@@ -193,6 +214,10 @@ def test_labels_decide_the_objective_and_come_back_by_name(files, capsys):
         config = json.loads(xgb.Booster(model_file=f"{label}.ubj").save_config())
         assert config["learner"]["objective"]["name"] == objective
         capsys.readouterr()
+        works("evaluate", "train.csv", "--model", f"{label}.ubj", "--label", label, "--format", "csv")
+        metrics = {"binary": ["logloss", "auc", "error"], "multi": ["mlogloss", "merror"], "reg": ["rmse", "mae"]}
+        shown = pd.read_csv(io.StringIO(capsys.readouterr().out))["metric"]
+        assert shown.tolist() == metrics[objective.partition(":")[0]]
         works("predict", "test.csv", "--model", f"{label}.ubj")
         answers = pd.read_csv(io.StringIO(capsys.readouterr().out))
         if classes is None:

@@ -14,7 +14,10 @@ import xgboost as xgb
 from helpers_cli import FEATURES, GUIDED, OTHERS, QUICK, files, one_thread, predicted, refused, trained, works
 
 import pi_xgb
+from pi_xgb._cli.options import with_options
+from pi_xgb._cli.output import print_table
 from pi_xgb._xgb.categories import SPELLS_ALL, categories_of_model
+from pi_xgb.metrics._words import sentence
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -37,6 +40,8 @@ def test_other_columns_do_not_matter_and_missing_ones_are_named(trained, capsys)
         "--model",
         "model.ubj",
     )
+    predict = ["predict", "test.csv", "--model", "model.ubj"]
+    refused(capsys, "test.csv has no column 'age', which --keep names", *predict, "--keep", "age")
     kept, _ = predicted(capsys, "test.csv", "--keep", "sex,x1")
     assert kept["sex"].tolist() == others["sex"].tolist()
     pd.testing.assert_frame_equal(kept[list(expected)], expected)
@@ -76,6 +81,8 @@ def test_categories_that_look_like_numbers_stay_text(files, capsys):
     answers, said = predicted(capsys, "part.csv")
     assert said == ""
     pd.testing.assert_frame_equal(answers, expected[part].reset_index(drop=True))
+    works("evaluate", "part.csv", "--model", "model.ubj", "--label", "y")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_missing_value_is_no_category_of_that_name():
@@ -103,6 +110,7 @@ def test_standard_input_and_other_outputs(trained, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("test.csv").read_bytes())))
     pd.testing.assert_frame_equal(predicted(capsys, "-")[0], expected)
     works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.csv")
+    assert capsys.readouterr() == ("", "answers.csv: 100 rows\n")
     pd.testing.assert_frame_equal(pd.read_csv("answers.csv"), expected)
     pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
     works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.parquet")
@@ -140,6 +148,50 @@ def test_groups_are_reported_as_the_library_does(trained, capsys):
     works(*arguments[:-2], "--n-boot", "20", "--weight", "w", "--threshold", "0.4")
     # To a person's eyes an interval stands beside its value.
     assert "[" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("how", ["text", "csv"])
+@pytest.mark.parametrize("draws", [0, 20])
+def test_tables_of_groups_then_what_they_mean_then_notes(trained, capsys, how, draws):
+    _, others = trained
+    others.loc[[0, 1], "sex"] = "x"
+    others.loc[[0, 1], "y"] = 1
+    others.to_csv("test.csv", index=False)
+    answers, _ = predicted(capsys, "test.csv")
+    works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--weight", "w",
+          "--n-boot", draws, "--threshold", "0.4", "--seed", "3", "--format", how)  # fmt: skip
+    out, err = capsys.readouterr()
+    its = {"sensitive_features": others[["sex"]], "sample_weight": others["w"], "threshold": 0.4, "n_boot": draws}
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        tables = [of(others["y"], answers["probability_1"].astype(np.float32), random_state=3, **its)
+                  for of in (pi_xgb.metrics.group_report, pi_xgb.metrics.disparity_report)]  # fmt: skip
+    for i, table in enumerate(tables):
+        if i:
+            print()
+        print_table(table, how)
+    if how == "text" and draws:
+        print()
+        for name, row in tables[1].iterrows():
+            print(sentence(name.replace("_", " "), row, 0.95))
+    assert out == capsys.readouterr().out
+    # Each note once, though both tables say it.
+    notes = list(dict.fromkeys(str(warning.message) for warning in warned))
+    assert err == "".join(f"note: {with_options(note)}\n" for note in notes)
+    assert notes
+
+
+def test_the_page_is_told_everything(trained, capsys, monkeypatch):
+    told = {}
+    monkeypatch.setattr("pi_xgb._report.report.report", lambda path, models, rows, **how: told.update(how, path=path))
+    options = ["--n-boot", "5", "--seed", "3", "--threshold", "0.4", "--title", "A", "--html", "a.html"]
+    for more in ([], ["--no-pictures"], ["--force"]):
+        works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", *options, *more)
+        groups = told.pop("sensitive_features")
+        assert groups["sex"].tolist() == trained[1]["sex"].tolist()
+        assert told == {"path": Path("a.html"), "threshold": 0.4, "title": "A", "n_boot": 5, "random_state": 3,
+                        "pictures": "--no-pictures" not in more, "overwrite": "--force" in more}  # fmt: skip
+        assert capsys.readouterr().err.endswith("a.html: written\n")
 
 
 def test_the_page_is_written_once(trained, capsys):

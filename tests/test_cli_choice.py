@@ -45,7 +45,7 @@ def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
     expected = selected(rows, teacher="privileged", crossfit=5, kl_weight=[0, 5], nfold=3)
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
-    assert str(expected) in err
+    assert err.endswith(f"\n{expected}\nmodel.ubj: written\n")
     x, z = matrices(rows)
     # The file is the model of the choice.
     assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
@@ -63,6 +63,7 @@ def candidates(capsys, *options):
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
     assert "old words" not in err
+    assert err.endswith("to train it on all rows: the same command with --out MODEL\n")
     assert usual["teacher"].dropna().unique().tolist() == ["all"]
     both, _ = candidates(capsys, "--teacher", "privileged", "--teacher", "all", "--crossfit", "0,2")
     assert len(both) == 4  # plain, in-sample, cross-fitted, all
@@ -147,22 +148,6 @@ def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch
     assert capsys.readouterr().out == ""
 
 
-def test_the_demonstration_uses_one_thread(monkeypatch):
-    from pi_xgb._cli import demo
-
-    threads = set()
-    original = demo.train
-
-    def noted(params, *arguments, **keywords):
-        threads.add(params.get("nthread"))
-        return original(params, *arguments, **keywords)
-
-    monkeypatch.setattr(demo, "train", noted)
-    run_demo(2, show=lambda line: None)
-    # Two would wait for each other on a busy machine.
-    assert threads == {1}
-
-
 # --- bad input ----------------------------------------------------------------------------------------------
 
 
@@ -199,7 +184,7 @@ def test_a_name_taken_during_the_training_is_not_overwritten(files, capsys, monk
         return original(*args, **kwargs)
 
     monkeypatch.setattr(command, "train", slow)
-    refused(capsys, "exists and is left as it is", *train())
+    refused(capsys, "exists and is left as it is: choose another name, or add --force", *train())
     assert Path("model.ubj").read_text() == "precious"
     assert sorted(os.listdir()) == ["model.ubj", "test.csv", "train.csv"]
 
@@ -213,6 +198,8 @@ def test_files_that_are_no_tables(files, capsys):
     Path("ragged.csv").write_text("a,y,z0,z1\n1,0,3,4\n1,1,3,4,5,6\n")
     bare = ["--label", "y", "--privileged", "z0,z1", "--out", "model.ubj"]
     refused(capsys, "ragged.csv is no table in CSV format", "train", "ragged.csv", *bare)
+    Path("quote.csv").write_text('a,y,z0,z1\n1,0,3,"4\n')
+    refused(capsys, "quote.csv is no table in CSV format: Error tokenizing data", "train", "quote.csv", *bare)
     # As R writes row names: pandas would take the first column for them and every other one for its neighbour.
     Path("shifted.csv").write_text("a,y,z0,z1\n1,5,0,3,4\n2,5,1,3,4\n")
     refused(capsys, "4 column names and more values", "train", "shifted.csv", *bare)

@@ -40,10 +40,11 @@ def test_a_column_name_that_comes_twice_is_refused(trained, capsys, command):
 @pytest.mark.parametrize("command", ON_ROWS)
 @pytest.mark.parametrize("line", [2, 3, 90, 101])
 def test_a_row_with_too_many_values_is_refused_wherever_it_is(trained, capsys, command, line):
-    rows = "test.csv" if command in ("predict", "evaluate") else "train.csv"
+    rows, values = "test.csv" if command in ("predict", "evaluate") else "train.csv", trained[0].shape[1]
     change_line(rows, line, lambda text: f"1,{text}")
     # Every command, whether it reads all columns or some of them.
-    refused(capsys, f"line {line}", command, "changed.csv", *ON_ROWS[command])
+    told = "more values than that in line 2" if line == 2 else f"line {line} has {values + 1} values for {values} col"
+    refused(capsys, told, command, "changed.csv", *ON_ROWS[command])
     # An empty value is one too many as well.
     change_line(rows, line, lambda text: f"{text},")
     refused(capsys, f"line {line}", command, "changed.csv", *ON_ROWS[command])

@@ -10,12 +10,14 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as FEW
 from helpers_selection import PARAMS, ROUNDS
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core.target import read_target
 from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
+from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
@@ -157,6 +159,32 @@ def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
         assert row.chosen == table.loc[(fold, "student")].chosen
 
 
+@pytest.mark.parametrize("standard_errors", [0.0, 1e6])
+def test_a_joint_teacher_is_judged_after_the_rounds_of_its_student(standard_errors):
+    x, z, y = rows()
+    settings = {**FEW, "method": "jpib", "standard_errors": standard_errors}
+    table = compare(x, y, z, folds=folds_of(), **settings).table.set_index(["fold", "model"])
+    label = y.to_numpy()
+    for fold, (train, test) in enumerate(folds_of()):
+        row = table.loc[(fold, "teacher")]
+        joint = pi_xgb.JointTeacher(xgb.DMatrix(z.iloc[train], label[train]), PARAMS)
+        pi_xgb.train(PARAMS, xgb.DMatrix(x.iloc[train], label[train]), row.rounds, teacher=joint, kl_weight=5.0)
+        loss = float(joint.booster.eval(xgb.DMatrix(z.iloc[test], label[test])).split(":")[-1])
+        assert row.score == pytest.approx(loss, abs=2e-6)
+
+
+def test_the_cost_is_what_it_has_to_be(monkeypatch):
+    calls = []
+    original = xgb.train
+    monkeypatch.setattr(xgb, "train", lambda *args, **how: calls.append(1) or original(*args, **how))
+    x, z, y = rows()
+    found = compare(x, y, z, **{**FEW, "standard_errors": 1e6}).table
+    # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
+    # two boosters; then both plain models, and the teacher that might have been.
+    assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2)
+    assert not np.signbit(found.gain[found.model.isin(["NF", "student"])]).any()
+
+
 def test_held_out_privileged_values_matter_to_the_ceiling_alone():
     x, z, y = rows()
     train, test = folds_of()[0]
@@ -267,6 +295,94 @@ def test_the_sentence(gain, smoothing, beyond, evidence, sentence):
     said = verdict_on(AUC, gain, controls, differences)
     assert said[0] is evidence
     assert sentence in said[1]
+
+
+ON_THE_EDGE = Interval(0.02, 0.01, 0.0, 0.04)
+
+
+@pytest.mark.parametrize(
+    ("gain", "smoothing", "beyond", "evidence", "sentence"),
+    [
+        # An end at 0 does not lie beyond it.
+        (ON_THE_EDGE, 0.0, interval(0.02, 0.01), False, "no evidence of a gain: GAIN, which may be chance"),
+        (
+            Interval(-0.02, 0.01, -0.04, 0.0),
+            *(0.0, interval(0.02, 0.01), False),
+            "no evidence of a gain: AUC lower by 0.0200, not higher [-0.0400, +0.0000], which may be chance",
+        ),
+        (
+            interval(0.0, 0.01),
+            *(0.0, interval(0.02, 0.01), False),
+            "no evidence of a gain: AUC higher by 0.0000 [-0.0100, +0.0100], which may be chance",
+        ),
+        (
+            interval(0.02, 0.01),
+            *(0.015, ON_THE_EDGE, False),
+            "a gain, but no evidence that privileged features earn it: AUC higher by 0.0200 [+0.0100, +0.0300]; with "
+            "privileged rows of others AUC higher by 0.0150 [+0.0050, +0.0250]",
+        ),
+        (
+            interval(0.02, 0.01),
+            *(0.0, interval(0.02, 0.01), True),
+            "a gain: AUC higher by 0.0200 [+0.0100, +0.0300], of which nothing is smoothing",
+        ),
+        (
+            Interval(-0.02, 0.0, -0.02, -0.02),
+            0.0,
+            interval(0.02, 0.01),
+            False,
+            "a loss: AUC lower by 0.0200, not higher [-0.0200, -0.0200]",
+        ),
+    ],
+)
+def test_the_sentence_at_the_edge(gain, smoothing, beyond, evidence, sentence):
+    controls = {"self-distillation": interval(smoothing, 0.01), "shuffled": interval(smoothing, 0.01)}
+    if beyond is ON_THE_EDGE:
+        controls["self-distillation"] = interval(0.01, 0.01)
+    said = verdict_on(AUC, gain, controls, dict.fromkeys(controls, beyond))
+    assert said == (evidence, sentence.replace("GAIN", "AUC higher by 0.0200 [+0.0000, +0.0400]"))
+
+
+def test_of_two_controls_the_better_one_is_named():
+    controls = {"self-distillation": interval(0.02, 0.01), "shuffled": interval(0.01, 0.01)}
+    said = verdict_on(AUC, interval(0.02, 0.01), controls, dict.fromkeys(controls, interval(0.0, 0.01)))[1]
+    assert said.endswith("; with a teacher without them AUC higher by 0.0200 [+0.0100, +0.0300]")
+
+
+@pytest.mark.parametrize(("confidence", "maximised"), [(0.4, False), (0.8, True), (0.95, False)])
+def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
+    rng, found, way = np.random.default_rng(0), [], 1 if maximised else -1
+    score = Score("auc" if maximised else "logloss", maximised)
+    for _ in range(6):
+        cells = [(size, repeat, fold) for size in (20, 80) for repeat in range(2) for fold in range(4)]
+        scores = pd.DataFrame(rng.normal(0.5, 0.02, (len(cells), len(ROWS))), columns=ROWS)
+        better = rng.uniform(0.02, 0.1)
+        scores["student"] += way * better
+        scores[["self-distillation", "shuffled"]] += way * better / 2
+        index = pd.MultiIndex.from_tuples(cells, names=["size", "repeat", "fold"])
+        table = scores.set_index(index).rename_axis("model", axis=1).stack().rename("score").reset_index()
+        told = Comparison(table, score, 0.25, confidence)
+        larger = scores[-8:]
+        beyond = []
+        for other in ("self-distillation", "shuffled"):
+            difference = way * (larger["student"] - larger[other])
+            error = np.sqrt(1 / 8 + 0.25) * difference.std(ddof=1)
+            # Below one half a better mean is enough.
+            beyond.append(t.sf(difference.mean() / error, 7) < min(1 - confidence, 0.5))
+        gain = corrected_interval((way * (larger["student"] - larger["NF"])).to_numpy(), 0.25, confidence)
+        assert told.evidence == (gain.low > 0 and all(beyond))
+        assert told.difference("student", "NF") == told.difference("student", "NF", 80) == pytest.approx(gain)
+        smaller = (way * (scores["student"] - scores["NF"]))[:8].to_numpy()
+        assert told.difference("student", "NF", 20) == pytest.approx(corrected_interval(smaller, 0.25, confidence))
+        assert told.summary.loc[(20, "student"), "score"] == pytest.approx(scores["student"][:8].mean())
+        found.append(told.evidence)
+        if told.evidence:
+            assert told.verdict.endswith("is smoothing")
+            of_more = Comparison(table, score, 0.25, confidence, unlabelled=True)
+            assert of_more.verdict.endswith("comes from a teacher without privileged features, on the same rows")
+        # Of equal scores none is better, however little.
+        assert not np.signbit(told.difference("NF", "NF")).any()
+    assert any(found)
 
 
 def test_a_gain_that_never_varies_is_no_evidence():
@@ -429,6 +545,10 @@ def test_one_size_needs_no_list():
         ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, "y has 3 classes"),
         ({"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)}, TypeError, "must be numbers"),
         ({"sizes": [80]}, ValueError, "sizes must be below the 80 training rows"),
+        ({"sizes": [1]}, ValueError, "a size must be at least 2, got 1"),
+        ({"sizes": [2]}, ValueError, "every label is 0|has 1 rows for 2 folds"),
+        ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, "class 'rare' has 1 rows for 2 folds"),
+        ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
         ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
         ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),

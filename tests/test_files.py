@@ -52,6 +52,39 @@ def test_what_arrives_in_part_is_an_error(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_takes_no_name_that_is_taken_while_the_work_goes_on(tmp_path, monkeypatch, links):
+    def no_links(*how):
+        raise OSError("a file system without links")
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    target = tmp_path / "model.UBJ"
+    told = {"overwrite": False, "endings": (".json", ".ubj")}
+    write_file(new_file(target, "out", **told), b"first", overwrite=False)
+    assert target.read_bytes() == b"first"
+    for again in (lambda: new_file(target, "out", **told), lambda: write_file(target, b"second", overwrite=False)):
+        with pytest.raises(FileExistsError, match=r"is left as it is: choose another name, or pass overwrite=True$"):
+            again()
+    with pytest.raises(FileExistsError, match="or say --force"):
+        write_file(target, b"second", overwrite=False, anyway="say --force")
+    assert target.read_bytes() == b"first"
+    write_file(new_file(target, "out", overwrite=True), b"second", overwrite=True)
+    assert target.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [target]  # no drafts
+
+
+def test_a_name_that_no_file_can_have(tmp_path):
+    for name, kind, message in (
+        ("model.txt", ValueError, "out must end in .json or .ubj, got"),
+        (".json/model.json", FileNotFoundError, "and the folder .* does not exist: create it first"),
+    ):
+        with pytest.raises(kind, match=message):
+            new_file(tmp_path / name, "out", overwrite=True, endings=(".json", ".ubj"))
+    with pytest.raises(IsADirectoryError, match="out must name a file"):
+        new_file(tmp_path, "out", overwrite=True)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
 def test_links_are_followed_and_pipes_stay_pipes(tmp_path):
     file, link, pipe = (tmp_path / name for name in ("file", "link", "pipe"))

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_xgb._importance import score as _fairfis
-from pi_xgb._importance.surrogate import fit_surrogate
+from pi_xgb._importance.subject import _softmax
+from pi_xgb._importance.surrogate import _decisions, fit_surrogate
 from pi_xgb._xgb import trees as _trees
 from pi_xgb.importance import fair_importance
 
@@ -472,6 +473,21 @@ def test_all_zero_stays_zero(y, weight):
     assert frame["gain"].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_the_labels_does_not_matter(unit):
+    _, X, y, group = plain_case()
+    booster = xgb.train({**BASE, "objective": "reg:squarederror"}, xgb.DMatrix(X, y), 60)
+    scores = [
+        fair_importance(booster, X, label, sensitive_features=group) for label in (y + X[:, 2], unit * (y + X[:, 2]))
+    ]
+    pd.testing.assert_frame_equal(*scores)
+    # What is rounding depends on it: neither small labels nor what a constant leaves are taken for the other.
+    constant = fair_importance(booster, X, np.full(300, unit / 3), sensitive_features=group)
+    assert (constant["fair_importance"] == 0).all()
+    nothing = fair_importance(np.full(300, unit / 3), X, y, sensitive_features=group)
+    assert nothing.attrs["surrogate"]["r2"] == 1
+
+
 def test_booster_without_trees():
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(np.eye(4), [0, 1, 0, 1]), 0)
     frame = fair_importance(booster, np.eye(4), [0, 1, 0, 1], sensitive_features=[0, 0, 1, 1])
@@ -762,6 +778,8 @@ def test_predictions_are_probabilities_whatever_predict_returns(objective):
     # Margins and class ids are turned into the probabilities that the twin objective gives.
     np.testing.assert_allclose(frames[0]["fair_importance"], frames[1]["fair_importance"], atol=1e-6)
     assert frames[0]["fair_importance"].abs().max() > 0.01
+    # However large the margins are: warnings are errors here.
+    np.testing.assert_array_equal(_softmax(np.array([[800.0, 0.0], [0.0, 0.0]])), [[1, 0], [0.5, 0.5]])
 
 
 # --- groups without positives -------------------------------------------------------------------------
@@ -770,8 +788,9 @@ def test_predictions_are_probabilities_whatever_predict_returns(objective):
 def test_a_group_without_positives_is_nan_and_named():
     booster, X, y, group = plain_case()
     y = np.where(group == 1, 0, y)
-    with pytest.warns(UserWarning, match=r"none in group 1: the importance is NaN"):
+    with pytest.warns(UserWarning, match=r"none in group 1: the importance is NaN") as told:
         frame = fair_importance(booster, X, y, sensitive_features=group, metric="eo")
+    assert [record.filename for record in told] == [__file__]
     # With two groups nothing is left to compare: NaN and never 0, for unused features as well.
     assert frame["fair_importance"].isna().all()
     assert frame["gain"].notna().all()
@@ -802,6 +821,16 @@ def test_a_class_that_a_group_lacks():
     assert frame["fair_importance[class=2]"].isna().all()
     assert frame["fair_importance"].isna().all()
     assert frame["fair_importance[class=1]"].notna().all()
+
+
+def test_a_target_that_a_group_lacks():
+    case, group = CASES["multi-label"](seed=8)
+    group, y = np.minimum(group, 1), case.y.copy()
+    y[group == 1, 1] = 0
+    with pytest.warns(UserWarning, match=r"none in group 1 \(target 1\)"):
+        frame = fair_importance(case.booster, case.X, y, sensitive_features=group, metric="eo")
+    assert frame["fair_importance[target=1]"].isna().all()
+    assert frame["fair_importance[target=0]"].notna().all()
 
 
 def test_positives_without_weight_are_no_positives():
@@ -923,12 +952,16 @@ def test_a_surrogate_of_two_classes_agrees_where_both_decide_alike():
     _, X, y, group = plain_case()
     model = Model(lambda X: 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1])))
     params, told = {"max_depth": 2, "nthread": 1}, {"sensitive_features": group, "surrogate_rounds": 2}
-    report = fair_importance(model, X, np.array(["bad", "good"])[y.astype(int)], surrogate_params=params, **told)
     mean = model.predict_proba(X)[:, 1]
-    imitated = fit_surrogate(X, mean, None, params, 2)[0].predict(xgb.DMatrix(X))
-    agreement = ((mean >= 0.5) == (imitated >= 0.5)).mean()
-    assert report.attrs["surrogate"]["agreement"] == pytest.approx(agreement)
-    assert 0.5 < agreement < 1
+    for weight in (None, np.linspace(1, 9, len(y))):
+        labels = np.array(["bad", "good"])[y.astype(int)]
+        report = fair_importance(model, X, labels, surrogate_params=params, sample_weight=weight, **told)
+        imitated = fit_surrogate(X, mean, weight, params, 2)[0].predict(xgb.DMatrix(X))
+        agreement = np.average((mean >= 0.5) == (imitated >= 0.5), weights=weight)
+        assert report.attrs["surrogate"]["agreement"] == pytest.approx(agreement)
+        assert 0.5 < agreement < 1
+    # Half is the second class.
+    assert _decisions(np.array([[0.4], [0.5], [0.6]])).tolist() == [False, True, True]
 
 
 def test_surrogate_parameters_by_any_name():
@@ -990,9 +1023,10 @@ def test_scikit_learn_model_through_a_surrogate():
     assert frame.attrs["surrogate"]["r2"] > 0.8
 
 
-def test_constant_model_has_no_importance():
+@pytest.mark.parametrize("said", [0.3, 0.0])
+def test_constant_model_has_no_importance(said):
     _, X, y, group = plain_case()
-    frame = fair_importance(np.full(len(y), 0.3), X, y, sensitive_features=group)
+    frame = fair_importance(np.full(len(y), said), X, y, sensitive_features=group)
     # Nothing to imitate is imitated in full, and nothing is important.
     assert (frame == 0).all(axis=None)
     assert frame.attrs["surrogate"]["r2"] == 1
@@ -1055,7 +1089,14 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"booster": np.ones((300, 2, 2))}, ValueError, r"must have shape \(rows,\).* got \(300, 2, 2\)"),
         ({"booster": object()}, TypeError, r"must give numbers, got object: pass an XGBoost booster"),
         ({"booster": ["a"] * 300}, TypeError, r"must give numbers, got list"),
+        ({"booster": np.zeros(0)}, ValueError, r"must have shape \(rows,\).* got \(0,\)"),
         ({"booster": Model(step)}, ValueError, r"the model's classes 'bad', 'good', got also"),
+        (
+            {"booster": Model(step), "y": np.array(["bad", "good", "odd"])[np.arange(300) % 3]},
+            ValueError,
+            r"the model's classes 'bad', 'good', got also 'odd'$",
+        ),
+        ({"confidence": 95}, ValueError, r"confidence must lie between 0 and 1, got 95"),
     ],
 )
 def test_bad_input(changes, error, message):
@@ -1084,6 +1125,8 @@ def test_matrix_without_names_for_a_booster_with_names():
     case, group = CASES["binary"](seed=0)
     with pytest.raises(ValueError, match=r"the DMatrix X has no feature names, the booster has 'a', 'b'"):
         fair_importance(case.booster, xgb.DMatrix(case.codes), case.y, sensitive_features=group)
+    with pytest.raises(ValueError, match="has 3: give the columns"):  # and not that it lacks all of them
+        fair_importance(case.booster, xgb.DMatrix(case.codes[:, :3]), case.y, sensitive_features=group)
 
 
 def test_classes_that_the_model_does_not_have():

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from scipy.stats import t
+from scipy.stats import t, ttest_ind
 
+from pi_xgb._importance import sklearn_trees
+from pi_xgb._xgb import trees as xgb_trees
 from pi_xgb.importance import fair_importance, shap_gap
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
@@ -28,49 +32,109 @@ def trained(X, y, rounds=20):
 
 
 class TestScikitLearn:
-    def models(self):
+    def models(self, y, three):
+        """Models and their labels, two values or three."""
         ensemble, tree = pytest.importorskip("sklearn.ensemble"), pytest.importorskip("sklearn.tree")
         options = {"max_depth": 3, "random_state": 0}
-        yield tree.DecisionTreeClassifier(**options)
-        yield ensemble.RandomForestClassifier(5, **options)
-        yield ensemble.GradientBoostingClassifier(n_estimators=5, **options)
-        yield ensemble.ExtraTreesRegressor(5, **options)
+        yield tree.DecisionTreeClassifier(**options), y
+        yield ensemble.RandomForestClassifier(5, **options), y
+        yield ensemble.RandomForestClassifier(2, **options), three
+        yield ensemble.GradientBoostingClassifier(n_estimators=5, **options), y
+        yield ensemble.GradientBoostingClassifier(n_estimators=2, **options), three
+        yield ensemble.ExtraTreesRegressor(5, **options), y
 
-    @pytest.mark.parametrize("metric", ["dp", "eo"])
-    def test_it_is_the_definition(self, metric):
-        X, y, group = biased(0)
-        for model in self.models():
-            model.fit(X, y)
-            table = fair_importance(model, X, y, sensitive_features=group, metric=metric, normalize=False)
-            members = np.ravel(getattr(model, "estimators_", [model]))
-            expected = sum(self.by_definition(member.tree_, X, y, group, metric) for member in members)
+    @pytest.mark.parametrize(("metric", "node_value"), [*product(("dp", "eo"), ("label", "prob"))])
+    def test_it_is_the_definition(self, metric, node_value, monkeypatch):
+        X, y, group = biased(0, 300)
+        # Three trees at a time.
+        monkeypatch.setattr(sklearn_trees, "MAX_LEAF_IDS", 3 * len(y))
+        for model, label in self.models(y, y + (X[:, 1] > 1)):
+            model.fit(X, label)
+            # The bound tells a probability from that of the other class.
+            bound = node_value == "prob"
+            how = {"metric": metric, "node_value": node_value, "bound": bound, "normalize": False}
+            table = fair_importance(model, X, label, sensitive_features=group, **how)
+            members = np.asarray(getattr(model, "estimators_", [model]))
+            said = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
+            several, expected = len(np.unique(label)) > 2, np.zeros(4)
+            for output in range(3) if several else (1,):
+                # Boosting has trees for each class, in a forest every tree is of all of them.
+                own = members[:, output] if several and members.ndim == 2 else members.ravel()
+                value = label == output if node_value == "label" else said[:, output if several else -1]
+                compared = label == output if metric == "eo" else np.ones(len(X), bool)
+                score = sum(self.by_definition(one.tree_, X, value, compared, group, bound) for one in own)
+                expected += score
+                if several:
+                    np.testing.assert_allclose(table[f"fair_importance[class={output}]"], score, atol=1e-12)
             np.testing.assert_allclose(table["fair_importance"], expected, atol=1e-12)
             # Its own trees, no surrogate.
             assert table.attrs["surrogate"] is None
-            assert table.attrs["n_trees"] == len(members)
+            assert table.attrs["n_trees"] == members.size
+            assert table.attrs["iteration_range"] == (0, len(members))
 
-    def by_definition(self, tree, X, y, group, metric):
+    def by_definition(self, tree, X, value, counted, group, bound):
         """The bias of a level, less that of its children, row by row."""
         passes = tree.decision_path(X.astype(np.float32)).toarray().astype(bool)
-        counted = y == 1 if metric == "eo" else np.ones(len(y), bool)
         scores, bias = np.zeros(X.shape[1]), {0: 0.0}
         for node in range(tree.node_count):
             children = [tree.children_left[node], tree.children_right[node]]
             if children[0] < 0:
                 continue
             here = passes[:, node] & counted
-            value = sum(
-                y[passes[:, child]].mean()
-                * (
-                    (passes[:, child] & here)[group == 0].sum() / here[group == 0].sum()
-                    - (passes[:, child] & here)[group == 1].sum() / here[group == 1].sum()
-                )
-                for child in children
-            ) if here[group == 0].any() and here[group == 1].any() else None  # fmt: skip
-            below = bias[node] if value is None else abs(value)
+            below = bias[node]
+            if here[group == 0].any() and here[group == 1].any():
+                terms = [
+                    value[passes[:, child]].mean()
+                    * (
+                        (passes[:, child] & here)[group == 0].sum() / here[group == 0].sum()
+                        - (passes[:, child] & here)[group == 1].sum() / here[group == 1].sum()
+                    )
+                    for child in children
+                ]
+                below = sum(map(abs, terms)) if bound else abs(sum(terms))
             scores[tree.feature[node]] += passes[:, node].mean() * (bias[node] - below)
             bias |= dict.fromkeys(children, below)
         return scores
+
+    @pytest.mark.parametrize(("room", "passes"), [(1, [1] * 5), (400, [2, 2, 1]), (10_000, [5])])
+    def test_trees_are_taken_as_memory_allows(self, room, passes, monkeypatch):
+        ensemble = pytest.importorskip("sklearn.ensemble")
+        X, y, _ = biased(0, 200)
+        monkeypatch.setattr(sklearn_trees, "MAX_LEAF_IDS", room)
+        forest = ensemble.RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
+        found = list(sklearn_trees.SklearnSubject(forest, X).forests())
+        assert [part.weight.size for part, _ in found] == [leaves.shape[1] for _, leaves in found] == passes
+
+    def test_what_is_no_model_of_one_output(self):
+        ensemble = pytest.importorskip("sklearn.ensemble")
+        X, y, group = biased(0, 200)
+        for kind in (ensemble.RandomForestClassifier, ensemble.RandomForestRegressor):
+            both = kind(2, max_depth=2).fit(X, np.column_stack([y, y]))
+            with pytest.raises(ValueError, match="scikit-learn model of several outputs cannot be read"):
+                fair_importance(both, X, y, sensitive_features=group)
+        one = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
+        with pytest.raises(ValueError, match="X has 199, sensitive_features has 200"):
+            fair_importance(one, X[1:], y, sensitive_features=group)
+
+    def test_what_goes_through_a_surrogate_all_the_same(self):
+        ensemble = pytest.importorskip("sklearn.ensemble")
+        X, y, group = biased(0, 200)
+
+        class OfOthers:
+            """It has leaves, but of members that are no trees."""
+
+            estimators_ = (None,)
+
+            def apply(self, X):
+                raise AssertionError("nobody can read its leaves")
+
+            def predict(self, X):
+                return X[:, 0]
+
+        forest = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
+        for model, rounds in ((OfOthers(), 1), (forest, 2)):
+            table = fair_importance(model, X, y, sensitive_features=group, surrogate_rounds=rounds)
+            assert table.attrs["surrogate"]["rounds"] == table.attrs["iteration_range"][1] == rounds
 
     def test_classes_and_gains(self):
         ensemble = pytest.importorskip("sklearn.ensemble")
@@ -84,6 +148,17 @@ class TestScikitLearn:
         # scikit-learn's own importance, which adds up to 1 over all trees here and in each of them there.
         own = np.sum([tree.tree_.compute_feature_importances(normalize=False) for tree in forest.estimators_], axis=0)
         np.testing.assert_allclose(table["total_gain"], own / own.sum(), rtol=1e-9)
+        # On average, over the splits on a feature; also where all of them together are less than 1.
+        trees = [sklearn_trees.SklearnSubject(*one) for one in ((forest, frame), (forest.estimators_[0], X))]
+        for subject, members in zip(trees, (forest.estimators_, forest.estimators_[:1]), strict=True):
+            split = np.concatenate([one.tree_.feature[one.tree_.feature >= 0] for one in members])
+            total = np.sum([one.tree_.compute_feature_importances(normalize=False) for one in members], axis=0)
+            np.testing.assert_allclose(subject.gain("total_gain"), total)
+            np.testing.assert_allclose(subject.gain("gain"), total / np.maximum(np.bincount(split, minlength=4), 1))
+        assert 1 in np.bincount(split)
+        assert total.sum() < 1
+        one = fair_importance(forest.estimators_[0], X, y, sensitive_features=group)
+        np.testing.assert_allclose(one["total_gain"], total / total.sum(), rtol=1e-9)
         # With parameters for a surrogate it is one.
         asked = fair_importance(forest, frame, three, sensitive_features=group, surrogate_params={"max_depth": 2})
         assert asked.attrs["surrogate"] is not None
@@ -95,34 +170,44 @@ class TestIntervals:
         booster = trained(X, y)
         plain = fair_importance(booster, X, y, sensitive_features=group)
         sure = fair_importance(booster, X, y, sensitive_features=group, confidence=0.95)
-        pd.testing.assert_frame_equal(sure.drop(columns=["fair_importance_low", "fair_importance_high"]), plain)
+        ends = ["fair_importance_low", "fair_importance_high"]
+        pd.testing.assert_frame_equal(sure.drop(columns=ends), plain)
+        assert list(sure) == ["fair_importance", *ends, "gain", "total_gain"]
         assert (sure["fair_importance_low"] <= plain["fair_importance"]).all()
         # More sure, wider.
         surer = fair_importance(booster, X, y, sensitive_features=group, confidence=0.999)
         assert (surer["fair_importance_low"] < sure["fair_importance_low"]).all()
 
-    def test_rows_are_jackknifed(self):
+    @pytest.mark.parametrize(("normalize", "n_trees"), [(True, 2), (False, 3)])
+    def test_rows_and_trees_are_jackknifed(self, normalize, n_trees, monkeypatch):
         X, y, group = biased(3, 200)
-        booster = trained(X, y, 2)
-        table = fair_importance(booster, X, y, sensitive_features=group, confidence=0.95)
+        group = group + (X[:, 3] > 0)
+        booster = trained(X, y, n_trees)
+        # Two trees at a time.
+        monkeypatch.setattr(xgb_trees, "MAX_LEAF_IDS", 2 * 200)
+
+        def score(rows=slice(None), **how):
+            table = fair_importance(booster, X[rows], y[rows], sensitive_features=group[rows], **how)
+            return table["fair_importance"].to_numpy()
+
+        how = {"confidence": 0.95, "normalize": normalize}
+        table = fair_importance(booster, X, y, sensitive_features=group, **how)
         part = np.random.default_rng(0).permutation(200) % 20
-        without = np.array(
-            [
-                fair_importance(booster, X[part != k], y[part != k], sensitive_features=group[part != k])[
-                    "fair_importance"
-                ]
-                for k in range(20)
-            ]
+        without_rows = np.array([score(part != k, normalize=normalize) for k in range(20)])
+        trees = np.array([score(normalize=False, iteration_range=(i, i + 1)) for i in range(n_trees)])
+        # Two trees of three count for three.
+        without_trees = n_trees / (n_trees - 1) * (trees.sum(axis=0) - trees)
+        if normalize:
+            without_trees /= np.abs(without_trees).sum(axis=1, keepdims=True)
+        variance = sum(
+            (len(without) - 1) / len(without) * np.square(without - without.mean(axis=0)).sum(axis=0)
+            for without in (without_rows, without_trees)
         )
-        error = np.sqrt(19 / 20 * np.square(without - without.mean(axis=0)).sum(axis=0))
-        trees = [
-            fair_importance(booster, X, y, sensitive_features=group, iteration_range=(i, i + 1))["fair_importance"]
-            for i in range(2)
-        ]
-        of_trees = np.abs(trees[0] - trees[1]) / 2
         half = (table["fair_importance_high"] - table["fair_importance_low"]) / 2
-        # Twenty parts of the rows, two of the trees, and Student's t for four features together.
-        np.testing.assert_allclose(half, t.ppf(1 - 0.05 / 4 / 2, 1) * np.hypot(error, of_trees), rtol=1e-9)
+        # Twenty parts of the rows, two or three of the trees, and Student's t for four features together.
+        np.testing.assert_allclose(half, t.ppf(1 - 0.05 / 4 / 2, n_trees - 1) * np.sqrt(variance), rtol=1e-9)
+        middle = (table["fair_importance_high"] + table["fair_importance_low"]) / 2
+        np.testing.assert_allclose(middle, table["fair_importance"], atol=1e-12)
 
     def test_one_tree_supports_no_sign(self):
         X, y, group = biased(3, 200)
@@ -178,10 +263,60 @@ class TestShapGap:
         assert (table["sign"] == "not supported").all()
         assert np.isinf(table["shap_gap_high"]).all()
 
-    @pytest.mark.parametrize("between", [(0, 0), (0, 7), (0,)])
-    def test_unknown_groups_are_refused(self, between):
+    @pytest.mark.parametrize("few", [2, 9])
+    def test_the_intervals_are_those_of_welch(self, few):
+        X, y, _ = biased(5, 200)
+        group, weight = np.where(np.arange(200) < few, "few", "many"), np.arange(200) % 3 + 1.0
+        booster = trained(X, y)
+        said = booster.predict(xgb.DMatrix(X), pred_contribs=True).astype(float)[:, :-1]
+        sides = [said[group == name] for name in ("few", "many")]
+        asked = {"sensitive_features": group, "between": ("few", "many"), "confidence": 0.9}
+        table = shap_gap(booster, X, **asked)
+        error = (sides[0].mean(axis=0) - sides[1].mean(axis=0)) / ttest_ind(*sides, equal_var=False).statistic
+        # Student's t of the smaller group, for four features together.
+        half = t.ppf(1 - 0.1 / 4 / 2, few - 1) * error
+        np.testing.assert_allclose(table["shap_gap_high"] - table["shap_gap"], half)
+        low, high = table["shap_gap_low"], table["shap_gap_high"]
+        signs = ["+" if a > 0 else "-" if b < 0 else "not supported" for a, b in zip(low, high, strict=True)]
+        assert table["sign"].tolist() == signs
+        # With weights, of as many equal rows as tell as much.
+        table, variance, rows = shap_gap(booster, X, sample_weight=weight, **asked), 0.0, []
+        for name in ("few", "many"):
+            own, w = said[group == name], weight[group == name, None]
+            rows.append(w.sum() ** 2 / (w**2).sum())
+            apart = own - (w * own).sum(axis=0) / w.sum()
+            variance += ((w * apart) ** 2).sum(axis=0) / w.sum() ** 2 / (1 - 1 / rows[-1])
+        half = t.ppf(1 - 0.1 / 4 / 2, max(int(min(rows) - 1), 1)) * np.sqrt(variance)
+        np.testing.assert_allclose(table["shap_gap"] - table["shap_gap_low"], half)
+
+    def test_the_groups_are_those_furthest_apart(self):
+        X, y, _ = biased(5, 200)
+        group, weight = np.repeat(list("abc"), (20, 60, 120)), np.linspace(1, 9, 200)
+        booster = trained(X, y)
+        for w, rounds in product((None, weight), (None, (0, 5))):
+            told = {"sample_weight": w, "iteration_range": rounds}
+            margin = booster.predict(xgb.DMatrix(X), output_margin=True, iteration_range=rounds or (0, 0))
+            means = {name: np.average(margin, weights=(group == name) * (1 if w is None else w)) for name in "abc"}
+            table = shap_gap(booster, X, sensitive_features=group, **told)
+            assert table.attrs["between"] == (max(means, key=means.get), min(means, key=means.get))
+            assert table.attrs["gap"] == pytest.approx(max(means.values()) - min(means.values()), abs=1e-5)
+        # Where nobody is apart, the first and the last; and nothing is supported.
+        table = shap_gap(trained(X, y, 0), X, sensitive_features=group)
+        assert table.attrs["between"] == ("a", "c")
+        assert (table["sign"] == "not supported").all()
+
+    def test_wrong_input(self):
         X, y, group = biased(7, 100)
-        with pytest.raises(ValueError, match="between must name two of the groups 0, 1, got"):
+        with pytest.raises(ValueError, match="confidence must lie between 0 and 1, got 95"):
+            shap_gap(trained(X, y, 1), X, sensitive_features=group, confidence=95)
+        with pytest.raises(ValueError, match="one group only, 'a'"):
+            shap_gap(trained(X, y, 1), X, sensitive_features=["a"] * 100)
+
+    @pytest.mark.parametrize("between", [(0, 0), (0, 7), (0,), (0, 1, 2)])
+    def test_unknown_groups_are_refused(self, between):
+        X, y, _ = biased(7, 100)
+        group = np.arange(100) % 3
+        with pytest.raises(ValueError, match="between must name two of the groups 0, 1, 2, got"):
             shap_gap(trained(X, y), X, sensitive_features=group, between=between)
 
     def test_several_outputs_are_refused(self):

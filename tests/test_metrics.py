@@ -135,6 +135,8 @@ class TestAgainstDefinitions:
             gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y)), "between_groups") for a in sorted(set(g))
         ]
         np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
+        assert each.index.tolist() == sorted(set(g))
+        assert each.name == getattr(GAPS[name], "__name__", None)
         # The largest of them is what method="to_rest" returns.
         assert each.max() == pytest.approx(GAPS[name](y, d, sensitive_features=g, method="to_rest"), abs=1e-12)
 
@@ -262,8 +264,10 @@ class TestUndefined:
     g = np.array(["a", "a", "a", "a", "b", "b", "c", "c", "d", "d"])
 
     def test_rate_is_nan_and_the_group_is_named(self):
-        with pytest.warns(UndefinedRateWarning, match=r"true_positive_rate.*group 'b'.*no positives"):
+        with pytest.warns(UndefinedRateWarning, match=r"true_positive_rate.*group 'b'.*no positives") as caught:
             rates = metrics.recall(self.y, self.d, sensitive_features=self.g)
+        assert [warning.filename for warning in caught] == [__file__]
+        assert (rates.name, rates.index.tolist()) == ("true_positive_rate", list("abcd"))
         assert np.isnan(rates["b"])
         assert rates.notna().sum() == 3
         with pytest.warns(UndefinedRateWarning, match="false_positive_rate.*'c'.*no negatives"):

@@ -13,9 +13,11 @@ from scipy.stats import binom, binomtest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 
 from pi_xgb import metrics
+from pi_xgb._rows.groups import as_groups
 from pi_xgb._stats import bootstrap as _bootstrap
 from pi_xgb._stats.wilson import wilson
 from pi_xgb.metrics import UndefinedRateWarning
+from pi_xgb.metrics._scored import ScoredGroups
 
 few = settings(max_examples=25, deadline=None)
 undefined_is_fine = pytest.mark.filterwarnings("ignore::pi_xgb.metrics.UndefinedRateWarning")
@@ -100,6 +102,9 @@ class TestGroupReport:
             # Each row describes the rows with the values in its name.
             assert report.loc[name, "selection_rate"] == pytest.approx(expected)
             assert report.loc[name, "rows"] == rows.sum()
+        two = metrics.group_report(y, p, sensitive_features=table[["band", "sex"]], n_boot=0)
+        assert two.index.names == ["band", "sex"]
+        assert metrics.group_report(y, p, sensitive_features=table[["band"]], n_boot=0).index.name == "band"
         finest = metrics.group_report(y, p, sensitive_features=table, sample_weight=w, n_boot=0, margins=False)
         pd.testing.assert_frame_equal(finest, report.iloc[:8], check_index_type=False)
 
@@ -117,6 +122,41 @@ class TestGroupReport:
         for name in ("true_positive_rate", "precision", "auc"):
             assert report.loc["b", [name, f"{name}_low", f"{name}_high"]].isna().all()
         assert report.loc["b", "false_positive_rate"] == 0
+
+    def test_rows_of_weight_zero_do_not_count(self):
+        y, p, g, w = draw(5, 60, n_groups=3)
+        # Nor do they where they are all that a group has of a label.
+        w[(np.arange(len(y)) % 3 == 0) | ((g == "b") & (y == 1))] = 0
+        with pytest.warns(UndefinedRateWarning, match="in group 'b'"):
+            whole = metrics.group_report(y, p, sensitive_features=g, sample_weight=w)
+        y, p, g, w = (part[w > 0] for part in (y, p, g, w))
+        with pytest.warns(UndefinedRateWarning, match="in group 'b'"):
+            rest = metrics.group_report(y, p, sensitive_features=g, sample_weight=w)
+        counts = ["rows", "positives", "negatives", "selected"]
+        pd.testing.assert_frame_equal(whole.drop(columns=counts), rest.drop(columns=counts))
+
+    @few
+    @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.sampled_from([2, 100]))
+    def test_many_weightings_are_as_many_tables(self, seed, n, levels):
+        y, p, g, w = draw(seed, n, levels, n_groups=3)
+        times = np.random.default_rng(seed).integers(1, 4, (2, len(y)))
+
+        def measured(rows, multiplicity):
+            table = ScoredGroups(y[rows] == 1, p[rows], p[rows] > 0.5, w[rows], as_groups(g[rows]))
+            return table.measures(multiplicity), table.cells(multiplicity)
+
+        together = measured(slice(None), times.astype(float))
+        for row, repeats in enumerate(times):
+            rows = np.repeat(np.arange(len(y)), repeats)
+            for found, alone in zip(together, measured(rows, np.ones((1, len(rows)))), strict=True):
+                np.testing.assert_allclose(found[row], alone[0], rtol=1e-9)
+
+    def test_one_row_of_each_label_in_a_tie(self):
+        report = metrics.group_report([1, 0, 1, 0], [0.6, 0.6, 0.7, 0.7], sensitive_features=list("aabb"))
+        # Nothing is seen of the error, so it is that which no sample makes 0.
+        assert report["auc"].tolist() == [0.5, 0.5, 0.5]
+        assert (report["auc_low"][:2] < 0.1).all()
+        assert (report["auc_high"][:2] > 0.9).all()
 
     def test_a_group_must_not_be_called_like_the_margins(self):
         with pytest.raises(ValueError, match="called '\\(all\\)'"):
@@ -408,6 +448,18 @@ class TestChooseThreshold:
         # Where nobody is selected precision is NaN, which is never the best.
         assert metrics.choose_threshold([0, 1, 0], [0.1, 0.6, 0.8], rule=precision) == 0.35
 
+    def test_a_rule_may_say_any_number(self):
+        y, p = [0, 1, 1], [0.0, 0.6, 1.0]
+        for rule in (
+            lambda tn, fp, fn, tp: tp / fp,  # endless where no negative is selected
+            lambda tn, fp, fn, tp: 1e9 * (tn + tp),
+            lambda tn, fp, fn, tp: (tn + tp).astype(int).astype(object),
+        ):
+            assert metrics.choose_threshold(y, p, rule=rule) == 0.3
+        # Probabilities may be 0 and 1, thresholds may not: nothing on the grid passes over a 1.
+        assert metrics.choose_threshold(y, p, grid="paper") == 0.001
+        assert metrics.choose_threshold([1, 0], [0.0, 1.0], rule=lambda tn, fp, fn, tp: tn, grid="paper") == 0.001
+
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
@@ -417,7 +469,7 @@ class TestChooseThreshold:
             ({"grid": [0.1, np.nan]}, ValueError, "grid has 1 NaN"),
             ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 4"),
             ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 1"),
-            ({"y_score": [0, 1, 1, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 4"),
+            ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 1.5"),
             ({"y_true": [1, 1, 1, 1]}, ValueError, "y_true has no negatives"),
             ({"y_true": [0, 0, 0, 0]}, ValueError, "y_true has no positives"),
             ({"sample_weight": [1, 0, 1, 0]}, ValueError, "y_true has no positives"),

@@ -181,6 +181,22 @@ class TestMargins:
                 watcher(predt, first[0])
         assert np.isfinite(watcher(inside, first[0])[1])
 
+    def test_margins_become_probabilities(self, data):
+        _, first, _ = data
+        margin, seen = np.linspace(-3, 3, 100).astype(np.float32), []
+
+        def kept(y_true, y_score, *, sensitive_features, sample_weight=None):
+            seen.append(y_score)
+            return 0.0
+
+        for threshold, expected in ((None, 1 / (1 + np.exp(-margin))), (0.5, margin > 0)):
+            watcher = metrics.watch(kept, [(first[0], first[3])], threshold=threshold, from_margin=True)
+            assert watcher(margin, first[0]) == ("kept", 0.0)
+            np.testing.assert_allclose(seen[-1], expected, rtol=1e-6)
+        # Selected is what lies above the threshold, not on it.
+        metrics.watch(kept, [(first[0], first[3])])(np.repeat([0.5, 0.75], 50), first[0])
+        assert seen[-1].tolist() == [0] * 50 + [1] * 50
+
     def test_extreme_margins(self, data):
         _, first, _ = data
         watcher = metrics.watch("statistical_parity", [(first[0], first[3])], from_margin=True)

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from itertools import combinations
 
 import matplotlib
@@ -16,9 +17,21 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
-from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, bin_edges, calibration, path, roc_picture, scored_rows, wilson
+from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, _thinned, bin_edges, calibration, path, roc_picture, scored_rows
+from pi_xgb._plots.selection import plot_comparison, plot_selection
 from pi_xgb._plots.series import weight_path
-from pi_xgb._plots.style import LINES, LONGEST_NAME, MARKERS, MOST, PALETTE, short
+from pi_xgb._plots.style import (
+    LINES,
+    LONGEST_NAME,
+    MARKERS,
+    MOST,
+    PALETTE,
+    REFERENCE,
+    largest,
+    legend_below,
+    legend_on_top,
+    short,
+)
 from pi_xgb._stats.paired import student
 
 
@@ -122,6 +135,10 @@ def test_without_axes_a_figure_is_opened(name):
     ax = DRAW[name](None)
     # The new Axes lives in the one figure that pyplot now has.
     assert plt.get_fignums() == [ax.figure.number]
+    # It has room for a line of the legend for each group.
+    width, height = ax.figure.get_size_inches()
+    assert width == 4.8
+    assert 0.1 < (height - 3.8) / (2 if name in OF_GROUPS else 1) < 0.3
 
 
 @pytest.mark.parametrize("name", DRAW)
@@ -131,6 +148,11 @@ def test_axes_are_labelled_and_explained(name):
     assert ax.get_xlabel()
     assert ax.get_ylabel() or name == "plot_importance"
     assert texts(ax)
+    # What was measured lies above a faint grid, in a corner of two lines.
+    faint = {line.get_alpha() for line in ax.get_xgridlines() if line.get_visible()}
+    assert faint == {0.3}
+    assert ax.get_axisbelow() is True
+    assert [name for name, spine in ax.spines.items() if spine.get_visible()] == ["left", "bottom"]
 
 
 @pytest.mark.parametrize("size", [(3.0, 2.4), (4.8, 3.8), (9.0, 6.0)])
@@ -154,7 +176,7 @@ def test_many_groups_fit_as_well(name, n_groups):
     # A longer legend makes the figure of our own taller, and stays within it.
     assert inches.x1 <= size[0] + 0.01
     assert inches.y1 <= size[1] + 0.01
-    assert size[1] > 3.8
+    assert size[1] - 3.8 == pytest.approx(0.18 * min(n_groups, MOST + 1))
     # Ten have a look of their own, the others share one, and the legend counts them.
     named = [text for text in texts(ax) if text.startswith("group ")]
     assert len(named) == min(n_groups, MOST)
@@ -164,6 +186,8 @@ def test_many_groups_fit_as_well(name, n_groups):
 def test_looks_differ_without_colour():
     # In greyscale, lines and markers still tell all looks apart.
     assert len(set(LINES)) == len(set(MARKERS)) == len(set(PALETTE)) == MOST
+    # Broken lines begin with a stroke.
+    assert {line[0] for line in LINES[1:]} == {0}
 
 
 def test_the_legend_of_scores_hides_nothing():
@@ -172,7 +196,30 @@ def test_the_legend_of_scores_hides_nothing():
         ax.figure.draw_without_rendering()
         lowest = ax.transData.inverted().transform(ax.get_legend().get_window_extent())[0, 1]
         # The lower end of the legend is above the highest bin.
-        assert lowest >= max(patch.get_data().values.max() for patch in ax.patches)
+        highest = max(patch.get_data().values.max() for patch in ax.patches)
+        assert 0 <= lowest - highest < 0.2 * ax.get_ylim()[1]
+        box, axes = ax.get_legend().get_window_extent(), ax.get_window_extent()
+        assert 0 <= axes.y1 - box.y1 < 10
+        assert box.x0 + box.x1 == pytest.approx(axes.x0 + axes.x1, abs=2)
+        # A title takes a line as well, of the same letters.
+        titled = plotting.plot_frontier(frontier_table(), ax=new_axes(*size))
+        title, *entries = [titled.get_legend().get_title(), *titled.get_legend().get_texts()]
+        assert {text.get_fontsize() for text in entries} == {title.get_fontsize()}
+        titled.figure.draw_without_rendering()
+        lowest = titled.transData.inverted().transform(titled.get_legend().get_window_extent())[0, 1]
+        assert lowest > max(line.get_ydata().max() for line in titled.lines)
+        # Of an Axes without room it takes a part only.
+        assert draw_scores(new_axes(3.0, 1.3)).get_ylim()[1] == pytest.approx(1.05 * highest / 0.4)
+
+
+@pytest.mark.parametrize(("title", "n", "room"), [(None, 2, 40), ("title", 2, 55), (None, 6, 100), (None, 50, 180)])
+def test_a_legend_on_top_has_fifteen_points_a_line_and_ten_and_not_all_there_is(title, n, room):
+    # An Axes as high as its figure, 300 points, of which a legend may take 180.
+    ax = Figure(figsize=(3, 300 / 72)).add_axes((0, 0, 1, 1))
+    line = ax.plot([2, 5])[0]
+    ax.set_ylim(2, 5)
+    legend_on_top(ax, [(line, "a")] * n, title)
+    assert ax.get_ylim() == pytest.approx((2, 2 + 3 * 300 / (300 - room)))
 
 
 @pytest.mark.parametrize("n_groups", [2, 5, 10])
@@ -182,7 +229,8 @@ def test_the_legend_of_curves_hides_nothing(name, n_groups):
     ax.figure.draw_without_rendering()
     highest = ax.get_legend().get_window_extent().y1
     # The upper end of the legend is below the axis and its name.
-    assert highest <= ax.xaxis.get_tightbbox().y0 + 1
+    assert 0 <= ax.xaxis.get_tightbbox().y0 + 1 - highest < 25
+    assert not ax.get_legend().get_frame_on()
 
 
 @pytest.mark.parametrize("name", ["$a$", "_a", "a" * 60, ("women", "$east$"), 1, float("nan")])
@@ -207,10 +255,30 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         with pytest.raises(ImportError, match=r'pip install "pi-xgb\[plot\]"'):
             draw(None)
         assert name in plotting.__all__
+        # Before it looks at what it was given.
+        with pytest.raises(ImportError, match="pi-xgb"):
+            getattr(plotting, name)(
+                *[[7]] * (1 + (name in OF_GROUPS[:2])), **{"sensitive_features": []} if name in OF_GROUPS else {}
+            )
+
+
+@pytest.mark.parametrize("ax", [object(), pd.Series([1.0]), np.array([1])], ids=["object", "plots itself", "several"])
+def test_what_is_no_axes_is_refused_by_all(ax):
+    for draw in (
+        *DRAW.values(),
+        lambda ax: plot_selection(choice(), "", ax),
+        lambda ax: plot_comparison(models(), "", ax),
+    ):
+        with pytest.raises(TypeError, match="ax must be a matplotlib Axes"):
+            draw(ax)
 
 
 @pytest.mark.parametrize(
-    ("scores", "ends"), [([0.2, 0.7], (0, 1)), ([0, 1], (0, 1)), ([-0.1, 0.7], (-0.1, 0.7)), ([3, 3], (2.5, 3.5))]
+    ("scores", "ends"),
+    [
+        *(([0.2, 0.7], (0, 1)), ([0, 0.7], (0, 1)), ([0.2, 1], (0, 1)), ([-0.1, 0.7], (-0.1, 0.7))),
+        *(([0.2, 1.5], (0.2, 1.5)), ([3, 3], (2.5, 3.5))),
+    ],
 )
 def test_bins_are_equal_parts_of_where_scores_may_be(scores, ends):
     np.testing.assert_allclose(bin_edges(np.array(scores, float), 5), np.linspace(*ends, 6))
@@ -225,7 +293,22 @@ def test_shares_are_drawn_from_0_to_1_on_a_grid(name):
 
 def test_the_longest_name_is_not_cut():
     assert short("a" * LONGEST_NAME) == "a" * LONGEST_NAME
-    assert short("a" * (LONGEST_NAME + 1)) == "a" * (LONGEST_NAME - 1) + "…"
+    assert short("a" * 25) == "a" * 23 + "…"
+
+
+def test_of_many_groups_the_largest_have_looks_and_of_equals_the_first():
+    sizes = 5 - np.arange(40) % 2
+    assert largest(sizes) == list(range(0, 20, 2))
+    assert largest(np.arange(20)) == list(range(10, 20))
+
+
+@pytest.mark.parametrize(("n", "letters", "columns"), [(4, 5, 1), (5, 5, 2), (5, 22, 2), (5, 23, 1)])
+def test_short_entries_of_a_legend_stand_in_two_columns(n, letters, columns):
+    ax = new_axes()
+    line = ax.plot([0, 1])[0]
+    legend_below(ax, [(line, "a"), *[(line, "two lines:\n" + "m" * letters)] * (n - 1)])
+    ax.figure.draw_without_rendering()
+    assert len({round(text.get_window_extent().x0) for text in ax.get_legend().get_texts()}) == columns
 
 
 def test_importing_the_module_does_not_import_matplotlib():
@@ -237,7 +320,7 @@ def test_importing_the_module_does_not_import_matplotlib():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1]), "one value per row"),
+        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1, 1]), "one value per row"),
         (lambda: plotting.plot_roc([0, 1], [0.1, np.nan], sensitive_features=[0, 1]), "NaN"),
         (lambda: plotting.plot_roc([0, 1], [0.1, np.inf], sensitive_features=[0, 1]), "infinite"),
         (lambda: plotting.plot_roc([0, 1], [0.1, 0.2], sensitive_features=[0, 0]), "one group only"),
@@ -261,6 +344,7 @@ def test_importing_the_module_does_not_import_matplotlib():
         (lambda: plotting.plot_kl_weight_path(cv_table(), metric="logloss"), r"one of \['auc'\]"),
         (lambda: plotting.plot_kl_weight_path(cv_table().join(cv_table("error"))), "must be one of"),
         (lambda: plotting.plot_kl_weight_path(cv_table(), nfold=1), "nfold must be at least 2"),
+        (lambda: plotting.plot_kl_weight_path(cv_table(), confidence=95), "between 0 and 1"),
     ],
 )
 def test_bad_input_is_told_before_a_figure_is_opened(call, message):
@@ -359,7 +443,10 @@ def test_long_curves_are_thinned_for_drawing_only():
     x, height = path(full)
     # A picture holds a bounded number of points ...
     assert full.fpr.size > MOST_POINTS
-    assert x.size == 2 * MOST_POINTS
+    assert x.size == 2000
+    assert (x[0], x[-1]) == (0, 1)
+    few = np.sort(np.r_[0, rng.random(998), 1])
+    assert _thinned(few) is few
     # ... which lie on the curve, while the area is that of the whole curve.
     np.testing.assert_allclose(height[::2], full.at(x[::2])[0])
     assert picture.area == metrics.abroca(y, p, sensitive_features=groups)
@@ -424,12 +511,25 @@ def test_no_bin_has_fewer_than_ten_rows(n, expected):
     assert n // expected >= min(n, MIN_ROWS)
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 10), (3, 10), (10, 10), (250, 1000)])
-def test_intervals_are_wilsons(k, n):
-    low, high = wilson(np.array([k / n]), np.array([float(n)]))
-    expected = stats.binomtest(k, n).proportion_ci(method="wilson")
-    # The same as scipy's.
-    np.testing.assert_allclose([low[0], high[0]], [expected.low, expected.high], atol=1e-6)
+@pytest.mark.parametrize("weight", [1.0, 1e-3])
+def test_intervals_are_wilsons(weight):
+    labels = np.repeat([0, 0, 1, 1], [10, 5, 5, 10]).astype(bool)
+    scores = np.repeat([0.1, 0.2, 0.3], 10)
+    bins = calibration(scores, labels, np.full(30, weight), 3)
+    np.testing.assert_allclose(bins.score, [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(bins.share, [0, 0.5, 1])
+    for i, seen in enumerate((0, 5, 10)):
+        # The same as scipy's.
+        expected = stats.binomtest(seen, 10).proportion_ci(method="wilson")
+        np.testing.assert_allclose([bins.low[i], bins.high[i]], [expected.low, expected.high], atol=1e-9)
+    # Rows without weight are none, and bins of no others are not there.
+    some = np.r_[np.zeros(10), np.tile([0, weight], 10)]
+    fewer = calibration(scores, labels, some, 3)
+    alone = calibration(scores[some > 0], labels[some > 0], some[some > 0], 2)
+    expected = stats.binomtest(int(labels[10:20][1::2].sum()), 5).proportion_ci(method="wilson")
+    np.testing.assert_allclose([fewer.low[0], fewer.high[0]], [expected.low, expected.high], atol=1e-9)
+    assert fewer.score.tolist() == pytest.approx([0.2, 0.3])
+    assert alone.score.size == 1
 
 
 def test_weights_of_zero_do_not_make_bins():
@@ -484,6 +584,63 @@ def test_repeats_become_means_with_students_interval(n_folds):
         drawn = np.array([segment[:, 1] for segment in bars[2][1].get_segments()])
         # Upwards the bars are scipy's interval of the mean.
         np.testing.assert_allclose(drawn, np.c_[low, high])
+        across = rows_of.groupby("kl_weight", dropna=False)["statistical_parity"]
+        ends = stats.t.interval(0.9, n_folds - 1, loc=across.mean(), scale=across.sem())
+        drawn = np.array([segment[:, 0] for segment in bars[2][0].get_segments()])
+        np.testing.assert_allclose(drawn, np.transpose(ends))
+    # Columns of objects hold the same numbers, as those of a data base do.
+    objects = table.astype(object).assign(accuracy=table["accuracy"].map(Decimal))
+    other = plotting.plot_frontier(objects, confidence=0.9, ax=new_axes())
+    for line, same in zip(ax.lines, other.lines, strict=True):
+        np.testing.assert_allclose(line.get_xydata(), same.get_xydata())
+    # Each method has a colour and a marker of its own, its bars the same colour.
+    assert [line.get_marker() for line in ax.lines] == list(MARKERS[:3])
+    assert [line.get_color() for line in ax.lines] == list(PALETTE[:3])
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "--", "None"]
+    assert ax.get_legend().get_title().get_text() == "line ends: kl_weight"
+
+
+@pytest.mark.parametrize("size", [(3.0, 2.4), (4.8, 3.8)])
+def test_what_the_ends_of_a_line_stand_for_is_written_within_the_axes(size):
+    table = pd.DataFrame({"method": "a", "kl_weight": [0.0625, 0.125], "accuracy": [0.8, 0.7],
+                          "statistical_parity": [0.0758, 0.624]})  # fmt: skip
+    ax = plotting.plot_frontier(table, ax=new_axes(*size))
+    ax.figure.draw_without_rendering()
+    axes, points = ax.get_window_extent(), ax.transData.transform(ax.lines[0].get_xydata())
+    for text, (x, _) in zip(ax.texts, points, strict=True):
+        box = text.get_window_extent()
+        assert axes.x0 < box.x0 < box.x1 < axes.x1
+        assert axes.y0 < box.y0 < box.y1 < axes.y1
+        # In the middle over its point, by the size of a marker; it moves nothing else.
+        assert (box.x0 + box.x1) / 2 == pytest.approx(x, abs=1)
+        assert text.xyann == (0, ax.lines[0].get_markersize())
+        assert not text.get_in_layout()
+    # The line has most of the room, and its axis six steps at most.
+    assert np.ptp(points[:, 0]) > 0.7 * axes.width
+    assert len(ax.get_xticks()) <= 7
+
+
+def test_two_points_make_a_line_and_a_method_may_lack_a_name():
+    table = pd.DataFrame({"method": ["a", "a", None], "kl_weight": [0.0, 1.0, None], "accuracy": [0.8, 0.7, 0.6],
+                          "statistical_parity": [0.3, 0.1, 0.2]})  # fmt: skip
+    ax = plotting.plot_frontier(table, ax=new_axes())
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "None"]
+    assert sorted(text.get_text() for text in ax.texts) == ["0", "1"]
+    assert [text.xy for text in ax.texts] == [(0.3, 0.8), (0.1, 0.7)]
+    assert ax.get_legend().get_title().get_text() == "line ends: kl_weight"
+    assert texts(ax)[0] == "a"
+    assert len(texts(ax)) == 2
+    points = plotting.plot_frontier(table.assign(method=list("abc")), ax=new_axes())
+    assert points.get_legend().get_title().get_text() == ""
+    # As many methods as looks.
+    plotting.plot_frontier(pd.concat([table.assign(method=str(i)) for i in range(MOST)]), ax=new_axes())
+
+
+def test_an_interval_need_not_hold_its_estimate():
+    table = pd.DataFrame({"method": ["a"], "statistical_parity": [0.1], "accuracy": [0.8],
+                          "accuracy_low": [0.82], "accuracy_high": [0.9]})  # fmt: skip
+    bars = plotting.plot_frontier(table, ax=new_axes()).containers[0]
+    np.testing.assert_allclose(bars[2][-1].get_segments()[0][:, 1], [0.8, 0.9])
 
 
 def test_given_intervals_are_drawn_as_they_are():
@@ -545,6 +702,35 @@ def test_bars_are_the_table_in_falling_order():
     np.testing.assert_allclose(plain, table.loc[order, "total_gain"])
     bottom, top = ax.get_ylim()
     assert bottom > top
+    # The bars of a pair touch, a bare one above a hatched one, on both sides of a line at 0.
+    for i, (one, other) in enumerate(zip(*ax.containers, strict=True)):
+        edges = [edge for bar in (one, other) for edge in (bar.get_y(), bar.get_y() + bar.get_height())]
+        np.testing.assert_allclose(edges, [i - 0.4, i, i, i + 0.4], atol=1e-12)
+        assert (one.get_hatch(), other.get_hatch()) == (None, "////")
+        assert one.get_facecolor() == matplotlib.colors.to_rgba(PALETTE[0])
+        assert len({*other.get_facecolor()[:3]}) == len({*other.get_edgecolor()[:3]}) == 1
+    assert (ax.lines[0].get_xdata(), ax.lines[0].get_color()) == ([0, 0], REFERENCE)
+    assert not any(line.get_visible() for line in ax.get_ygridlines())
+    # The legend stands above, in the middle, on one line.
+    ax.figure.draw_without_rendering()
+    box, axes = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert 0 <= box.y0 - axes.y1 < 15
+    assert box.x0 + box.x1 == pytest.approx(axes.x0 + axes.x1, abs=2)
+    assert box.height < 30
+    assert not ax.get_legend().get_frame_on()
+
+
+def test_of_many_features_fifteen_are_drawn_and_of_equals_the_first():
+    table = importances(40) * 0 + 1
+    alternating = table.mul(1 + np.arange(40) % 3, axis=0)
+    assert [label.get_text() for label in plotting.plot_importance(alternating, ax=new_axes()).get_yticklabels()] == [
+        f"feature {i}" for i in [*range(2, 40, 3), 1, 4]
+    ]
+    one = plotting.plot_importance(table.astype(object), max_features=1, ax=new_axes())
+    assert bars_of(one) == [[1 / 40], [1 / 40]]
+    # Also where the absolute values add up to little.
+    small = plotting.plot_importance(importances() / 10, ax=new_axes())
+    np.testing.assert_allclose(bars_of(small), bars_of(plotting.plot_importance(importances(), ax=new_axes())))
 
 
 def test_raw_scores_are_drawn_like_normalised_ones():
@@ -604,6 +790,36 @@ def test_zero_has_a_place_and_a_line_of_its_own():
     # Without 0 in the grid there is nothing to compare with, and no such line.
     other = plotting.plot_kl_weight_path(cv_table(kl_weights=(0.5, 1.0)), ax=new_axes())
     assert "without teacher" not in texts(other)
+    # It is dashed, at the score of 0; the curve runs through all scores, with bars, and the best one is ringed.
+    found = weight_path(cv_table(), None, None, None, 0.95)
+    plain, curve, best = ax.lines
+    assert (plain.get_ydata(), plain.get_linestyle(), plain.get_color()) == ([found.mean[0]] * 2, "--", REFERENCE)
+    np.testing.assert_array_equal(curve.get_xydata(), np.c_[[0, 1, 2], found.mean])
+    assert (curve.get_marker(), curve.get_color()) == (MARKERS[0], PALETTE[0])
+    bars = ax.containers[0]
+    segments = [segment[:, 1] for segment in bars[2][0].get_segments()]
+    np.testing.assert_allclose(segments, np.c_[found.mean - found.half, found.mean + found.half])
+    assert bars[0] is None
+    assert bars[2][0].get_colors()[0].tolist() == list(matplotlib.colors.to_rgba(PALETTE[0]))
+    np.testing.assert_array_equal(best.get_xydata(), [[found.best, found.mean[found.best]]])
+    assert best.get_markersize() > curve.get_markersize()
+    assert best.get_color() == PALETTE[1]
+    assert texts(ax) == ["± 1 SD over folds", f"best: {found.kl_weight[found.best]:g}", "without teacher"]
+    assert ax.get_ylabel() == "held-out auc (↑ better)"
+    sure = plotting.plot_kl_weight_path(cv_table("logloss"), nfold=2, confidence=0.9, ax=new_axes())
+    assert texts(sure)[0] == "90 % interval"
+    assert sure.get_ylabel() == "held-out logloss (↓ better)"
+
+
+@pytest.mark.parametrize("best", [0, 3, 11, 17, 40])
+def test_the_values_next_to_the_best_one_give_way(best):
+    grid = np.arange(41) / 4
+    table = cv_table(kl_weights=grid, n_rounds=1)
+    table["test-auc-mean"] = 0.5
+    table.loc[(grid[best], 0), "test-auc-mean"] = 0.9
+    kept = plotting.plot_kl_weight_path(table, ax=new_axes()).get_xticks()
+    # Ten steps of equal length at most, and of them those that leave it room.
+    assert kept.tolist() == sorted({i for i in range(0, 41, 5) if abs(i - best) >= 5} | {best})
 
 
 def test_of_a_long_grid_some_values_are_named_and_the_best_always():
@@ -616,3 +832,163 @@ def test_of_a_long_grid_some_values_are_named_and_the_best_always():
     assert len(labels) <= 11
     assert f"{best.kl_weight[best.best]:g}" in labels
     assert np.diff(ax.get_xticks()).min() >= 4
+
+
+# --- groups: looks, bars and fillings ---------------------------------------------------------------------------
+
+
+def test_curves_of_few_groups_have_bars_or_fillings_in_their_colour():
+    for n_groups in (3, 4):
+        few = n_groups == 3
+        curves = draw_calibration(new_axes(), n_groups=n_groups, n=400)
+        lines = curves.lines[1:]
+        assert [line.get_marker() for line in lines] == list(MARKERS[:n_groups])
+        assert len(curves.collections) == (n_groups if few else 0)
+        y, p, groups = rows(n_groups=n_groups, n=400)
+        for line, bars, name in zip(lines, curves.collections, np.unique(groups), strict=False):
+            bins = calibration(p[groups == name], y[groups == name].astype(bool), np.ones((groups == name).sum()), 10)
+            np.testing.assert_array_equal(line.get_xydata(), np.c_[bins.score, bins.share])
+            ends = np.array([segment.ravel() for segment in bars.get_segments()])
+            np.testing.assert_array_equal(ends, np.c_[bins.score, bins.low, bins.score, bins.high])
+            assert bars.get_color()[0].tolist() == list(matplotlib.colors.to_rgba(line.get_color()))
+        scores = draw_scores(new_axes(), n_groups=n_groups, n=400)
+        filled = [patch for patch in scores.patches if patch.get_fill()]
+        outlines = [patch for patch in scores.patches if not patch.get_fill()]
+        assert (len(outlines), len(filled)) == (n_groups, n_groups if few else 0)
+        for outline, filling in zip(outlines, filled, strict=False):
+            np.testing.assert_array_equal(outline.get_data().values, filling.get_data().values)
+            assert outline.get_data().baseline is None
+            assert filling.get_facecolor() == (*outline.get_edgecolor()[:3], 0.12)
+        # A legend among few is on top, with room of its own, and one of many below.
+        highest = max(patch.get_data().values.max() for patch in scores.patches)
+        assert (scores.get_ylim()[1] == pytest.approx(1.05 * highest)) is not few
+        assert scores.get_ylim()[0] == 0
+        threshold = next(line for line in scores.lines if len(line.get_xdata()))
+        assert (threshold.get_xdata(), threshold.get_color()) == ([0.5, 0.5], REFERENCE)
+        # ROC curves of many are told apart by a few marks at other places.
+        roc = draw_roc(new_axes(), n_groups=n_groups, n=2000).lines[1:]
+        assert [line.get_marker() for line in roc] == (["None"] * 3 if few else list(MARKERS[:4]))
+        if not few:
+            every = [len(line.get_xdata()) // 5 for line in roc]
+            assert [line.get_markevery() for line in roc] == [(n * i // MOST, n) for i, n in enumerate(every)]
+            # On a curve of few points each has one.
+            short_one = plotting.plot_roc([0, 1] * 4, np.arange(8), sensitive_features=list("aabbccdd"), ax=new_axes())
+            assert {line.get_markevery() for line in short_one.lines[1:]} == {(0, 1)}
+
+
+def test_the_diagonal_is_dotted_and_the_shading_lets_through():
+    for name in ("plot_roc", "plot_calibration"):
+        diagonal = DRAW[name](new_axes()).lines[0]
+        assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+        assert (diagonal.get_linestyle(), diagonal.get_color()) == (":", REFERENCE)
+    (shading,) = draw_roc(new_axes()).collections
+    assert shading.get_facecolor()[0].tolist() == [*matplotlib.colors.to_rgb(REFERENCE), 0.35]
+
+
+def test_groups_beyond_ten_share_a_faint_line_and_none_is_lost():
+    _, _, groups = rows(n_groups=13, n=1300)
+    names, sizes = np.unique(groups, return_counts=True)
+    for name, data in (("plot_roc", True), ("plot_calibration", True), ("plot_scores", False)):
+        ax = DRAW[name](new_axes(), n_groups=13, n=1300)
+        drawn = [line for line in ax.lines[1:] if len(line.get_xdata())] if data else ax.patches
+        color = [line.get_color() if data else line.get_edgecolor() for line in drawn]
+        assert len(drawn) == 13
+        assert sum(matplotlib.colors.to_hex(one) == REFERENCE for one in color) == 3
+        assert [text.split()[1].strip(",") for text in texts(ax)[:10]] == [
+            part.split()[1] for part in names[sorted(np.argsort(-sizes, kind="stable")[:10])]
+        ]
+        (others,) = (line for line in ax.lines if len(line.get_xdata()) == 0)
+        assert others.get_color() == REFERENCE
+
+
+def test_as_many_points_and_bins_as_the_signature_says():
+    y, p, groups = rows(n=1200)
+    exact = p + 1e-6 * np.arange(1200)
+    exact /= exact.max()
+    assert len(plotting.plot_calibration(y, exact, sensitive_features=groups, ax=new_axes()).lines[1].get_xdata()) == 10
+    assert plotting.plot_scores(p, sensitive_features=groups, ax=new_axes()).patches[0].get_data().values.size == 20
+    one = plotting.plot_calibration(y, p, sensitive_features=groups, n_bins=1, ax=new_axes())
+    assert len(one.lines[1].get_xdata()) == 1
+    assert plotting.plot_scores(p, sensitive_features=groups, bins=1, ax=new_axes()).get_xlim() == (0, 1)
+
+
+def test_a_group_without_weight_has_no_distribution():
+    weight = np.array([0.25, 0.75, 0, 0, 0.5, 0.5])
+    ax = plotting.plot_scores([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], sensitive_features=list("aabbcc"), sample_weight=weight,
+                              threshold=0.5, ax=new_axes())  # fmt: skip
+    # A weight of 1 in all is one like others; the threshold itself is not above it.
+    assert texts(ax) == ["a (0 % above)", "c (50 % above)", "threshold 0.5"]
+
+
+# --- selections and comparisons ---------------------------------------------------------------------------------
+
+
+def choice(chosen="jpib 5"):
+    index = pd.Index(["plain", "kbpib in-sample 1", "kbpib in-sample 5", "jpib 0.5", "jpib 5"], name="candidate")
+    table = {
+        "kl_weight": [0.0, 1.0, 5.0, 0.5, 5.0],
+        "gain": [0.0, 0.1, 0.2, 0.3, 0.4],
+        "error": [0, 0.01, 0.02, 0.03, 0.04],
+    }
+    return pd.DataFrame(table, index=index).assign(chosen=index == chosen)
+
+
+def test_the_gain_of_each_way_stands_over_its_weights():
+    ax = plot_selection(choice(), "log loss lower by", new_axes())
+    assert texts(ax) == ["plain XGBoost", "kbpib in-sample", "jpib", "chosen"]
+    zero, *_, ring = ax.lines
+    assert (zero.get_ydata(), zero.get_color()) == ([0, 0], REFERENCE)
+    for position, (bars, own) in enumerate(zip(ax.containers, (choice().iloc[1:3], choice().iloc[3:]), strict=True)):
+        # Side by side where the weights are the same, and hardly moved.
+        along = own["kl_weight"] * (1, 1.04)[position]
+        np.testing.assert_allclose(bars[0].get_xydata(), np.c_[along, own["gain"]])
+        ends = [segment[:, 1] for segment in bars[2][0].get_segments()]
+        np.testing.assert_allclose(ends, np.c_[own["gain"] - own["error"], own["gain"] + own["error"]])
+        assert (bars[0].get_marker(), bars[0].get_color()) == (MARKERS[position], PALETTE[position])
+    np.testing.assert_allclose(ring.get_xydata(), [[5 * 1.04, 0.4]])
+    assert (ring.get_fillstyle(), ring.get_color()) == ("none", REFERENCE)
+    assert ring.get_markersize() > 2 * bars[0].get_markersize()
+    assert ax.get_xscale() == "log"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.5", "1", "5"]
+    assert ax.get_xticks(minor=True).size == 0
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("kl_weight", "log loss lower by, against plain XGBoost")
+    # Where plain XGBoost is chosen nothing is ringed.
+    assert "chosen" not in texts(plot_selection(choice("plain"), "", new_axes()))
+
+
+def models(sizes=(100,)):
+    index = pd.MultiIndex.from_product([sizes, ["NF", "student", "teacher"]], names=["size", "model"])
+    gain = 0.01 * np.arange(len(index))
+    return pd.DataFrame({"gain": gain, "low": gain - 0.02, "high": gain + 0.05}, index=index)
+
+
+def test_the_models_of_one_size_are_rows():
+    ax = plot_comparison(models(), "AUC higher by", new_axes())
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["student", "teacher"]
+    assert ax.get_ylim() == (1.5, -0.5)
+    assert (ax.lines[0].get_xdata(), ax.lines[0].get_color()) == ([0, 0], REFERENCE)
+    assert ax.get_xlabel() == "AUC higher by, against NF (plain XGBoost)"
+    for i, bars in zip(range(2), ax.containers, strict=True):
+        own = models().iloc[i + 1]
+        np.testing.assert_allclose(bars[0].get_xydata(), [[own["gain"], i]])
+        np.testing.assert_allclose(bars[2][0].get_segments()[0], [[own["low"], i], [own["high"], i]])
+        assert (bars[0].get_marker(), bars[0].get_color()) == (MARKERS[i], PALETTE[i])
+
+
+def test_the_models_of_several_sizes_are_lines():
+    table = models((100, 2000))
+    ax = plot_comparison(table, "AUC higher by", new_axes())
+    assert texts(ax) == ["NF: plain XGBoost", "student", "teacher"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "2,000"]
+    assert ax.get_xticks(minor=True).size == 0
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training rows", "AUC higher by, against NF")
+    zero, *lines = ax.lines
+    assert (zero.get_ydata(), zero.get_color()) == ([0, 0], REFERENCE)
+    for i, (line, band) in enumerate(zip(lines, ax.collections, strict=True)):
+        own = table.xs(["student", "teacher"][i], level="model")
+        np.testing.assert_allclose(line.get_xydata(), np.c_[[100, 2000], own["gain"]])
+        assert (line.get_marker(), line.get_color()) == (MARKERS[i], PALETTE[i])
+        box = band.get_paths()[0].get_extents()
+        np.testing.assert_allclose([box.x0, box.x1, box.y0, box.y1], [100, 2000, own["low"].min(), own["high"].max()])
+        assert band.get_facecolor()[0].tolist() == [*matplotlib.colors.to_rgb(PALETTE[i]), 0.12]

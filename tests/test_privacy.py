@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import sys
+import types
+import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -15,10 +18,12 @@ import xgboost as xgb
 from scipy import integrate, stats
 
 import pi_xgb
+from pi_xgb._core.crossfit import deal_labelled
+from pi_xgb._privacy import dp_ebm as dp_ebm_module
 from pi_xgb._privacy import histogram, randomness
-from pi_xgb._privacy.audit import _scores
-from pi_xgb._privacy.bounds import chance_of, from_guesses, from_rates
-from pi_xgb._privacy.budget import Spent
+from pi_xgb._privacy.audit import _differing_rows, _from_one_row, _scores
+from pi_xgb._privacy.bounds import best_cut, chance_of, from_guesses, from_rates
+from pi_xgb._privacy.budget import Budget, Spent, check_delta
 from pi_xgb._privacy.domain import Domain
 from pi_xgb._privacy.mechanisms import (
     STEPS,
@@ -26,9 +31,11 @@ from pi_xgb._privacy.mechanisms import (
     Laplace,
     bit_thresholds,
     discrete_laplace,
+    geometric,
     noise_named,
     sampling_delta,
 )
+from pi_xgb._privacy.own_model import OwnModel
 from pi_xgb._privacy.randomness import SeededWords
 from pi_xgb.constraints import GroupParity
 from pi_xgb.privacy import PrivateTeacher, audit
@@ -69,7 +76,31 @@ def test_the_digits_of_a_geometric_number_have_their_chances(rate):
         for digit, threshold in enumerate(bit_thresholds(rate)):
             chance = 1 / (1 + (step * 2**digit).exp())
             assert 0 <= chance - Decimal(threshold) / 2**64 < Decimal(2) ** -64
-        assert step * 2 ** len(bit_thresholds(rate)) >= 64  # what is left out never comes
+        digits = len(bit_thresholds(rate))
+        assert step * 2 ** (digits - 1) < 64 <= step * 2**digits  # what is left out never comes
+
+
+def test_words_below_the_threshold_make_a_digit_1():
+    words = iter(np.array([[4, 5, 6, 0], [8, 8, 9, 7]], np.uint64))
+    assert geometric(4, [5, 9], lambda count: next(words)).tolist() == [1 + 2, 2, 0, 1 + 2]
+    coin = Coin(1.0)
+    threshold = coin._low + 3 * coin._step
+    shown = coin.release(np.full(2, 3), lambda count: np.array([threshold - 1, threshold], np.uint64))
+    assert shown[0] > 1
+    assert shown[1] < 0
+    # In the middle both come equally often: the variance is a quarter of the squared distance.
+    assert shown[0] - shown[1] == pytest.approx((math.e + 1) / (math.e - 1), rel=1e-6)
+    assert coin.variance == pytest.approx((shown[0] - shown[1]) ** 2 / 4)
+
+
+def test_the_noise_of_a_verdict_is_added(monkeypatch):
+    monkeypatch.setattr("pi_xgb._privacy.mechanisms.discrete_laplace", lambda *told: np.array([5, -3]))
+    assert (Laplace(1.0).release(np.array([7, 7]), None) * STEPS).tolist() == [12, 4]
+
+
+def test_what_the_noise_may_miss():
+    assert sampling_delta(2.0) == (1 + math.exp(2.0)) * 2.0**-50
+    assert sampling_delta(1e9) > 1
 
 
 def test_independent_digits_make_a_geometric_number():
@@ -236,7 +267,110 @@ def test_nothing_of_z_is_kept(data):
     assert data.z.to_numpy()[5].tobytes() not in pickle.dumps(teacher)
 
 
+# ---- what is released
+
+
+@pytest.fixture
+def spoken(no_noise_in_tables, monkeypatch):
+    """What is released is what a table without noise says, in steps; the numbers of rows that tables have seen."""
+    seen, real = [], histogram.Histogram.fit
+    monkeypatch.setattr(Coin, "release", lambda self, steps, words: steps / STEPS)
+
+    def fit(self, values, label, *rest):
+        seen.append(len(label))
+        real(self, values, label, *rest)
+
+    monkeypatch.setattr(histogram.Histogram, "fit", fit)
+    return seen
+
+
+def sure(n=4500):
+    """Privileged values that nearly tell the label: a number from 0 to 8, and a category."""
+    random = np.random.default_rng(0)
+    z = pd.DataFrame({"a": random.uniform(0, 8, n), "b": random.choice(["x", "y"], n)})
+    y = np.where(random.random(n) < 0.02, 0, (z["a"] > 3) | (z["b"] == "y")).astype(int)
+    return z, y, np.arange(n) % 3 > 0
+
+
+def shares(z, y, rows, epsilon):
+    """The clipped share of label 1 in each of the 16 cells, drawn to that of all rows."""
+    cell = np.floor(z["a"]).astype(int) * 2 + (z["b"] == "y")
+    n, ones = (np.bincount(cell[rows], part[rows], minlength=16) for part in (np.ones(len(y)), y))
+    prior = 1 + 2 * math.sqrt(2) * 2 / epsilon
+    return np.clip((ones + prior * y[rows].mean()) / (n + prior), 0.05, 0.95), cell
+
+
+def test_what_is_released_written_out(spoken):
+    z, y, known = sure()
+    teacher = PrivateTeacher(1.0, 1e-6, bounds={"a": (0, 8), "b": ["x", "y"]}).fit(z, y, labelled=known)
+    table, cell = shares(z, y, known, 0.5)
+    low, width = table.min(), np.ptp(table)
+    assert low == 0.05
+    steps = np.rint((table[cell] - low) / width * STEPS)
+    np.testing.assert_allclose(teacher.values, low + width * steps / STEPS, rtol=1e-7)
+    expected = width**2 * np.where(known, Coin(0.5).variance, Coin(1.0).variance)
+    np.testing.assert_allclose(teacher.noise_variance, expected)
+    assert spoken == [3000]  # the budget is that of one table
+
+
+def test_a_cross_fit_written_out(spoken):
+    z, y, known = sure()
+    options = {"bounds": {"a": (0, 8), "b": ["x", "y"]}, "crossfit": 3, "split": 0.8}
+    teacher = PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=known)
+    folds = deal_labelled(y, known, None, 3, 0, classes=True)
+    tables = [shares(z, y, known & (folds != fold), 0.8 / 2)[0] for fold in range(3)]
+    said = np.array(tables)[:, shares(z, y, known, 1.0)[1]]
+    expected = np.where(known, said[folds, np.arange(4500)], said.mean(axis=0))
+    np.testing.assert_allclose(teacher.values, expected, rtol=0, atol=2 / STEPS)
+    width = np.max(tables) - np.min(tables)
+    np.testing.assert_allclose(teacher.noise_variance[known], width**2 * Coin(0.2).variance)
+    assert spoken == [2000, 2000, 2000]
+
+
+def test_the_noise_of_counts_is_added_and_counts_below_0_are_none(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        histogram, "discrete_laplace", lambda *told: asked.append(told) or np.array([3, 0, -9, 0, 0, -1])
+    )
+    table = histogram.Histogram(Domain({0: ["a", "b", "c"]}), 2)
+    table.fit(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1]), Spent(2.0, 0.0), "words")
+    assert asked == [(6, 2, 2.0, "words")]
+    assert table.counts.tolist() == [[4, 1], [-8, 1], [0, -1]]
+    prior = 1 + 2 * math.sqrt(2) * 2 / 2
+    expected = [(1 + prior / 2) / (5 + prior), (1 + prior / 2) / (1 + prior), 1 / 2]
+    np.testing.assert_allclose(table.predict(np.array([[0.0], [1.0], [2.0]])), expected)
+
+
+def test_where_no_row_can_be_told_from_another_there_is_no_noise(no_noise_in_tables):
+    teacher = PrivateTeacher(1.0, 1e-3, bounds={0: [0, 1]}).fit(np.arange(8) // 4, np.arange(8) % 2)
+    assert teacher.values.tolist() == [0.5] * 8
+    assert teacher.noise_variance.tolist() == [0] * 8
+
+
+def test_a_table_has_10000_cells_at_most():
+    assert len(histogram.Histogram(Domain({0: (0, 1), 1: (0, 1)}), 100)._sizes) == 2
+    with pytest.raises(ValueError, match="10001 combinations"):
+        histogram.Histogram(Domain({0: list(range(73)), 1: list(range(137))}), 2)
+
+
 # ---- the budget
+
+
+def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
+    least = 2 * sampling_delta(1.0)
+    assert check_delta(least, 1.0) == least
+    with pytest.raises(ValueError, match="delta must be at least"):
+        check_delta(np.nextafter(least, 0), 1.0)
+    with pytest.raises(ValueError, match="promises nothing at all"):
+        check_delta(0.5, 34.4)
+    assert PrivateTeacher(1e-6, 1e-6, bounds=BOUNDS, bins=2, crossfit=25).budget.total == (1e-6, 1e-6)
+
+
+def test_a_model_leaves_room_for_what_the_noise_of_rows_may_miss():
+    model, slack = Spent(0.4, 1e-6), sampling_delta(1.0)
+    assert Budget.beside(1.0, 1e-6 + slack, model).rows == (0.6, slack)
+    with pytest.raises(ValueError, match="the rows need some as well"):
+        Budget.beside(1.0, 1e-6 + slack / 2, model)
 
 
 @pytest.mark.parametrize("split", [None, 0.1, 0.9])
@@ -258,9 +392,11 @@ def test_models_of_a_cross_fit_share_the_models_part(data, monkeypatch):
         real(self, values, label, budget, words)
 
     monkeypatch.setattr(histogram.Histogram, "fit", fit)
-    fitted(data, crossfit=5)
-    assert [rows for rows, _ in spent] == [320] * 5
-    assert all(4 * epsilon == pytest.approx(0.5) for _, epsilon in spent)  # each row is in four of them
+    for folds in (2, 5):
+        spent.clear()
+        fitted(data, crossfit=folds)
+        assert [rows for rows, _ in spent] == [400 - 400 // folds] * folds
+        assert all((folds - 1) * epsilon == pytest.approx(0.5) for _, epsilon in spent)  # each row is in all but one
 
 
 def test_cross_fitted_verdicts_are_of_models_that_did_not_see_the_row(no_noise_in_tables, monkeypatch):
@@ -271,6 +407,13 @@ def test_cross_fitted_verdicts_are_of_models_that_did_not_see_the_row(no_noise_i
     crossed = PrivateTeacher(8.0, 1e-3, crossfit=2, **options).fit(z, y)
     assert np.allclose(crossed.values, 0.5, atol=1e-5)
     assert np.corrcoef(PrivateTeacher(8.0, 1e-3, **options).fit(z, y).values, y)[0, 1] > 0.99
+
+
+def test_a_cross_fit_needs_labels_for_its_folds(data):
+    labelled = np.zeros(400, bool)
+    labelled[[data.y.argmin(), data.y.argmax()]] = True
+    with pytest.raises(ValueError, match="crossfit"):
+        fitted(data, crossfit=5, labelled=labelled)
 
 
 def test_it_spends_once(data):
@@ -400,6 +543,10 @@ def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
     with pytest.warns(UserWarning, match="GroupParity beside a PrivateTeacher"):
         model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (GroupParity(data.group), 1.0)])
     assert recorded(model) == (None, None)
+    # One with a seed promises nothing: it takes the record away, and there is nothing to warn it of.
+    for other in (teacher, GroupParity(data.group)):
+        model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(fitted(data, seed=0), 0.3), (other, 1.0)])
+        assert recorded(model) == (None, None)
 
 
 # ---- what would break the promise, or mislead
@@ -472,6 +619,10 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"bounds": {**BOUNDS, "z1": [[1], [2]]}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": (-1e308, 1e308)}}, ValueError, "pair of finite numbers"),
         ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, "not among its declared categories 0, 1"),
+        ({"bounds": {**BOUNDS, "z1": (3, 3)}}, ValueError, "low < high"),
+        ({"bounds": {**BOUNDS, "z1": (False, True)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": [("a", 1), ("b", 2)]}}, ValueError, "at least two different"),
+        ({"split": "half"}, TypeError, "split must be a number"),
         ({"split": 0.0}, ValueError, "split must lie between 0 and 1"),
         ({"split": 1.0}, ValueError, "split must lie between 0 and 1"),
         ({"clip": 0.5}, ValueError, "clip must lie between 0 and 0.5"),
@@ -497,6 +648,7 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
     columns = Domain({"a": ["x", "y", "z"], "b": (-2, 5)}).columns
     assert (columns["a"].bounds, columns["b"].bounds) == ((-0.5, 2.5), (-2, 5))
     assert (columns["a"].size(9), columns["b"].size(9)) == (3, 9)
+    assert Domain({"a": ["x", "y"]}).read(pd.DataFrame({"a": list("yx")})).dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -515,7 +667,7 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
         (lambda z: z[["z0", "z1", "z0"]], None, None, "z has the column 'z0' twice"),
         (lambda z: [[0, 1]] * 399 + [[0]], None, None, "z must have rows and columns, got rows of different lengths"),
         (None, lambda y: y[::-1], None, "y and z have the same index in another order"),
-        (None, lambda y: y + 1, None, "y must be 0 or 1"),
+        (None, lambda y: y.where(y.index != 5, 7), None, "y must be 0 or 1 in every labelled row .*, got 7: recode it"),
         (None, lambda y: y.astype(float).where(y.index > 0), None, "y must be 0 or 1"),
         (None, lambda y: y * 0, None, "both classes"),
         (None, None, np.zeros(400, bool), "both classes"),
@@ -635,6 +787,75 @@ def test_a_seed_claims_no_privacy(data):
 
 
 # ---- DP-EBM
+
+
+class Machine:
+    """In the place of interpret's."""
+
+    noise_scale_binning_ = noise_scale_boosting_ = 1e9
+    intercept_ = np.array([0.3])
+    term_scores_ = [np.array([-1.0, 2.0]), np.array([0.0, 0.5, -0.25])]  # noqa: RUF012
+
+    def __init__(self, **told):
+        self.told = told
+
+    def fit(self, values, label):
+        self.seen = values, label
+        warnings.warn("Privacy violation: using a fixed random_state", stacklevel=1)
+
+    def predict_proba(self, values):
+        return np.array([[0.75, 0.25], [0.25, 0.75]], np.float32)
+
+
+def test_noise_is_counted_for_a_row_that_changes():
+    noise = types.SimpleNamespace(noise_scale_binning_=2.0, noise_scale_boosting_=0.5)
+    expected = math.sqrt(2) * math.hypot(math.sqrt(3) / 2, math.sqrt(300 * 3) * 0.01 / 0.5)
+    assert dp_ebm_module.mu_of_noise(noise, 3) == pytest.approx(expected)
+    for budget in (Spent(0.3, 1e-6), Spent(5.0, 1e-5)):
+        told = dp_ebm_module.epsilon_to_tell(budget)
+        parts = [dp_ebm_module.mu_of_promise(share * told, budget.delta / 2) for share in (0.1, 0.9)]
+        delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
+        assert 0.999 * budget.delta < delta <= budget.delta
+
+
+def test_interprets_machine_has_had_two_names(monkeypatch):
+    for names, expected in (
+        ({"DPEBMClassifier": "old"}, "old"),
+        ({"DPEBMClassifier": "old", "DPExplainableBoostingClassifier": "new"}, "new"),
+    ):
+        told = types.SimpleNamespace(privacy=types.SimpleNamespace(**names))
+        monkeypatch.setitem(sys.modules, "interpret", told)
+        assert dp_ebm_module._ebm_class() == expected
+
+
+def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
+    monkeypatch.setattr(dp_ebm_module, "_ebm_class", lambda: Machine)
+    model = dp_ebm_module.DPEBM(Domain({"a": (0, 5), "b": list(range(64))}), 7)
+    model.fit("values", "label", Spent(1.0, 1e-6), None)
+    assert model._ebm.seen == ("values", "label")
+    assert model._ebm.told == {
+        "feature_names": ["z0", "z1"],
+        "feature_types": ["continuous", "continuous"],
+        "privacy_bounds": {0: (0, 5), 1: (-0.5, 63.5)},
+        "epsilon": dp_ebm_module.epsilon_to_tell(Spent(1.0, 1e-6)),
+        "delta": 1e-6,
+        "composition": "gdp",
+        "max_rounds": 300,
+        "learning_rate": 0.01,
+        "bin_budget_frac": 0.1,
+        "outer_bags": 1,
+        "n_jobs": 1,
+        "random_state": 7,
+    }
+    assert model.predict(np.zeros((2, 1))).tolist() == [0.25, 0.75]
+    assert model.predict(np.zeros((2, 1))).dtype == np.float64
+    with pytest.raises(ValueError, match="at most 64 categories, 'b' has more"):
+        dp_ebm_module.DPEBM(Domain({"a": (0, 5), "b": list(range(65))}), None)
+    # Without a seed nothing is passed over.
+    with pytest.warns(UserWarning, match="Privacy violation"):
+        dp_ebm_module.DPEBM(Domain({"a": (0, 5)}), None).fit("values", "label", Spent(1.0, 1e-6), None)
+    # The least and the greatest sum of scores, as probabilities.
+    assert model.range == pytest.approx((1 / (1 + math.exp(0.95)), 1 / (1 + math.exp(-2.8))))
 
 
 @pytest.fixture
@@ -782,7 +1003,120 @@ def test_bounds_hold_as_often_as_they_say():
 def test_rates_are_replaced_by_the_ends_of_exact_intervals(hits, alarms):
     ends = [stats.binomtest(k, 60).proportion_ci(0.95, method="exact") for k in (hits, alarms)]
     assert from_rates(hits, 60, alarms, 60, 0.01, 0.05) == pytest.approx(math.log((ends[0].low - 0.01) / ends[1].high))
-    assert from_rates(0, 60, alarms, 60, 0.0, 0.05) == 0.0
+    assert from_rates(2, 60, alarms, 60, 0.5, 0.05) == 0.0
+    assert from_rates(0, 60, alarms, 60, 0.0, 0.05) == from_rates(hits, 60, 60, 60, 0.0, 0.05) == 0.0
+
+
+def attacked(rows, runs=61, **options):
+    """What an audit says of values that are seen with noise, the coins and the looks of every run."""
+    z = np.zeros((4, 1))
+    other = z.copy()
+    other[:rows] = 1
+    random, coins, looks = np.random.default_rng(0), [], []
+
+    def train(table):
+        coins.append(table[:rows, 0] == 1)
+        looks.append(table[:rows, 0] + 0.45 * random.normal(size=rows))
+        return looks[-1]
+
+    found = audit(train, z, other, lambda look: look, runs=runs, **options)
+    return found, np.array(coins), np.array(looks)
+
+
+def guesses_by_hand(coins, looks):
+    """In the second half: whichever mean of the first half is nearer."""
+    half = len(coins) // 2
+    means = [
+        np.array([looks[:half, i][coins[:half, i] == side].mean() for i in range(coins.shape[1])]) for side in (1, 0)
+    ]
+    return np.abs(looks[half:] - means[0]) < np.abs(looks[half:] - means[1])
+
+
+def test_inferred_values_are_counted_in_the_second_half():
+    found, coins, looks = attacked(4, delta=0.001, confidence=0.9)
+    right = guesses_by_hand(coins, looks) == coins[30:]
+    assert right.shape == (31, 4)
+    assert 0.7 < found.accuracy == right.mean() < 1
+    assert found.epsilon == from_guesses(int(right.sum()), 124, 0.001, 1 - 0.9) > 0.5
+    assert (found.attack, found.runs, found.confidence, found.delta) == ("values", 61, 0.9, 0.001)
+
+
+def test_an_event_is_chosen_in_the_first_half_and_counted_in_the_second():
+    found, coins, looks = attacked(1, delta=0.01, confidence=0.9)
+    assert found.accuracy == (guesses_by_hand(coins, looks) == coins[30:]).mean()
+    # With 30 looks every cut is tried.
+    bounds = {}
+    for cut, above, side in itertools.product(looks[:30, 0], (True, False), (True, False)):
+        events, sides = ((looks[:, 0] >= cut) == above), coins[:, 0] == side
+        counts = [
+            (int((events & own)[part].sum()), int(own[part].sum()))
+            for part in (slice(30), slice(30, None))
+            for own in (sides, ~sides)
+        ]
+        first, second = (from_rates(*one, *two, 0.01, 0.1) for one, two in (counts[:2], counts[2:]))
+        bounds.setdefault(round(first, 12), []).append(second)
+    assert found.epsilon in [pytest.approx(bound) for bound in bounds[max(bounds)]]
+    assert found.epsilon > 0.1
+
+
+def test_an_audit_has_400_runs_and_seed_0_unless_told():
+    plain, coins, _ = attacked(1, runs=400)
+    assert (plain.runs, plain.confidence, plain.delta, len(coins)) == (400, 0.95, 0.0, 400)
+    tossed = []
+    audit(lambda z: tossed.append(z[0, 0] == 1), np.zeros((1, 1)), np.ones((1, 1)), lambda _: 0.0)
+    assert np.array_equal(coins[:, 0], tossed)
+    assert attacked(1, runs=400, seed=1)[1].tolist() != coins.tolist()
+
+
+def test_what_is_the_same_for_all_is_guessed_to_be_tails():
+    tossed = []
+    z = np.zeros((2, 1))
+    for other in (np.ones((2, 1)), np.array([[1.0], [0.0]])):
+        tossed.clear()
+        found = audit(lambda z: tossed.append(z[:, 0] == 1), z, other, lambda _: 0.0, runs=40)
+        assert found.accuracy == 1 - np.array(tossed)[20:, other[:, 0] == 1].mean()
+        assert found.epsilon == 0
+
+
+def test_where_only_one_side_came_nothing_is_proved():
+    scores = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    for coins in ([1, 0, 1, 0, 1, 1], [1, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 0]):
+        assert _from_one_row(scores, np.array(coins, bool), 4, 0.0, 0.5) == 0.0
+    # Where both did, and each run is told, the rarer side says more; equal scores are one event.
+    coins = np.arange(40) % 4 == 0
+    assert _from_one_row(coins * 1.0, coins, 20, 0.0, 0.1) == from_rates(5, 5, 0, 15, 0.0, 0.1) > 1
+
+
+def test_the_best_cut_is_one_of_the_scores():
+    # Five of one side and 35 of the other, all of them above: the event that is rare under one proves more.
+    scores, coins = np.arange(40.0), np.arange(40) >= 5
+    assert best_cut(scores, coins, 0.0, 0.2) == (5.0, False, False)
+    assert best_cut(-scores, coins, 0.0, 0.2) == (-4.0, True, False)
+    assert best_cut(scores, ~coins, 0.0, 0.2) == (5.0, False, True)
+    assert best_cut(-scores, ~coins, 0.0, 0.2) == (-4.0, True, True)
+    assert best_cut(np.zeros(4), np.array([True, True, False, False]), 0.0, 0.05) == (0.0, True, True)
+
+
+def test_a_gap_that_comes_or_goes_is_a_difference():
+    z = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.nan], "b": list("wxyz")})
+    other = pd.DataFrame({"a": [1.0, np.nan, np.nan, 4.0], "b": list("wxyz")})
+    assert _differing_rows(z, other).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_guesses_prove_the_epsilon_at_which_they_have_the_chance_alpha(delta):
+    assert from_guesses(50, 100, delta, 0.05) == 0.0
+    for right in (62, 90, 99):
+        assert chance_of(right, 100, from_guesses(right, 100, delta, 0.05), delta) == pytest.approx(0.05, rel=1e-6)
+
+
+@pytest.mark.parametrize(("right", "n", "delta"), [(0, 9, 0.1), (1, 1, 0.1), (1, 2, 0.9), (4, 6, 1e-3), (9, 9, 1e-3)])
+def test_the_chance_of_right_guesses_written_out(right, n, delta):
+    # Theorem 5.2: delta lifts the chance by 2 n delta times the largest mean of the chances just below.
+    share = math.e / (1 + math.e)
+    chances = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
+    lift = max((sum(chances[right - i : right]) / i for i in range(1, right + 1)), default=0.0)
+    assert chance_of(right, n, 1.0, delta) == pytest.approx(min(1, sum(chances[right:]) + 2 * n * delta * lift))
 
 
 def test_delta_only_makes_chances_larger():
@@ -825,13 +1159,19 @@ def test_words_of_an_audit_are_no_numbers(options):
 
 
 def test_looks_are_told_apart_by_what_differs_clearly():
-    # Between heads and tails: 1 apart at a spread of .1, .6 at 1, which is too dim to count, and -.9 at .15.
-    heads = [[1.1, 1.6, 0.15], [0.9, -0.4, -0.15]]
-    tails = [[0.1, 1.0, 1.05], [-0.1, -1.0, 0.75]]
+    # Between heads and tails: 1 apart at a spread of .1, .6 at .15, which is too dim to count, and -.9 at .15.
+    heads = [[1.1, 0.75, 0.15], [0.9, 0.45, -0.15]]
+    tails = [[0.1, 0.15, 1.05], [-0.1, -0.15, 0.75]]
     coins = np.array([True, True, False, False])
     judged = np.array([[0.5, 9.0, 0.45], [0.6, -9.0, 0.45], [0.5, 0.0, 0.55]])
     found = _scores(np.array(heads + tails), coins, judged)
     np.testing.assert_allclose(found, [0, 0.1 / 0.1, -0.1 * 0.6 / 0.15], atol=1e-12)
+    # What never varies is taken for a billionth of the largest difference, and is clearer than all else.
+    found = _scores(np.array([[1.1, 4.0], [0.9, 4.0], [0.1, 2.0], [-0.1, 2.0]]), coins, np.array([[0.7, 3.5]]))
+    np.testing.assert_allclose(found, [0.5 / 2e-9])
+    # Half as clear as the clearest is clear enough: 1 apart at a spread of .5 and of 1.
+    found = _scores(np.array([[1.5, 2.0], [0.5, 0.0], [0.5, 1.0], [-0.5, -1.0]]), coins, np.array([[0.5, 2.5]]))
+    assert found.tolist() == [2.0 * 0.5]
     # One side alone, or no difference, say nothing.
     assert _scores(np.ones((2, 1)), coins[:2], judged).tolist() == [1, 1, 1]
     assert _scores(np.ones((2, 1)), coins[2:], judged).tolist() == [-1, -1, -1]
@@ -897,6 +1237,47 @@ def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
         PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
 
 
+@pytest.mark.parametrize("odd", range(4))
+def test_every_row_is_asked_about_without_its_neighbours(odd):
+    model = Own()
+    model.predict_proba = lambda z: np.where((z == odd) & (len(z) < 4), 0.6, 0.5).repeat(2, axis=1)
+    with pytest.raises(ValueError, match="says something else of a row when other rows are asked about"):
+        OwnModel(model, [], seeded=False).predict(np.arange(4)[:, None])
+
+
+def test_a_model_may_say_anything_within_the_clip(data, monkeypatch):
+    monkeypatch.setattr(Coin, "release", lambda self, steps, words: steps / STEPS)
+    model = Own()
+    model.predict_proba = lambda z: np.tile([0.75, 0.25], (len(z), 1))
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model, noise="coin", clip=0.1).fit(data.z, data.y)
+    # On the scale from 0.1 to 0.9, which depends on no row.
+    np.testing.assert_allclose(teacher.values, 0.25, atol=1e-6)
+    np.testing.assert_allclose(teacher.noise_variance, 0.8**2 * Coin(teacher.budget.rows.epsilon).variance)
+
+
+def test_a_model_that_states_another_budget_by_now_is_not_trained(data):
+    model = Own()
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model)
+    model.epsilon = 0.1
+    with pytest.raises(ValueError, match="states another budget"):
+        teacher.fit(data.z, data.y)
+    assert not hasattr(model, "seen")
+
+
+def test_what_a_model_says_becomes_probabilities():
+    model = Own()
+    told = {0: [0.7, 0.3], 1: [np.nan, np.nan], 2: [3.0, -2.0], 3: [-1.0, 2.0]}
+    model.predict_proba = lambda z: [told[number] for number in z[:, 0]]
+    own = OwnModel(model, [], seeded=False)
+    assert own.predict(np.arange(4)[:, None]).tolist() == [0.3, 0.5, 0.0, 1.0]
+    assert own.predict(np.arange(2)[:, None]).tolist() == [0.3, 0.5]
+    # An array stays one, and gaps are refused here as well.
+    PrivateTeacher(EPSILON, 1e-3, teacher=Own()).fit(z := np.arange(8.0)[:, None], np.arange(8) % 2)
+    assert isinstance(own.read(z), np.ndarray)
+    with pytest.raises(ValueError, match="has missing values"):
+        own.read(np.array([[1.0], [np.nan]]))
+
+
 def test_a_model_with_a_seed_is_refused():
     with pytest.raises(ValueError, match="has seed=3"):
         PrivateTeacher(EPSILON, DELTA, teacher=Own(seed=3))
@@ -945,4 +1326,4 @@ def test_another_objective_takes_the_budget_away(data, dtrain):
     assert pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught).attr("pi_xgb_epsilon") == taught.attr("pi_xgb_epsilon")
     continued = pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught, obj=own)
     assert taught.attr("pi_xgb_epsilon")
-    assert continued.attr("pi_xgb_epsilon") is None
+    assert (continued.attr("pi_xgb_epsilon"), continued.attr("pi_xgb_delta")) == (None, None)

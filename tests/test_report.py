@@ -500,6 +500,8 @@ def test_models_with_different_features_stand_side_by_side(write, data):
     x = data["x"].assign(extra=np.arange(len(data["y"])) % 7)
     more = booster_of(x[["extra", "x2"]], data["y"])
     page = write({"plain": data["models"]["plain"], "other": more}, x=x)
+    # Each under its name, with its groups and its features.
+    assert re.findall("<h3>(.*?)</h3>", page.source) == ["Compared with plain", *["plain", "other"] * 2]
     # Each takes its own columns, in its own order, from the one table.
     assert sorted(page.table("Importances under other")[1]) == ["extra", "x2"]
     _, rows = page.table("Performance on all rows")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -85,6 +86,27 @@ def test_an_interrupted_search_goes_on_where_it_was(search, parts, jobs, tmp_pat
         pd.testing.assert_frame_equal(search(path), whole)
         assert counted.calls == done
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+@pytest.mark.parametrize("name", ["select", "compare"])
+def test_the_bar_has_a_step_for_each_training_that_is_left(name, tmp_path, monkeypatch):
+    path, (search, parts), bars = tmp_path / "state.json", SEARCHES[name], []
+
+    @contextlib.contextmanager
+    def counted(total, what, wanted, telling):
+        steps = []
+        yield lambda: steps.append(1)
+        bars.append((total, len(steps), what, wanted, telling))
+
+    monkeypatch.setattr(f"pi_xgb._selection.{name}.progress_bar", counted)
+    search(path)
+    state = json.loads(path.read_text())
+    state["finished"].pop(next(iter(state["finished"])))
+    path.write_text(json.dumps(state))
+    search(path)
+    search(path)
+    each = {"select": 3, "compare": 2 * (2 + 1 + 2 + 2)}[name]
+    assert bars == [(left * each, left * each, name, False, each) for left in (parts, 1, 0)]
 
 
 @every_search
@@ -263,6 +285,21 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
     assert set(seen) == {2 if given else None}
 
 
+def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
+    dtrain, privileged = matrices()
+    original, seen, how = xgb.train, set(), {**SELECTED, "method": "kbpib"}
+    monkeypatch.setattr(
+        xgb,
+        "train",
+        lambda its, *args, **how: seen.add((its["eta"], its.get("nthread"))) or original(its, *args, **how),
+    )
+    for threads, of_teacher in ({}, 1), ({"nthread": 2}, 2):
+        seen.clear()
+        teacher_params = {"max_depth": 1, "eta": 0.9, **threads}
+        pi_xgb.select(PARAMS, dtrain, 2, privileged=privileged, teacher_params=teacher_params, **how)
+        assert seen == {(PARAMS["eta"], 1), (0.9, of_teacher)}
+
+
 @pytest.mark.parametrize("given", [{}, {"nthread": 1}])
 def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given, monkeypatch):
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
@@ -305,7 +342,7 @@ def test_a_long_search_says_at_once_how_long_it_takes(capsys, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
-    for seconds, said in ((1.0, ["search: 3 of 60, 3 s, about 57 s left"]), (0.4, [])):
+    for seconds, said in ((1.0, ["search: 3 of 60, 3 s, about 57 s left"]), (0.5, []), (0.4, [])):
         with progress_bar(60, "search", None, 3) as step:
             for _ in range(20):
                 clock[0] += seconds

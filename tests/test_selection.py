@@ -19,16 +19,19 @@ from sklearn.model_selection import StratifiedKFold
 import pi_xgb
 from pi_xgb._core.guidance import Guidance
 from pi_xgb._core.methods import METHODS
-from pi_xgb._selection import progress
-from pi_xgb._selection.candidates import PLAIN, TEACHERS, candidates_of
-from pi_xgb._selection.problem import Recipe
+from pi_xgb._selection import progress, search
+from pi_xgb._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, TEACHERS, candidates_of
+from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
+from pi_xgb._selection.select import _warn_of_poor_teacher
 from pi_xgb._selection.sharing import sharing
-from pi_xgb._selection.splits import Split, splits_of, subset, usual_repeats
+from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
+from pi_xgb.constraints import GroupParity
 from pi_xgb.selection import Selection, select
+from pi_xgb.sklearn import PrivilegedXGBClassifierCV
 
 ROUNDS = 5
 # Teachers of a few rounds on a few rows are no better than their students, which is none of these tests' business.
@@ -417,6 +420,64 @@ def test_a_jpib_choice_and_its_pickle():
         selection.train(dtrain, privileged=privileged, num_boost_round=3)
 
 
+@pytest.mark.parametrize("told", ["nothing", "labelled", "constraints"])
+def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
+    params, dtrain, _, _ = data()
+    student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
+    labelled, constraints = None, [(GroupParity(np.arange(150) % 2), 5.0)]
+    if told == "labelled":
+        labelled = np.arange(150) % 3 > 0
+    said = Guidance(labelled=labelled, constraints=constraints if told == "constraints" else ())
+    selection = Selection(Recipe(params, 2, None), Score("logloss", maximised=False), found_by_hand(0.0, 1.0, 0))
+    for student_matrix, rows in ((student, student), (None, dtrain)):
+        expected = {
+            "nothing": lambda rows=rows: xgb.train(params, rows, 2),
+            # Quantiles cannot be cut, so labelled rows are those of the other matrix.
+            "labelled": lambda: xgb.train(params, dtrain.slice(np.flatnonzero(labelled)), 2),
+            "constraints": lambda rows=rows: pi_xgb.train(params, rows, 2, teacher=constraints),
+        }[told]()
+        booster, teacher = selection.fit_matrices(dtrain, said, {}, student_matrix)
+        assert booster.get_dump() == expected.get_dump()
+        assert teacher is None
+    with pytest.raises(TypeError, match=r"constraints must be a list of \(constraint, weight\)"):
+        selection.train(dtrain, constraints=GroupParity(np.arange(150) % 2))
+
+
+def test_a_choice_may_be_trained_on_another_matrix_of_the_same_rows():
+    params, dtrain, privileged, _ = data()
+    student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
+    selection = Selection(Recipe(params, 2, None), Score("logloss", maximised=False), found_by_hand(1.0, 0.1, 2))
+    booster, teacher = selection.fit_matrices(dtrain, Guidance(privileged), {}, student)
+    joint = pi_xgb.JointTeacher(privileged, params)
+    assert booster.get_dump() == pi_xgb.train(params, student, 2, teacher=joint, kl_weight=2.0).get_dump()
+    assert teacher.booster.get_dump() == joint.booster.get_dump()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
+    params, dtrain, privileged, _ = data()
+    groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
+    folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
+    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
+    said = {"constraints": [(GroupParity(groups), 5.0)], "teacher_weight": per_row}
+    found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
+    scores = []
+    for train, test in folds:
+        learned = pi_xgb.fit_teacher(params, privileged.slice(train), ROUNDS, crossfit=2)
+        weight = 2.0 if per_row is None else 2.0 * per_row[train]
+        both = [(learned, weight), (GroupParity(groups[train]), 5.0)]
+        booster = pi_xgb.train(params, dtrain.slice(train), ROUNDS, teacher=both)
+        scores.append(float(booster.eval(dtrain.slice(test)).split(":")[-1]))
+    assert found.curves.iloc[-1, 1] == pytest.approx(np.mean(scores), abs=2e-6)
+
+
+def test_params_are_called_by_names_that_mean_one_thing():
+    assert settled({"alpha": 0.5}) == {"objective": "reg:squarederror", "reg_alpha": 0.5}
+    both = {"objective": "binary:logistic", "alpha": 0.5, "reg_alpha": 0.7}
+    assert settled(both) == both
+    assert settled({"objective": "binary:logistic"}) == {"objective": "binary:logistic"}
+
+
 # --- matrices, bars, pictures -------------------------------------------------------------------------------
 
 
@@ -454,6 +515,37 @@ def test_a_bar_for_those_who_watch(capsys, monkeypatch):
         assert shown.out == ""
 
 
+@pytest.mark.parametrize("place", ["a terminal", "a notebook"])
+def test_the_bar_has_a_step_for_each_training_and_leaves_nothing(monkeypatch, place):
+    seen = []
+
+    class Bar:
+        def __init__(self, **how):
+            seen.append([how, 0])
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def update(self):
+            seen[-1][1] += 1
+
+    name, other = ("tqdm", "tqdm.auto") if place == "a terminal" else ("tqdm.auto", "tqdm")
+    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(tqdm=Bar))
+    monkeypatch.setitem(sys.modules, other, types.SimpleNamespace())
+    if place == "a notebook":
+        monkeypatch.setitem(sys.modules, "ipykernel", types.SimpleNamespace())
+    else:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    quick(progress=None)
+    assert seen == [[{"total": 27, "desc": "select", "leave": False}, 27]]
+    with progress.progress_bar(0, "nothing", True) as step:
+        step()
+    assert len(seen) == 1
+
+
 def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
     quick(progress=None)
     assert capsys.readouterr().err == ""  # over before anybody wonders
@@ -469,6 +561,35 @@ def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
     assert lines[0] == "select: 2 of 27, 40 s, about 8 min left"
     assert lines[1] == "select: 4 of 27, 80 s, about 8 min left"
     assert len(lines) == 13
+    now = itertools.count(0, 15)
+    with progress.progress_bar(9, "search", None) as step:
+        for _ in range(9):
+            step()
+    # On the half minute, from the beginning and from the line before; minutes from a hundred seconds on.
+    told = [
+        "2 of 9, 30 s, about 2 min",
+        "4 of 9, 60 s, about 75 s",
+        "6 of 9, 90 s, about 45 s",
+        "8 of 9, 2 min, about 15 s",
+    ]
+    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in told]
+    now = itertools.count(0, 100)
+    with progress.progress_bar(2, "search", True) as step:
+        step()
+    assert capsys.readouterr().err == "search: 1 of 2, 2 min, about 2 min left\n"
+
+
+@pytest.mark.parametrize(("seconds", "total", "told"), [(3, 11, ["4 of 11, 12 s, about 21 s"]), (3, 10, [])])
+def test_the_first_steps_that_are_like_all_others_tell_how_long_a_long_search_takes(
+    capsys, monkeypatch, seconds, total, told
+):
+    now = itertools.count(0, seconds)
+    monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
+    with progress.progress_bar(total, "search", None, 4) as step:
+        for _ in range(9):
+            step()
+    # Half a minute in all is not long.
+    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in told]
 
 
 def test_the_picture_shows_every_way_and_rings_the_choice():
@@ -490,6 +611,9 @@ def test_names_are_for_readers():
     def names(*teaching):
         return [candidate.name for candidate in candidates_of(("kbpib", "jpib"), *teaching, 2.5)]
 
+    by_default = candidates_of(METHOD, TEACHER, CROSSFIT, KL_WEIGHTS)
+    assert [one.name for one in by_default] == ["plain", "kbpib all features 1", "kbpib all features 10"]
+    assert [(one.crossfit, one.kl_weight) for one in by_default] == [(0, 0.0), (5, 1.0), (5, 10.0)]
     four = ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
     assert names(TEACHERS, (0, 5)) == four
     assert PLAIN.train_keywords == {"kl_weight": 0.0}
@@ -535,6 +659,14 @@ def test_old_words_for_teachers_are_understood(old, new):
     # The warning points to the caller's line, and the candidates are those of the new words.
     assert [record.filename for record in warned] == [__file__]
     assert found.table.equals(select(params, dtrain, 2, privileged=privileged, **settings, **new).table)
+
+
+def test_old_words_of_an_estimator_point_to_the_callers_line_too():
+    made = pi_xgb.datasets.make_privileged(90, seed=0)
+    few = {"n_estimators": 2, "max_depth": 2, "n_jobs": 1, "nfold": 2, "crossfit": 2, "kl_weight": 1.0}
+    with pytest.warns(FutureWarning, match="are old words") as warned:
+        PrivilegedXGBClassifierCV(teacher="cross-fitted", **few).fit(made.x, made.y, privileged=made.z)
+    assert {record.filename for record in warned} == {__file__}
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Optuna's own dependencies
@@ -619,6 +751,7 @@ def test_folds_that_do_not_part_the_rows_share_no_teacher():
     # Three folds leave too little, overlapping ones would leak, and so would other groups.
     assert not any(shared(splits_of(label, 3, 1, None, 0, classes=True)))
     assert not any(shared([*splits[:3], splits[0]]))
+    assert not any(shared([*splits[:3], Split(0, 3, splits[3].train, splits[1].test[: len(splits[3].test)])]))
     assert not any(shared([Split(0, s.fold, s.train[:-1], s.test) for s in splits]))
     assert not any(shared(splits, crossfit_groups=np.arange(150) // 2))
     groups = np.arange(150) // 2
@@ -659,6 +792,170 @@ def test_plain_where_it_is_hardly_ever_wrong():
     assert (select(params, dtrain, 10, **how, standard_errors=0).candidate == "plain") == (
         found.summary.gain.max() <= 0
     )
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective):
+    params, dtrain, privileged, _ = data(objective)
+    folds = list(StratifiedKFold(3).split(np.zeros(150), data()[1].get_label()))
+    # Its rounds are those at which the score is best, not the mistakes.
+    found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, **{**FEW, "method": "jpib"})
+    metric = {"b": "error", "m": "merror"}.get(objective[0])
+    wrong = 0
+    for train, test in folds:
+        booster = xgb.train(params, dtrain.slice(train), found.summary.rounds["plain"])
+        booster.set_param({"eval_metric": metric or "rmse"})
+        share = float(booster.eval(dtrain.slice(test)).split(":")[-1]) if metric else 1
+        wrong += share * len(test)
+    assert found.mistakes == pytest.approx(wrong, abs=1e-3)
+    # The same rows dealt again are no more rows.
+    more = {"nfold": 3, "repeats": 2}
+    again = select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, "method": "jpib", **more})
+    assert 0 < again.mistakes <= 150
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told", "candidate"),
+    [
+        (LEAST_WRONG, {}, "jpib 1"),
+        (LEAST_WRONG - 1, {}, "plain"),
+        (LEAST_WRONG - 1, {"standard_errors": 0}, "jpib 1"),
+        (LEAST_WRONG - 1, {"labelled": np.arange(150) > 0}, "jpib 1"),
+    ],
+)
+def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
+    def curves(problem, split, candidates, score, step, plain):
+        # The second round is the better one of plain XGBoost, and has the mistakes.
+        scores = np.array([[0.9, 0.8], [0.5, 0.6]]) - 0.01 * split.fold
+        scores[1] -= 0.02 * split.fold
+        return search.FoldCurves(scores, np.array([100.0, wrong / 3]), np.array([np.nan, 0.1]))
+
+    monkeypatch.setattr(search, "fold_curves", curves)
+    assert LEAST_WRONG == 10
+    params, dtrain, privileged, _ = data()
+    how = {"nfold": 3, "repeats": 1, "method": "jpib", "kl_weight": 1.0, "progress": False, **told}
+    found = select(params, dtrain, 2, privileged=privileged, **how)
+    assert found.candidate == candidate
+    assert found.mistakes == pytest.approx(wrong)
+    assert found.summary["rounds"].tolist() == [2, 1]
+    if candidate == "plain":
+        assert str(found) == "plain, 2 rounds: the folds cannot tell, plain XGBoost gets 9 rows wrong, 10 are needed"
+
+
+def found_by_hand(mean, error, chosen, can_tell=True):
+    """A search of three candidates on two folds, whose second candidate gains so much."""
+    candidates = candidates_of("jpib", "all", 0, [1.0, 2.0])
+    splits = [Split(repeat, 1, np.arange(4), np.arange(2)) for repeat in range(2)]
+    scores = np.array([[0.5, 0.7], [0.25, 0.5], [0.625, 0.75]])
+    curves, teachers = np.arange(6.0).reshape(3, 2), np.array([np.nan, 0.25, 0.5])
+    folds = [search.FoldCurves(curves, curves[0], teachers), search.FoldCurves(curves, curves[0], 2 * teachers)]
+    gains = [Interval(0, 0, 0, 0), Interval(mean, error, mean - 2 * error, mean + 2 * error), Interval(-1, 1, -3, 1)]
+    return search.Found(candidates, splits, curves, [2, 1, 2], scores, gains, 3.6, can_tell, chosen, folds)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        ((0.25, 0.0625, 1), "jpib 1, 1 rounds: GAIN 0.2500 [+0.1250, +0.3750] than plain XGBoost on held-out rows"),
+        (
+            (0.25, 0.125, 1),
+            "jpib 1, 1 rounds: GAIN 0.2500 [+0.0000, +0.5000] than plain XGBoost on held-out rows; the interval "
+            "reaches 0, so this may be chance",
+        ),
+        (
+            (0.25, 0.25, 0),
+            "plain, 2 rounds: no gain is convincing, the best is GAIN 0.2500 [-0.2500, +0.7500] (jpib 1)",
+        ),
+        (
+            (0.25, 0.25, 0, False),
+            "plain, 2 rounds: the folds cannot tell, plain XGBoost gets 4 rows wrong, 10 are needed",
+        ),
+    ],
+)
+def test_a_selection_says_what_its_search_found(found, sentence):
+    found = found_by_hand(*found)
+    told = Selection(Recipe({}, 2, None), Score("logloss", maximised=False), found)
+    assert str(told) == sentence.replace("GAIN", "log loss lower by")
+    assert told.gain == found.gains[found.chosen].mean
+    assert told.choice["num_boost_round"] == found.rounds[found.chosen]
+    names = ["plain", "jpib 1", "jpib 2"]
+    expected = pd.DataFrame(np.arange(6.0).reshape(3, 2).T, columns=names)
+    pd.testing.assert_frame_equal(told.curves, expected.set_index(pd.RangeIndex(1, 3, name="rounds")))
+    cells = [
+        (name, method, "", 0, weight, repeat, 1, rounds, score, plain - score, 4, 2)
+        for name, method, weight, rounds, its in zip(
+            names, ["plain", "jpib", "jpib"], [0.0, 1.0, 2.0], [2, 1, 2], found.scores, strict=True
+        )
+        for repeat, (score, plain) in enumerate(zip(its, [0.5, 0.7], strict=True))
+    ]
+    columns = ["candidate", "method", "teacher", "crossfit", "kl_weight", "repeat", "fold", "rounds", "score", "gain"]
+    pd.testing.assert_frame_equal(told.table, pd.DataFrame(cells, columns=[*columns, "n_train", "n_test"]))
+    assert told.summary.index.tolist() == names
+    assert told.summary["score"].tolist() == pytest.approx([0.6, 0.375, 0.6875])
+    assert told.summary["teacher_score"].tolist()[1:] == [0.375, 0.75]
+    assert told.summary["gain"].tolist() == [gain.mean for gain in found.gains]
+    assert told.summary[["error", "low", "high"]].to_numpy().tolist() == [list(gain[1:]) for gain in found.gains]
+    assert told.summary["chosen"].tolist() == [i == found.chosen for i in range(3)]
+
+
+@pytest.mark.parametrize(("teacher", "warned"), [(0.4, False), (0.5, True), (0.6, True), (np.nan, False)])
+def test_a_teacher_that_is_as_good_as_its_student_is_told_of(recwarn, teacher, warned):
+    scores, teachers = np.array([[0.6], [0.5]]), np.array([np.nan, teacher])
+    found = search.Found(
+        [PLAIN, PLAIN], [], None, [1, 1], scores, [], 0, True, 1, [search.FoldCurves(None, None, teachers)]
+    )
+    _warn_of_poor_teacher(found, Score("logloss", maximised=False))
+    assert len(recwarn) == warned
+
+
+# --- the smallest that will do ------------------------------------------------------------------------------
+
+
+def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
+    def check(crossfit, groups=None):
+        of = types.SimpleNamespace(guidance=types.SimpleNamespace(crossfit_groups=groups), adjective="")
+        candidates = candidates_of("kbpib", "privileged", crossfit, 1.0)
+        search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
+
+    check(6)
+    with pytest.raises(ValueError, match="at most the 6 training rows of a fold, got 7"):
+        check(7)
+    pairs = np.arange(8) // 2
+    check(3, pairs)
+    with pytest.raises(ValueError, match="of 3 groups, fewer than crossfit=4"):
+        check(4, pairs)
+
+
+def test_a_class_may_have_a_row_for_each_fold_and_be_in_two_groups():
+    label, groups = np.repeat([0.0, 1.0], [9, 3]), np.r_[np.arange(9) // 2, 7, 8, 8]
+    check_classes(label, 3)
+    with pytest.raises(ValueError, match=r"class 1 has 3 rows for 4 folds.*nfold of at most 3, or more rows"):
+        check_classes(label, 4)
+    check_classes(label, 3, groups=groups)
+    with pytest.raises(ValueError, match="class 1 is in one group only"):
+        check_classes(label, 3, groups=np.where(groups == 7, 8, groups))
+
+
+def test_folds_are_taken_as_they_are_given():
+    label = np.arange(9.0)
+    # As many row numbers as there are rows, one of them twice, are no mask.
+    twice = np.r_[np.arange(8), 0]
+    first, _ = splits_of(label, 2, 1, [(twice, [8]), (np.arange(1, 9), [0])], 0, classes=False)
+    assert first.train.tolist() == twice.tolist()
+    assert (first.repeat, first.fold) == (0, 0)
+    # Nor is a mask of other rows.
+    with pytest.raises(ValueError, match="fold 0 must have row numbers on both sides"):
+        splits_of(label, 2, 1, [(np.ones(7, bool), [8]), ([0], [1])], 0, classes=False)
+
+
+def test_a_subset_is_drawn_among_equals():
+    label, rows = np.r_[np.zeros(80), np.ones(40)], np.arange(120)
+    order = np.random.default_rng(5).permutation(120)
+    # Every fourth of one class in the order of chance, then of the other.
+    by_hand = np.sort(np.concatenate([order[order < 80], order[order >= 80]])[::4])
+    assert subset(label, rows, 30, seed=5).tolist() == by_hand.tolist()
+    sizes = np.array([len(subset(label, rows, n, seed=0)) for n in range(2, 120)])
+    assert (sizes == np.arange(2, 120)).all()
 
 
 def test_few_rows_are_dealt_more_often():

@@ -113,7 +113,7 @@ def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
         ({"groups": patients(), "folds": HALVES}, "fold 0 has rows of the group '?patient"),
         ({"groups": patients()[::-1]}, "groups and X have the same index in another order"),
         ({"folds": GroupKFold(2)}, "cannot split these rows: .* give them as groups=, one value per row"),
-        ({"groups": np.arange(120) % 2, "repeats": 2}, "too few groups to deal them anew 2 times"),
+        ({"groups": np.arange(120) % 2, "repeats": 2}, "too few groups to deal them anew 2 times, 50 attempts"),
     ],
 )
 def test_wrong_groups(monkeypatch, wrong, message):

@@ -9,6 +9,7 @@ import xgboost as xgb
 import pi_xgb
 from pi_xgb._core.methods import METHODS
 from pi_xgb._selection.candidates import TEACHERS
+from pi_xgb.constraints import GroupParity
 from pi_xgb.selection import select
 
 ROUNDS = 5
@@ -50,6 +51,7 @@ def quick(**keywords):
         ({"nfold": 151}, ValueError, "at most the number of rows"),
         ({"nfold": 100}, ValueError, "rows for 100 folds"),
         ({"repeats": 0}, ValueError, "repeats must be at least 1"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
         ({"progress": "yes"}, TypeError, "progress must be True"),
         ({"standard_errors": -1}, ValueError, "standard_errors must be finite"),
@@ -73,6 +75,7 @@ def quick(**keywords):
         ({"custom_metric": lambda p, d: ("m", 0.0)}, ValueError, "needs maximize"),
         ({"custom_metric": "auc"}, TypeError, "must be a function"),
         ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
+        ({"constraints": [(GroupParity(np.arange(150) % 2), -1.0)]}, ValueError, "the weight of a constraint"),
         ({"metrics": "auc"}, TypeError, "did you mean 'metric'"),
         ({"max_depth": 3}, TypeError, "parameters of the booster"),
     ],
@@ -81,6 +84,15 @@ def test_wrong_keywords(monkeypatch, wrong, error, message):
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     with pytest.raises(error, match=message):
         quick(**wrong)
+
+
+@pytest.mark.parametrize(("rounds", "error"), [(0, ValueError), (2.5, TypeError)])
+def test_wrong_rounds(rounds, error):
+    params, dtrain, privileged = data()
+    with pytest.raises(error, match="num_boost_round must be"):
+        select(params, dtrain, rounds, privileged=privileged, **FEW)
+    # One is enough.
+    assert select(params, dtrain, 1, privileged=privileged, **FEW).choice["num_boost_round"] == 1
 
 
 def test_wrong_matrices():

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.metrics import get_scorer
 
 import pi_xgb
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._selection import compare as compare_module
 from pi_xgb._selection import search
-from pi_xgb._selection.scores import Score, score_of_mean
+from pi_xgb._selection.scores import Score, ScoredByScikitLearn, score_of, score_of_mean
 from pi_xgb.constraints import GroupParity
 
 N_ROWS, N_QUERIES = 240, 40
@@ -281,6 +283,73 @@ def test_what_cannot_be_compared_is_refused_before_any_training(made: Made, why:
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     with pytest.raises(ValueError, match=message):
         pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **{**COMPARED, **told})
+
+
+def test_times_are_told_by_their_bounds(made: Made) -> None:
+    bounds = np.column_stack([made.amount, np.where(made.query % 3 == 0, np.inf, made.amount + 1)])
+    assert compare_module._read_labels(bounds, "survival:aft")[0].labelled is None
+    unknown = np.arange(N_ROWS) % 5 == 0
+    bounds[unknown, np.arange(N_ROWS)[unknown] % 2] = np.nan
+    target, fields = compare_module._read_labels(pd.DataFrame(bounds), "survival:aft")
+    np.testing.assert_array_equal(target.labelled, ~unknown)
+    # Rows are dealt by the time until which they were seen; one that nobody knows says nothing.
+    expected = np.where(unknown[:, None], [0, np.inf], bounds).astype(np.float32)
+    np.testing.assert_array_equal(target.values, expected[:, 0])
+    for field, values in zip(("label_lower_bound", "label_upper_bound"), expected.T, strict=True):
+        np.testing.assert_array_equal(fields[field], values)
+
+
+@pytest.mark.parametrize("metric", ["ndcg@3", "ndcg-", "map@2-", "pre@1", "auc", "aucpr", "error@0.3", "mphe"])
+def test_which_way_is_better_is_known_of_metrics_of_xgboost(metric: str) -> None:
+    loss = LOSSES["rank:ndcg"].of(RANKED)
+    for params, asked in (({}, metric), ({"eval_metric": ("mae", "rmse", metric)}, None)):
+        score = score_of(asked, None, None, params, loss, None)
+        assert (score.name, score.maximised, score.custom) == (metric, metric[:2] in ("nd", "ma", "pr", "au"), None)
+
+
+def test_a_training_computes_the_score_and_what_is_asked_besides() -> None:
+    params = {"eta": 0.3, "eval_metric": ["auc", "mae"]}
+    rmse, own = Score("rmse", False), Score("own", True, lambda *_: ("own", 0.0))
+    assert rmse.applied_to(params) == {"eta": 0.3, "eval_metric": ["rmse"]}
+    assert rmse.applied_to(params, ("error", "rmse")) == {"eta": 0.3, "eval_metric": ["error", "rmse"]}
+    # With a function of the user's the default metric would be computed for nothing.
+    assert own.applied_to(params) == {"eta": 0.3, "disable_default_eval_metric": 1}
+    assert own.applied_to(params, ("error",))["eval_metric"] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "label", "shown"),
+    [
+        ("binary:logistic", [0, 1, 1, 1], [0.25, 0.75]),
+        ("multi:softprob", [0, 2, 2, 1], [0.25, 0.25, 0.5, 0.0]),
+        ("reg:squarederror", [0, 1, 1, 4], 1.5),
+    ],
+)
+def test_a_scorer_is_tried_on_the_mean_before_any_training(objective: str, label: list[int], shown: Any) -> None:
+    params = {"objective": objective, **({"num_class": 4} if objective.startswith("multi") else {})}
+    seen: list[Any] = []
+
+    def scorer(estimator: Any, X: Any, y: Any) -> float:
+        classes = hasattr(estimator, "predict_proba")
+        seen.append((estimator.predict_proba if classes else estimator.predict)(X))
+        assert np.array_equal(getattr(estimator, "classes_", []), np.arange(np.size(shown)) if classes else [])
+        return 0.5
+
+    dtrain = xgb.DMatrix(np.zeros((4, 1)), label)
+    score = score_of(scorer, None, None, params, LOSSES[objective].of(params), dtrain)
+    assert (score.name, score.maximised) == (str(scorer), True)
+    np.testing.assert_allclose(seen, [np.tile(shown, (4, 1)) if np.size(shown) > 1 else np.full(4, shown)])
+    if objective.startswith("multi"):
+        with pytest.raises(ValueError, match="the scorer 'roc_auc' cannot judge these labels"):
+            score_of("roc_auc", None, None, params, LOSSES[objective].of(params), dtrain)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_scorer_is_told_of_classes_that_are_no_probabilities(n_classes: int) -> None:
+    shown = ScoredByScikitLearn(get_scorer("neg_log_loss"), n_classes, probabilities=True)
+    label = np.arange(6) % n_classes
+    name, score = shown(label.astype(np.float32), xgb.DMatrix(np.zeros((6, 1)), label))
+    assert (name, score) == ("score", pytest.approx(0.0, abs=1e-12))
 
 
 def test_a_time_without_bounds_is_no_y(made: Made) -> None:

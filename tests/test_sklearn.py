@@ -30,6 +30,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 import pi_xgb
+from pi_xgb._rows.views import divide
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
 from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressor, by_column
 
@@ -106,6 +107,15 @@ def test_a_fitted_estimator_is_the_model_of_train(classes, guiding):
     )
 
     # The estimator is pi_xgb.train on the same data: the same booster to the last byte, attributes included.
+    assert model.get_booster().save_raw() == expected.save_raw()
+
+
+def test_margins_to_start_from_are_the_students_alone():
+    x, z, y = rows()
+    margin = np.linspace(-1, 1, len(y)).astype(np.float32)
+    model = estimator(kl_weight=2.0).fit(x, y, privileged=z, base_margin=margin)
+    dtrain = xgb.QuantileDMatrix(x, y, base_margin=margin)
+    expected = pi_xgb.train(params_of(model, 2), dtrain, 8, privileged=xgb.DMatrix(z, y), kl_weight=2.0)
     assert model.get_booster().save_raw() == expected.save_raw()
 
 
@@ -245,8 +255,15 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     for classes, more in ((2, {}), (0, {"objective": "reg:logistic"})):
         guided = estimator(classes, kl_weight=0, **more).fit(x, several)
         assert np.array_equal(guided.predict(x), plain(classes, **more).fit(x, several).predict(x))
-    with pytest.raises(ValueError, match=r"a teacher guides one target, y has 3 columns, .* binary:logistic, .* only"):
-        estimator(0, objective="reg:absoluteerror").fit(x, several, privileged=z)
+    two = several[:, :2]
+    with pytest.raises(ValueError, match=r"a teacher guides one target, y has 2 columns, .* binary:logistic, .* only"):
+        estimator(0, objective="reg:absoluteerror").fit(x, two, privileged=z)
+    # Which of several labels is known is for pi_xgb.train to be told.
+    gaps = two.astype(float)
+    gaps[3, 1] = np.nan
+    for classes in (0, 2):
+        with pytest.raises(ValueError, match="y has 1 missing values: leave out the rows"):
+            estimator(classes).fit(x, gaps, privileged=z)
 
 
 def test_several_labels_are_guided_as_by_train():
@@ -259,8 +276,8 @@ def test_several_labels_are_guided_as_by_train():
     np.testing.assert_allclose(model.predict_proba(x), alone.predict(dtrain), atol=1e-6)
     assert model.predict(x).shape == several.shape
     assert np.abs(model.predict_proba(x) - plain(2).fit(x, several).predict_proba(x)).max() > 1e-3
-    with pytest.raises(ValueError, match=r"says one probability per row, y has 3 columns: use teacher='privileged'"):
-        estimator(2, teacher=LogisticRegression()).fit(x, several, privileged=z)
+    with pytest.raises(ValueError, match=r"says one probability per row, y has 2 columns: use teacher='privileged'"):
+        estimator(2, teacher=LogisticRegression()).fit(x, several[:, :2], privileged=z)
 
 
 def test_the_training_rows_among_the_evaluation_sets_are_recognised(monkeypatch):
@@ -341,6 +358,49 @@ def test_fit_and_predict_take_xgboosts_order_of_arguments(classes):
         ours.fit(x, y, early_stopping_rounds=3)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
+    (x, _, y), (x_valid, _, y_valid), chance = (
+        rows(classes=classes),
+        rows(classes=classes, seed=1),
+        np.random.default_rng(0),
+    )
+    n_margins = (len(y), 3) if classes == 3 else len(y)
+    told = {
+        "sample_weight": chance.uniform(0.5, 2, len(y)),
+        "base_margin": chance.normal(size=n_margins),
+        "eval_set": [(x_valid, y_valid)],
+        "sample_weight_eval_set": [chance.uniform(0.5, 2, len(y))],
+        "base_margin_eval_set": [chance.normal(size=n_margins)],
+        "verbose": True,
+    }
+    first = plain(classes, n_estimators=2, max_depth=1).fit(x, y)
+    for params, further in (
+        ({"colsample_bynode": 0.5, "feature_weights": [9, 1, 1, 0.1]}, {}),
+        ({}, {"xgb_model": first}),
+    ):
+        theirs = plain(classes, **params).fit(x, y, **told, **further)
+        shown = capsys.readouterr().out
+        ours = estimator(classes, kl_weight=0.0, **params).fit(x, y, **told, **further)
+        assert capsys.readouterr().out == shown != ""
+        assert ours.get_booster().get_dump() == theirs.get_booster().get_dump()
+        assert ours.evals_result() == theirs.evals_result()
+    told = {"base_margin": told["base_margin"], "iteration_range": (1, 3)}
+    ways = [lambda model: model.predict(x, **told), lambda model: model.predict(x, output_margin=True, **told)]
+    ways += [lambda model: model.apply(x, (0, 3)), lambda model: model.predict(x[["x1", "x0", "x2", "x3"]].to_numpy())]
+    if classes:
+        ways.append(lambda model: model.predict_proba(x, True, *told.values()))
+    for way in ways:
+        np.testing.assert_array_equal(way(ours), way(theirs))
+    # Names are looked at unless the caller says that they need not be.
+    renamed = x.rename(columns={"x0": "q"})
+    for way in ("predict", "predict_proba") if classes else ("predict",):
+        with pytest.raises(ValueError, match="feature_names mismatch"):
+            getattr(ours, way)(renamed)
+        expected = getattr(theirs, way)(x)
+        np.testing.assert_array_equal(getattr(ours, way)(renamed, validate_features=False), expected)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("teacher", ["privileged", "all"])
 def test_privileged_columns_of_every_kind_teach_the_same(kind, teacher):
@@ -407,6 +467,20 @@ def test_one_privileged_column_may_be_a_series_or_flat():
     polars_series = as_polars(z)["z0"]
     for column in (z["z0"], z["z0"].to_numpy(), z["z0"].tolist(), polars_series):
         assert np.array_equal(estimator().fit(x, y, privileged=column).predict_proba(x), expected)
+
+
+def test_tables_are_read_as_the_parameters_say(monkeypatch):
+    x, z, y = rows(40)
+    trainer = estimator(n_jobs=3, missing=-1.0, enable_categorical=True)._trainer(divide(x, None, z, None, None))
+    read = []
+    monkeypatch.setattr(xgb, "DMatrix", lambda *given, **how: read.append((given, how)))
+    trainer.matrix(z, y)
+    trainer.matrix(z, y, np.empty(0), base_margin=1)
+    trainer.matrix(z, y, y)
+    how = {"missing": -1.0, "nthread": 3, "enable_categorical": True}
+    expected = [{"weight": None, **how}, {"weight": None, **how, "base_margin": 1}, {"weight": y, **how}]
+    assert [told for _, told in read] == expected
+    assert all(table is z and label is y for (table, label), _ in read)
 
 
 def test_categories_of_both_parties():
@@ -1019,6 +1093,10 @@ def test_a_constraint_names_its_column_like_its_values():
         for ask in (pi_xgb.train, pi_xgb.cv):
             with pytest.raises(TypeError, match="names columns, which only the scikit-learn estimators look up"):
                 ask({"objective": "binary:logistic"}, dtrain, 2, teacher=teacher)
+    named = GroupParity("group")
+    for ask in (lambda: named.check(2), lambda: named.take([0]), lambda: named.q(*[np.zeros(2)] * 3)):
+        with pytest.raises(TypeError, match="names columns, which only the scikit-learn estimators look up"):
+            ask()
     with pytest.raises(TypeError, match="unexpected keyword"):
         GroupParity("group", mtch="mean")
 
@@ -1073,6 +1151,83 @@ def both(x, z):
 
 def apart(x, z, y):
     return {"privileged": z}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "eval_privileged", "rounds", "is_refused"),
+    [
+        ({}, None, 5, True),
+        ({"teacher": "all"}, None, 5, True),
+        ({}, "none", 5, True),
+        ({}, "some", 5, False),
+        ({}, None, None, False),
+        ({"crossfit": 2}, None, 5, False),
+        ({"method": "jpib"}, None, 5, False),
+        ({"kl_weight": 0}, None, 5, False),
+        ({"teacher": LogisticRegression()}, None, 5, False),
+        ({"privileged": None}, None, 5, False),
+        ({"eval_set": []}, None, 5, False),
+    ],
+)
+def test_a_teacher_that_sees_its_own_rows_needs_others_to_stop(parameters, eval_privileged, rounds, is_refused):
+    x, z, y = rows(40)
+    told = {"privileged": z, "eval_set": [(x, y), (x, y)], **parameters}
+    tables = {"none": [None, None], "some": [None, z]}.get(eval_privileged)
+    views = divide(x, told.pop("eval_set"), told.pop("privileged"), tables, None)
+    trainer = estimator(**told)._trainer(views)
+    if not is_refused:
+        assert trainer.check_early_stopping(rounds, views.eval_set) is None
+        return
+    with pytest.raises(ValueError, match="the teacher has no privileged columns of those rows"):
+        trainer.check_early_stopping(rounds, views.eval_set)
+
+
+def test_who_teaches_which_columns():
+    x, z, _ = rows(40)
+    views = divide(x.join(z), None, None, None, ["z0", "z1"])
+    for teacher, constraints, table, privileged in (
+        ("privileged", None, ["z0", "z1"], None),
+        ("all", None, ["x0", "x1", "x2", "x3", "z0", "z1"], ["z0", "z1"]),
+        ("privileged", [(GroupParity("z1"), 2.0)], ["z0"], None),
+        ("all", [(by_column(GroupParity, "z1"), 2.0)], ["x0", "x1", "x2", "x3", "z0"], ["z0"]),
+    ):
+        values = views if constraints is None else divide(x.join(z > 0), None, None, None, ["z0", "z1"])
+        trainer = estimator(teacher=teacher, constraints=constraints)._trainer(values)
+        assert trainer.teaches
+        assert list(trainer.table.columns) == table
+        assert (None if trainer.privileged is None else list(trainer.privileged.columns)) == privileged
+        assert [weight for _, weight in trainer.constraints] == ([] if constraints is None else [2.0])
+    alone = estimator()._trainer(divide(x, None, None, None, None))
+    assert (alone.teaches, alone.table, alone.privileged, alone.eval_tables) == (False, None, None, None)
+    by_groups = estimator(constraints=[(GroupParity("z0"), 2.0), (GroupParity("z1"), 0.0)])
+    assert by_groups._trainer(divide(x.join(z > 0), None, None, None, ["z0", "z1"])).table is None
+
+
+def test_what_is_said_of_evaluation_rows_has_their_length():
+    x, _, y = rows(40)
+    for name, told, words in (
+        (
+            "sample_weight_eval_set",
+            [np.ones(39)],
+            r"sample_weight_eval_set\[0\] must have one weight for .* of X of eval_s",
+        ),
+        ("sample_weight_eval_set", [-np.ones(40)], r"sample_weight_eval_set\[0\] must be finite and at least 0"),
+        (
+            "base_margin_eval_set",
+            [np.ones(39)],
+            r"base_margin_eval_set\[0\] must have one margin .* of X of eval_set\[0\]",
+        ),
+        ("base_margin", np.ones(39), r"base_margin must have one margin"),
+        ("sample_weight", np.ones(39), r"sample_weight must have one weight for each of the 40 rows of X"),
+        ("sample_weight", np.zeros(40), r"sample_weight is zero in every row"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)], **{name: told})
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        estimator().fit(x, None)
+    # A list may be shorter than the evaluation sets: XGBoost's own says so.
+    with pytest.raises(ValueError, match="sample_weight_eval_set"):
+        estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)] * 2, sample_weight_eval_set=[None])
 
 
 def test_privileged_columns_that_are_not_there():
@@ -1224,6 +1379,21 @@ def test_the_teacher_can_be_seen_and_stays_out_of_pickles():
     parity = [(GroupParity(made.group), 1.0)]
     beside = PrivilegedXGBClassifier(**few, crossfit=3, constraints=parity).fit(made.x, made.y, privileged=made.z)
     assert np.array_equal(beside.teacher_.values, expected.values)
+
+
+def test_an_estimator_learns_only_where_it_teaches():
+    x, z, y = rows()
+    fits = []
+
+    class Counted(LogisticRegression):
+        def fit(self, *given, **how):
+            fits.append(1)
+            return super().fit(*given, **how)
+
+    for kl_weight in (0.0, 1.0):
+        model = estimator(teacher=Counted(), kl_weight=kl_weight).fit(x, y, privileged=z)
+        assert len(fits) == (kl_weight > 0)
+        assert same_model(model, plain().fit(x, y)) == (kl_weight == 0)
 
 
 def test_the_teacher_of_a_choice():

@@ -94,7 +94,11 @@ def test_qid_may_be_a_column_which_no_model_sees():
     by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
     assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
     table = x.assign(qid=QID)
-    by_column = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=[(table, y)])
+    sets = [(table, y), (table.copy(), y)]
+    by_column = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=sets)
+    mixed = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=[(x, y)], eval_qid=[QID])
+    seen = [*by_column.evals_result().values(), *mixed.evals_result().values()]
+    assert seen[0] == seen[1] == seen[2]
     within = PrivilegedXGBRanker(**SMALL, **told, privileged_features=list(z)).fit(x.join(z).assign(qid=QID), y)
     for model in (by_column, within):
         assert model.get_booster().get_dump() == by_keyword.get_booster().get_dump()
@@ -158,6 +162,14 @@ def test_what_cannot_be_taught_is_said():
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
     with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
+
+
+def test_queries_are_told_row_by_row():
+    x, z, y = rows()
+    with pytest.raises(ValueError, match="qid and X have the same index in another order"):
+        PrivilegedXGBRanker(**SMALL).fit(x, y, qid=pd.Series(QID)[::-1], privileged=z)
+    with pytest.raises(ValueError, match="Either `group` or `qid` is required"):
+        PrivilegedXGBRanker(**SMALL).fit(x.to_numpy(), y, privileged=z)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import sklearn
 import xgboost as xgb
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer
@@ -31,6 +31,8 @@ from threadpoolctl import threadpool_limits
 
 import pi_xgb
 from pi_xgb._core.crossfit import deal_labelled
+from pi_xgb._core.spec import Spec
+from pi_xgb._sklearn.estimator_teacher import _in_order, judged_by
 from pi_xgb.constraints import EqualizedOdds, GroupParity
 from pi_xgb.sklearn import (
     LabelledGroupKFold,
@@ -436,6 +438,80 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
     assert raw(model) == raw(rows.by_train(teacher=q, kl_weight=2.0, labelled=rows.labelled))
 
 
+class Shares(ClassifierMixin, BaseEstimator):
+    """Says of every row how often each class was among the rows that it learned from."""
+
+    def fit(self, X, y, sample_weight=None):
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.classes_ = np.unique(y)
+        self.shares_ = np.array([weight[y == one].sum() for one in self.classes_]) / weight.sum()
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.shares_, (len(X), 1))
+
+
+@pytest.mark.parametrize(("objective", "n_classes"), [("binary:logistic", 2), *(("multi:softprob", n) for n in (2, 3))])
+@pytest.mark.parametrize("crossfit", [0, 3])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weighted):
+    chance = np.random.default_rng(0)
+    y, groups = chance.integers(0, n_classes, 120).astype(float), chance.integers(0, 30, 120)
+    z, labelled = chance.random((120, 2)), chance.random(120) < 0.7
+    z[::10] = np.nan
+    weight = chance.uniform(0.5, 2, 120).astype(np.float32) if weighted else None
+    loss = Spec.read({"objective": objective, **({"num_class": n_classes} if "multi" in objective else {})}).loss
+    told = {"crossfit": crossfit, "loss": loss, "labelled": labelled, "groups": groups}
+    with pytest.warns(UserWarning, match="12 of 120 rows have no privileged value"):
+        q, counts = judged_by(Shares(), z, xgb.DMatrix(z, y, weight=weight), **told)
+    assert counts.tolist() == (~np.isnan(z[:, 0])).astype(float).tolist()
+
+    def shares(rows):
+        own = np.ones(120) if weight is None else weight
+        return np.array([own[rows & (y == k)].sum() for k in range(n_classes)]) / own[rows].sum()
+
+    learns = labelled & (counts > 0)
+    if crossfit:
+        folds = deal_labelled(y, labelled, groups, 3, 0, classes=True)
+        of_folds = np.array([shares(learns & (folds != k)) for k in range(3)])
+        expected = np.where((folds >= 0)[:, None], of_folds[folds], of_folds.mean(axis=0))
+    else:
+        expected = np.tile(shares(learns), (120, 1))
+    judged = counts > 0
+    np.testing.assert_allclose(q[judged], (expected if loss.multiclass else expected[:, 1])[judged], rtol=1e-6)
+    # What the user says of rows holds in the place of gaps.
+    _, counts = judged_by(Shares(), z, xgb.DMatrix(z, y), **told, teacher_weight=np.full(120, 0.5))
+    assert counts.tolist() == [0.5] * 120
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_one_estimator_is_fitted_for_each_fold(crossfit):
+    fits = []
+
+    class Unweighted(Shares):
+        def fit(self, X, y):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    z, y = np.ones((20, 1)), np.arange(20) % 2
+    told = {"crossfit": crossfit, "loss": Spec.read({"objective": "binary:logistic"}).loss}
+    judged_by(Unweighted(), z, xgb.DMatrix(z, y), **told)
+    assert fits == ([10, 10] if crossfit else [20])
+    with pytest.raises(ValueError, match="takes no sample_weight, so the weights of the rows would be ignored"):
+        judged_by(Unweighted(), z, xgb.DMatrix(z, y, weight=np.ones(20)), **told)
+
+
+def test_columns_are_put_in_the_order_of_the_classes():
+    model, q = Shares(), np.array([[0.1, 0.9]])
+    assert _in_order(q, model, ["a", "b"], exact=True) is q  # knows no classes
+    model.classes_ = ["b", "a"]
+    assert _in_order(q, model, ["a", "b"], exact=True).tolist() == [[0.9, 0.1]]
+    assert _in_order(q, model, ["a", "c", "b"], exact=False).tolist() == [[0.9, 0, 0.1]]
+    for classes, exact in ((["a", "c", "b"], True), (["a", "c"], False), (["a"], False)):
+        with pytest.raises(ValueError, match="which is which cannot be known"):
+            _in_order(q, model, classes, exact=exact)
+
+
 def test_a_class_that_a_fold_lacks_has_probability_0_there():
     rows = Rows(3)
     # The class 2 is on one row, which one of the two models has not seen.
@@ -557,6 +633,9 @@ def test_what_is_stratified():
             folds = [list(LabelledKFold(3, stratify=choice).split(y, y)) for choice in (None, stratified)]
         assert [test.tolist() for _, test in folds[0]] == [test.tolist() for _, test in folds[1]]
     plainly = list(LabelledKFold(3, stratify=False).split(grades, grades))
+    # A row of each class for each fold is enough.
+    enough = [0, 0, 0, 1, 1, 1]
+    assert [np.take(enough, test).tolist() for _, test in LabelledKFold(3).split(enough, enough)] == [[0, 1]] * 3
     # Rows in a row, and not dealt out by class.
     assert max(plainly[0][1]) < min(plainly[1][1])
     assert max(folds[0][0][1]) > min(folds[0][1][1])
@@ -573,6 +652,7 @@ def test_folds_that_cannot_be_dealt():
     rows = Rows()
     few = rows.y.where(np.arange(N) < 6)
     few[:] = [0.0, 1.0, 0.0] + [np.nan] * (N - 3)
+    assert [test.tolist() for _, test in LabelledKFold(3).split(rows.x, few)] == [[0], [1], [2]]
     for ask, error, message in (
         (lambda: LabelledKFold(5).split(rows.x, few), ValueError, "y has a label in 3 rows, too few for 5 folds"),
         (lambda: LabelledKFold(5).split(rows.x), ValueError, "pass y to split"),

@@ -1,91 +1,40 @@
 """``pi_xgb.spark`` on a local Spark of two tasks, against one machine with all the rows."""
 
 import importlib
-import json
-import os
-import shutil
-import signal
 import sys
-import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows
+from helpers_distributed import N_ROWS
+from helpers_spark import (
+    BINARY,
+    MARKS,
+    PARAMS,
+    ROUNDS,
+    SETTINGS,
+    TABLE,
+    X_NAMES,
+    Z_NAMES,
+    dying,
+    on_one_machine,
+    outcome,
+    started,
+    trees,
+)
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
-pytest.importorskip("pyspark", reason="pi_xgb.spark needs PySpark")
-pytest.importorskip("pyarrow", reason="PySpark needs PyArrow to hand rows to Python")
-
-pytestmark = [
-    # PySpark says of itself that it was not tested with this pandas; the tests here are about what it does with it.
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    # PySpark 4.0 leaves sockets to its Java process for the garbage collector to close.
-    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = MARKS
 
 pis = importlib.import_module("pi_xgb.spark")
-
-ROUNDS = 6
-PARAMS = {"max_depth": 3, "tree_method": "hist", "nthread": 1}
-BINARY = {**PARAMS, "objective": "binary:logistic"}
-X_NAMES, Z_NAMES = [f"x{i}" for i in range(5)], ["z0", "z1"]
-SETTINGS = {
-    "features_col": X_NAMES,
-    "privileged_cols": Z_NAMES,
-    "label_col": "y",
-    "num_workers": 2,
-    "n_estimators": ROUNDS,
-    "max_depth": 3,
-    "tree_method": "hist",
-    "kl_weight": 2.0,
-    "verbose": False,
-}
-
-
-def table():
-    """Rows whose quantiles are the same in every part, with all kinds of labels."""
-    x, z, y, weight, _q = rows()
-    wide = pd.DataFrame(np.hstack([x, z]), columns=[*X_NAMES, *Z_NAMES]).astype(np.float64)
-    # Some batches have none of them.
-    held_out = (np.random.default_rng(2).random(N_ROWS) < 0.6) & (np.arange(N_ROWS) % 300 < 150)
-    kinds = np.digitize(z.sum(axis=1), [10, 17]).astype(np.float64)
-    return wide.assign(y=y.astype(np.float64), weight=weight, kind=kinds, amount=z.sum(axis=1) / 8, held_out=held_out)
-
-
-TABLE = table()
 
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        pytest.skip("Spark needs Java, and there is no java on the PATH and no JAVA_HOME")
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.task.cpus": "1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "70",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        # Little data, so that starting and compiling is what takes the time.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-    }
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    session = started("local[2]", tmp_path_factory)
     yield session
     session.stop()
 
@@ -103,19 +52,6 @@ def vectors(frame):
 
     stages = [VectorAssembler(inputCols=X_NAMES, outputCol="x"), VectorAssembler(inputCols=Z_NAMES, outputCol="z")]
     return Pipeline(stages=stages).fit(frame).transform(frame)
-
-
-def trees(booster):
-    """All that a booster would predict with, to the last digit."""
-    config = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
-    return config, booster.get_dump(with_stats=True, dump_format="json")
-
-
-def on_one_machine(params, label, table=TABLE, z_names=Z_NAMES, weight=None, missing=np.nan, **keywords):
-    """``pi_xgb.train`` on all rows, with every keyword said aloud."""
-    dtrain = xgb.DMatrix(table[X_NAMES], table[label], weight=weight, missing=missing)
-    privileged = xgb.DMatrix(table[z_names], table[label], weight=weight, missing=missing)
-    return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=2.0, **keywords)
 
 
 @pytest.fixture(scope="module")
@@ -374,6 +310,8 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
 
 
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
+    from xgboost.spark import SparkXGBClassifier
+
     estimator = pis.PrivilegedSparkXGBClassifier(
         **SETTINGS,
         method="jpib",
@@ -392,8 +330,9 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     assert loaded._own_params() == estimator._own_params()
     assert estimator.copy({estimator.kl_weight: 9.0})._own_params()["kl_weight"] == 9.0
     assert estimator._own_params()["kl_weight"] == 2.0
-    # XGBoost hears of none of them.
-    assert not set(estimator._own_params()) & set(estimator._gen_xgb_params_dict())
+    # XGBoost hears of none of them, and of its own what its own estimator would.
+    theirs = SparkXGBClassifier(**{name: SETTINGS[name] for name in ("n_estimators", "max_depth", "tree_method")})
+    assert estimator._gen_xgb_params_dict() == theirs._gen_xgb_params_dict()
 
 
 def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
@@ -418,14 +357,158 @@ def test_what_a_partition_needs():
         (many, none, 0, False, ""),
         (two, None, 2, False, ""),
     ]:
-        told = Worker(None, stops=stops, cuts=False, keywords={"crossfit": crossfit})._problem(train, validation)
+        told = Worker(None, stops=stops, cuts=False, exposed=False, keywords={"crossfit": crossfit})._problem(
+            train, validation
+        )
         # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
         assert told.startswith(problem)
         assert bool(told) == bool(problem)
-    worker = Worker(None, stops=False, cuts=False, keywords={"crossfit": 3})
+    worker = Worker(None, stops=False, cuts=False, exposed=False, keywords={"crossfit": 3})
     worker._per_row["labelled"] = np.arange(9) < 2
     # Folds are dealt among labelled rows.
     assert worker._problem(many, None).endswith("one has 2 labelled rows")
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("own", [None, {"max_bin": 9}])
+@pytest.mark.parametrize("of_quantiles", [False, True])
+def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, of_quantiles):
+    from pi_xgb._spark.worker import PREFIX, Worker
+
+    given = {
+        "use_qdm": of_quantiles,
+        "feature_cols": X_NAMES,
+        "kwargs": {"nthread": 2, "missing": 0.0, "max_bin": 7, "feature_weights": [1], "feature_names": X_NAMES},
+        "enable_sparse_data_optim": True,
+        "dev_ordinal": None,
+    }
+    numbers = pd.DataFrame({f"{PREFIX}0": [1.0], f"{PREFIX}1": [2.0], "label": [0]})
+    vector = pd.DataFrame({PREFIX: [[1.0, 2.0]], "label": [0]})
+    # Neither cut into folds nor binned by other params: then a matrix of quantiles, of as many bins.
+    alike = not cuts and own is None
+    for names, part in ((Z_NAMES, numbers), (None, vector)):
+        worker = Worker(names, stops=False, cuts=cuts, exposed=False, keywords={"teacher_params": own})
+        told = worker._of_teacher([part], given)
+        (made,) = told.pop("iterator")
+        if names is None:
+            pd.testing.assert_frame_equal(made, vector.rename(columns={PREFIX: "values"}))
+        else:
+            # XGBoost asks for this column, whatever is in it.
+            pd.testing.assert_frame_equal(made, numbers.assign(values=0))
+        assert told == {
+            "use_qdm": of_quantiles and alike,
+            "feature_cols": [f"{PREFIX}0", f"{PREFIX}1"] if names else None,
+            "kwargs": {
+                "nthread": 2,
+                "missing": 0.0,
+                **({"max_bin": 7} if alike else {}),
+                **({"feature_names": Z_NAMES} if names else {}),
+            },
+            "enable_sparse_data_optim": False,
+            "dev_ordinal": None,
+        }
+
+
+def test_a_task_trains_with_what_it_is_told(monkeypatch):
+    from pi_xgb._spark import worker as module
+
+    told = {}
+    monkeypatch.setattr(module, "train", lambda *given, **more: told.update(more, given=given) or "booster")
+    dtrain, privileged, validation = (xgb.DMatrix(np.zeros((9, 1)), np.zeros(9)) for _ in range(3))
+    evals = [(dtrain, "training"), (validation, "validation")]
+    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback"}
+    for stops, engine, own, labelled in (
+        (True, "callback", {"max_depth": 2, "nthread": 8}, None),
+        (False, "native", None, None),
+        (False, "callback", None, np.ones(9, bool)),
+    ):
+        made = {**keywords, "engine": engine, "teacher_params": own}
+        worker = module.Worker(None, stops=stops, cuts=False, exposed=False, keywords=made)
+        worker._privileged = privileged, validation
+        worker._per_row = {} if labelled is None else {"labelled": labelled}
+        told.clear()
+        params = {"nthread": 1, "device": "cpu", "eta": 1}
+        assert worker.train(params, dtrain, evals=evals, num_boost_round=4) == "booster"
+        # Threads and device are the task's; rows that the engine changes, or nobody knows, are not evaluated.
+        assert told == {
+            **keywords,
+            "engine": engine,
+            "teacher_params": own and {"max_depth": 2, "nthread": 1, "device": "cpu"},
+            **worker._per_row,
+            "given": (params, dtrain),
+            "privileged": privileged,
+            "privileged_evals": [(validation, "validation")] if stops else None,
+            "allow_overlap": True,
+            "evals": evals if engine == "callback" and labelled is None else evals[1:],
+            "num_boost_round": 4,
+        }
+
+
+def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monkeypatch):
+    from pi_xgb._spark import estimators
+
+    monkeypatch.setattr(estimators, "calling", lambda fit, worker: lambda self, dataset: worker)
+
+    def told(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
+        estimator = made(**{**SETTINGS, **changed})
+        worker = estimator._fit(dataset)
+        own = estimator._own_params()
+        assert worker._keywords == {
+            name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")
+        }
+        return worker._names, worker._stops, worker._cuts
+
+    assert told(frame) == (Z_NAMES, False, False)
+    assert told(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True)
+    assert told(vectors, privileged_cols="z", features_col="x") == (None, False, False)
+    stopping = {"validation_indicator_col": "held_out", "early_stopping_rounds": 2}
+    assert told(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False)
+    # Only a teacher that learns first, and counts, stops; and only where there is both.
+    for unread in ({"kl_weight": 0.0}, {"method": "jpib"}, {"early_stopping_rounds": None}):
+        assert told(frame, **{**stopping, **unread}) == (Z_NAMES, False, False)
+    assert told(frame, early_stopping_rounds=2) == (Z_NAMES, False, False)
+    # Where copies stand for the teacher it learns from rows with labels, taken out of its matrix.
+    assert told(unlabelled, unlabelled="teach") == (Z_NAMES, False, False)
+    amounts = {"made": pis.PrivilegedSparkXGBRegressor, "unlabelled": "teach"}
+    for objective, cuts in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
+        assert told(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, cuts)
+    assert told(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False)
+
+
+def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql.types import ArrayType, FloatType
+
+    from pi_xgb._spark.checks import Columns, Rows, check_rows, privileged_columns, with_labels_filled
+
+    largest = float(np.finfo(np.float32).max)
+    names = ["amount", "held_out", "weight", "z", "list"]
+    lines = [
+        (largest, False, 0.0, 1.0, [1.0]),
+        (-largest, False, largest, 1.0, [1.0]),
+        (float("nan"), False, 0.5, 1.0, [1.0]),
+        (None, False, 0.5, 1.0, [1.0]),
+        (2.0, True, 0.5, 1.0, [1.0]),
+        (3.0, True, 0.5, 1.0, [1.0]),
+    ]
+    told = spark.createDataFrame(lines, "amount double, held_out boolean, weight double, z double, list array<double>")
+    assert told.columns == names
+    columns = Columns("x", "z", "amount", weight="weight", validation="held_out", teacher_weight="weight")
+    # The largest numbers of single precision, and a weight of 0, are good.
+    rows = check_rows(told, columns, classes=False, teach_unlabelled=True)
+    assert rows == Rows(2, 2, 2, (-largest, largest))
+    with pytest.raises(ValueError, match="2 rows have no label"):
+        check_rows(told, columns, classes=False)
+    with pytest.raises(ValueError, match="no training rows among the 2"):
+        check_rows(told.where("held_out"), columns, classes=False)
+    filled = with_labels_filled(told, columns, "known").select("amount", "known").collect()
+    assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]
+    # Single precision is what XGBoost reads, and half of what travels.
+    told = told.withColumn("vector", array_to_vector("list"))
+    lists = [ArrayType(FloatType(), holds_null) for holds_null in (True, False)]
+    for name, alias, kind in (("z", "its0", FloatType()), ("list", "its", lists[0]), ("vector", "its", lists[1])):
+        (field,) = told.select(privileged_columns(told, name, "its")).schema
+        assert (field.name, field.dataType) == (alias, kind)
 
 
 def test_a_misspelt_parameter_does_not_go_to_xgboost():
@@ -532,6 +615,27 @@ def test_a_regressor_says_what_its_objective_needs(frame):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
 
 
+def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
+    from pyspark.sql import functions as F
+
+    exposure = 1 + np.arange(N_ROWS) % 5
+    told = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
+    settings = {**SETTINGS, "label_col": "amount", "objective": "count:poisson", "base_margin_col": "log_time"}
+    frame = spark.createDataFrame(told)
+    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
+    matrices = [xgb.DMatrix(told[names], told["amount"], base_margin=told["log_time"]) for names in (X_NAMES, Z_NAMES)]
+    params = {**PARAMS, "objective": "count:poisson"}
+    alone = pi_xgb.train(params, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
+    np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
+    # Elsewhere a margin is where the student starts, and not the teacher.
+    settings |= {"objective": "reg:squarederror"}
+    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame.withColumn("log_time", F.lit(3.0))).get_booster()
+    matrices[0].set_base_margin(np.full(N_ROWS, 3.0))
+    matrices[1].set_base_margin(np.empty(0))
+    alone = pi_xgb.train({**PARAMS}, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
+    np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
+
+
 def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(spark, frame):
     settings = {**SETTINGS, "label_col": "amount", "objective": "reg:squaredlogerror"}
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
@@ -628,7 +732,7 @@ def test_an_xgboost_that_is_built_differently_is_named():
 
     # Instead of a training without a teacher.
     with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
-        calling(lambda estimator, dataset: None, Worker(None, stops=False, cuts=False, keywords={}))
+        calling(lambda estimator, dataset: None, Worker(None, stops=False, cuts=False, exposed=False, keywords={}))
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):
@@ -639,34 +743,10 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
         importlib.import_module("pi_xgb.spark")
 
 
-def dying():
-    """A callback that ends the Python process of the second task in its third round; made here, it travels whole."""
-
-    class Dies(xgb.callback.TrainingCallback):
-        def after_iteration(self, model, epoch, evals_log):
-            if epoch == 2 and xgb.collective.get_rank() == 1:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return False
-
-    return Dies()
-
-
 def test_a_killed_task_ends_the_training(frame, weighted):
-    told = []
-
-    def fit():
-        try:
-            told.append(pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame))
-        except Exception as error:
-            told.append(error)
-
-    # In a thread of its own, so that what waits for ever is seen.
-    thread = threading.Thread(target=fit, daemon=True)
-    thread.start()
-    thread.join(240)
-    assert not thread.is_alive()
-    assert isinstance(told[0], Exception)
-    assert "barrier" in str(told[0])
+    told = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
+    assert isinstance(told, Exception)
+    assert "barrier" in str(told)
     # The session goes on.
     again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
     assert trees(again.get_booster()) == trees(weighted.get_booster())

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pi_xgb._core.target import encode_labels, read_target
+from pi_xgb._core.target import encode_labels, on_host, read_target
 
 DAY = datetime.date(2020, 1, 1)
 GAPS = {
@@ -111,3 +111,87 @@ def test_labels_are_one_column(shape, got):
     with pytest.raises(ValueError, match=f"y must be one column, {got}"):
         read_target(np.arange(6.0).reshape(shape))
     assert read_target([[0.5], [1.0], [2.0]]).values.tolist() == [0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.5, None, 2.5, 1.5],
+        np.array([0.5, np.nan, 2.5, 1.5], dtype=object),
+        [decimal.Decimal("0.5"), None, decimal.Decimal("2.5"), decimal.Decimal("1.5")],
+        pd.Series([0.5, pd.NA, 2.5, 1.5], dtype=object),
+    ],
+)
+def test_numbers_are_numbers_in_any_box(y):
+    target = read_target(y, missing="unlabelled")
+    assert (target.objective, target.classes) == ("reg:squarederror", None)
+    assert target.values.tolist() == [0.5, 0, 2.5, 1.5]
+
+
+def test_truth_values_among_numbers_are_no_numbers():
+    assert read_target(np.array([True, 2, 3], dtype=object)).objective == "multi:softprob"
+    assert read_target(np.array([True, False, np.True_], dtype=object)).classes.tolist() == [False, True]
+
+
+def test_one_value_is_told_of_with_its_rows():
+    with pytest.raises(ValueError, match=r"the same value in every row, 2\.0"):
+        read_target([2.0, 2.0])
+    with pytest.raises(ValueError, match="the same value in every labelled row, 'a'"):
+        read_target(["a", None, "a"], missing="unlabelled")
+
+
+def test_two_classes_of_any_numbers_and_no_third():
+    assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
+    assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
+    for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
+        with pytest.raises(ValueError, match="binary:logistic tells two classes apart, and y has 3 classes"):
+            read_target(y, "binary:logistic")
+
+
+def test_numbers_beyond_single_precision_are_told_of_by_their_row():
+    for y, row in (([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3), ([-1e300, 0.5, None, 1.0], 0)):
+        with pytest.raises(ValueError, match=f"row {row} of y is -?(1e[+]300|inf)"):
+            read_target(y, "reg:squarederror", missing="unlabelled")
+    with pytest.raises(ValueError, match=r"row 1 of y is 1e[+]300"):
+        encode_labels([1.0, 1e300], None, "reg:squarederror")
+
+
+def test_other_rows_are_found_among_the_classes_and_all_unknown_ones_named():
+    assert encode_labels(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"classes \['x', 'y'\], which the model has not"):
+        encode_labels(["a", "x", "y", "x"], np.array(["a", "b"]), like="the model")
+    assert encode_labels([1, 2.5], None).tolist() == [1, 2.5]
+    with pytest.raises(TypeError, match="the model needs numbers"):
+        encode_labels(["a"], None)
+
+
+def test_columns_from_elsewhere_come_to_the_host():
+    class Away:
+        """A column of a GPU, or a table that has yet to be computed."""
+
+        def __init__(self, **methods):
+            self.__dict__.update(methods)
+
+    column = np.array([1.0, 2.0])
+    on_gpu = {"__cuda_array_interface__": {}}
+    for way in (
+        Away(collect=lambda: column),
+        Away(**on_gpu, to_numpy=lambda: column, get=None),
+        Away(**on_gpu, get=lambda: column),
+        Away(collect=lambda: Away(**on_gpu, get=lambda: column)),
+        Away(collect=None, shape=(2,), **on_gpu, get=lambda: column),
+    ):
+        assert on_host(way) is column
+
+
+@pytest.mark.parametrize("word", ["nan", " ", "", "?"])
+def test_a_text_that_may_mean_nothing_is_pointed_out(word):
+    for y in ([word, "a", "b"], np.array([word, "a", "b"])):
+        with pytest.warns(UserWarning, match="a text among texts"):
+            read_target(y)
+
+
+def test_other_texts_and_objects_are_not(recwarn):
+    for y in (["none", "a "], [DAY, datetime.date(2021, 1, 1)], np.array([True, False])):
+        read_target(y)
+    assert not recwarn.list

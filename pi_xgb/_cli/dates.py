@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._rows.words import EMPTY
+from .features import spelled
 
 PARTS = ("year", "month", "day", "weekday", "hour")
 """A part of ``seen`` is the feature ``seen.year``. Monday is 0; there is an hour where some row has a time."""
@@ -68,15 +69,15 @@ def whole_of(feature: str, there: Collection[str]) -> str:
 def _has_dates(column: pd.Series[Any]) -> bool:
     """Whether all that is there is dates, as ISO 8601 and as most programs write them."""
     kinds = ("string", "date", "datetime", "datetime64")
-    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.infer_dtype(column, skipna=True) not in kinds:
+    if pd.api.types.infer_dtype(column) not in kinds:
         return False
     found = _texts(column).dropna().head(_SAMPLE)
     return len(found) > 0 and all(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text) for text in found)
 
 
 def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
-    """What is there, as text."""
-    texts = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+    """What is there, as text; words for nothing are nothing."""
+    texts = spelled(column)
     return texts.mask(texts.isin(EMPTY))
 
 

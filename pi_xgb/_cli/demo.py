@@ -103,7 +103,7 @@ def show_now(line: str) -> None:
     print(line, flush=True)
 
 
-def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> list[Played]:
+def run_demo(n_seeds: int, show: Callable[[str], Any] = show_now) -> list[Played]:
     """Play both acts.
 
     Examples
@@ -117,7 +117,7 @@ def run_demo(n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> list[P
     return [first, play(FEW_LABELS, n_seeds, show)]
 
 
-def play(act: Act, n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> Played:
+def play(act: Act, n_seeds: int, show: Callable[[str], Any]) -> Played:
     """Train the methods of an act, and print what comes out as it comes, then the table.
 
     Examples
@@ -128,14 +128,11 @@ def play(act: Act, n_seeds: int = 10, show: Callable[[str], Any] = show_now) -> 
     """
     show(act.opening.format(n_seeds=n_seeds))
     told = []
-    pool = ThreadPoolExecutor(usable_cores())
-    try:
+    with ThreadPoolExecutor(usable_cores()) as pool:  # which begins no further seed after an error
         for seed, scores in enumerate(pool.map(act.scores, range(n_seeds)), 1):
             told.append(scores)
             shown = ", ".join(f"{name} {scores[name]:.4f}" for name in act.shown)
             show(f"seed {seed:>2} of {n_seeds}: AUC of {shown}")
-    finally:
-        pool.shutdown(cancel_futures=True)
     show("\nThe means over the seeds:")
     played = Played(act, pd.DataFrame(told))
     for name, explanation in act.explanations.items():

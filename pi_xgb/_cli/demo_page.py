@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._plots.style import PALETTE, REFERENCE, finish, pyplot
+from .._plots.style import PALETTE, REFERENCE, SIZE, finish, pyplot, with_room
 from .._report.document import document
 from .._report.html import Html, definitions, number, table, tag
 from .._report.pictures import picture
@@ -45,8 +45,7 @@ def _act(heading: str, played: Played, prefix: str) -> Html:
     told, explained = played.table, played.act.explanations
     means = "; ".join(f"{name} {told['gain'].loc[name]:+.3f}" for name in explained if name != PLAIN)
     alt = f"Mean gain in AUC over plain XGBoost: {means}."
-    size = (7.0, 0.8 + 0.42 * len(explained))
-    drawn = picture(lambda ax: _draw(ax, played), CAPTION, alt, prefix, size)
+    drawn = picture(lambda ax: _draw(ax, played), CAPTION, alt, prefix, with_room(SIZE, len(explained)))
     rows = [
         ([name], [number(float(told[column].loc[name]), 4, signed=column == "gain") for column in told])
         for name in explained
@@ -67,12 +66,12 @@ def _draw(ax: Axes, played: Played) -> None:
     """A line per method, in the order of the explanations."""
     names = [name for name in played.act.explanations if name != PLAIN]
     told, gains = played.table, played.gains
-    ax.axvline(0, color=REFERENCE, linewidth=1.2)
+    ax.axvline(0, color=REFERENCE)
     for place, name in enumerate(names):
         color = PALETTE[1] if name == CONTROL else PALETTE[0] if name == played.act.judged else REFERENCE
-        ax.plot(gains[name], np.full(len(gains), place), "o", color=color, alpha=0.35, markersize=4, linestyle="none")
+        ax.plot(gains[name], np.full(len(gains), place), "o", color=color, alpha=0.35)
         mean, error = (float(told[column].loc[name]) for column in ("gain", "gain s.e."))
-        ax.errorbar(mean, place, xerr=2 * error, color=color, marker="o", markersize=7, capsize=4)
+        ax.errorbar(mean, place, xerr=2 * error, color=color, marker="D")
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     finish(ax, "gain in AUC over plain XGBoost", "").grid(False, axis="y")

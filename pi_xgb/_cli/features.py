@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._rows.tables import some
 from .._rows.words import first_text
 
 Categories = Mapping[str, "pd.Index[Any]"]
@@ -49,13 +50,18 @@ def known_features(
 
 def _is_plain(column: pd.Series[Any]) -> bool:
     """Numbers or truth values, which XGBoost takes as they are."""
-    return pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype)
+    return pd.api.types.is_numeric_dtype(column.dtype)
+
+
+def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Every value as text, but for those that are missing."""
+    return column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
 
 
 def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
-    if pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime", "datetime64"):
-        column = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
-    if pd.api.types.infer_dtype(column, skipna=True) == "string":
+    if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
+        column = spelled(column)
+    if pd.api.types.infer_dtype(column) == "string":
         column = column.astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):
         if any("\0" in str(text) for text in column.cat.categories):
@@ -71,7 +77,7 @@ def _as_numbers(column: pd.Series[Any], name: Any, file: str) -> Any:
     """Truth values with gaps, exact decimals, a column without any value; else an error."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    kind = pd.api.types.infer_dtype(column, skipna=True)
+    kind = pd.api.types.infer_dtype(column)
     if kind in ("boolean", "decimal", "floating", "integer", "empty"):
         return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
     if kind == "string":
@@ -97,11 +103,11 @@ def _known(
     values = column.astype(object)
     if not pd.api.types.is_numeric_dtype(categories.dtype):
         values = values.map(str)
-    codes = categories.get_indexer(pd.Index(values, dtype=object))
+    codes = categories.get_indexer(pd.Index(values))
     codes[missing] = -1
     unseen = (codes < 0) & ~missing
     if unseen.any():
-        new = ", ".join(repr(value) for value in pd.unique(values[unseen])[:5])
+        new = some(pd.unique(values[unseen]).tolist())
         if in_pieces:
             raise ValueError(
                 f"the column {name!r} of {file} has values in {int(unseen.sum())} rows that the model does not know "

@@ -35,7 +35,8 @@ def training_labels(columns: pd.DataFrame, objective: str | None, unlabelled: st
     if classes is None or classes.dtype.kind in "biu":
         return target
     if classes.dtype.kind != "f":
-        return dataclasses.replace(target, classes=classes.astype(str))
+        # As pandas spells them, dates too: later labels are compared with these names.
+        return dataclasses.replace(target, classes=np.array([str(name) for name in pd.Index(classes)]))
     if target.labelled is None or not (np.abs(classes) < _EXACT).all() or (classes != np.round(classes)).any():
         return target
     # A gap makes a column of whole numbers one of decimal numbers to pandas; their names are what they were.

@@ -53,7 +53,7 @@ class Model:
         """The predicted class by its name with probabilities (or the margin), or the predicted number."""
         scores = self.scores(matrix)
         if self.objective.startswith("binary:log") or (self.objective == "reg:logistic" and self.classes is not None):
-            classes = np.arange(2) if self.classes is None else self.classes
+            classes = np.array([0, 1]) if self.classes is None else self.classes
             what, even = ("margin", 0.0) if self.objective == "binary:logitraw" else ("probability", 0.5)
             return pd.DataFrame({"prediction": classes[(scores > even).astype(int)], f"{what}_{classes[1]}": scores})
         if self.classes is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import dataclasses
 import json
@@ -167,9 +168,7 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
     if teaches:
         _add_privileged(command)
     else:
-        command.set_defaults(
-            privileged=[], teacher_weight=None, crossfit_groups=None, lower_bound=None, upper_bound=None, query=None
-        )
+        command.set_defaults(privileged=[], teacher_weight=None, crossfit_groups=None, query=None)
 
 
 def add_predicted(command: argparse.ArgumentParser) -> None:
@@ -330,25 +329,19 @@ def at_least(smallest: int) -> Any:
     """A whole number that is not too small."""
 
     def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = smallest - 1
-        if number < smallest:
-            raise argparse.ArgumentTypeError(f"must be a whole number of at least {smallest}, got {text!r}")
-        return number
+        with contextlib.suppress(ValueError):
+            if (number := int(text)) >= smallest:
+                return number
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least {smallest}, got {text!r}")
 
     return read
 
 
 def _number(text: str, largest: float, what: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= largest:
-        raise argparse.ArgumentTypeError(f"must be a number {what}, got {text!r}")
-    return number
+    with contextlib.suppress(ValueError):
+        if 0 <= (number := float(text)) <= largest:
+            return number
+    raise argparse.ArgumentTypeError(f"must be a number {what}, got {text!r}")
 
 
 def weight(text: str) -> float:

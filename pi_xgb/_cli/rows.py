@@ -136,7 +136,7 @@ def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
     targets = (arguments.label or "").split(",")
-    if len(targets) > 1 and arguments.label not in source.columns and set(targets) <= set(source.columns):
+    if arguments.label and arguments.label not in source.columns and set(targets) <= set(source.columns):
         raise ValueError(
             f"--label names one column, got {len(targets)}: train a model for each, with the others in --drop, or "
             "all in one model in Python, by pi_xgb.train with a matrix of labels"
@@ -153,7 +153,6 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     check_compatible(asked)
     compared = [one.column for one in asked]
     named["--constraint"] = [column for column in compared if column not in arguments.privileged]
-    source.check_has(compared, "--constraint names")
     for option, columns in named.items():
         source.check_has(columns, f"{option} names")
     used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
@@ -230,13 +229,12 @@ def read_validation(source: Source, columns: Columns, like: Rows, target: Target
     source.check_has(columns.features, "the student learns from")
     weight, query = (columns.of_rows.get(name) for name in ("weight", "query"))
     source.check_has([*columns.labels, *(name for name in (weight, query) if name)], "the training needs")
-    has_z = bool(columns.privileged) and set(columns.privileged) <= set(source.columns)
     known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
     as_text = [*known, *(columns.labels if is_text(target.classes) else []), *_names_of(columns)]
     frame = source.read(columns.read, as_text=as_text)
     x = known_features(with_parts(frame, like.x, source.name), known, source.name, say)
     z = None
-    if like.z is not None and has_z:
+    if like.z is not None and set(columns.privileged).issubset(source.columns):
         z = known_features(with_parts(frame, like.z, source.name), known, source.name, say)
     y = later_labels(frame[columns.labels], target.classes, target.objective, source.name)
     queries = names_of(frame, query, source.name)
@@ -268,7 +266,7 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
         is_aside[by_label] = np.diff(np.floor(np.arange(len(known) + 1) * share)) > 0
     else:
         group = pd.factorize(together)[0]
-        order = generator.permutation(group.max() + 1)
+        order = generator.permutation(np.unique(group))
         counts = np.bincount(group[known], minlength=len(order))
         is_aside = np.isin(group, order[np.cumsum(counts[order]) <= share * len(known)])
     if is_aside[known].all() or not is_aside[known].any():

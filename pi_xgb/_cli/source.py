@@ -62,9 +62,9 @@ class Source:
         asked = set(columns)
         wanted = [column for column in self.columns if column in asked]
         if self._is_parquet:
-            frame = pd.read_parquet(self._file, engine="pyarrow", columns=wanted)
+            frame = pd.read_parquet(self._file, columns=wanted)
             named = [name for name in frame.index.names if name in asked]
-            frame = (frame.reset_index(named) if named else frame).reset_index(drop=True)[wanted]
+            frame = (frame.reset_index(named) if named else frame)[wanted].reset_index(drop=True)
         else:
             frame = self._read_csv(wanted, as_text, copied)
         if not len(frame):
@@ -77,7 +77,7 @@ class Source:
         So a guess from the first rows comes first; where it was wrong, the column is read again.
         """
         letters = {name for name in wanted if name in as_text or name in copied}
-        sample = self._csv(nrows=_SAMPLE, na_values=MISSING, low_memory=False)
+        sample = self._csv(nrows=_SAMPLE)
         texts = letters | {name for name in wanted if is_text(sample[name])}
         frame = self._columns(wanted, letters, texts, copied)
         wrong = [name for name in wanted if name not in texts and is_text(frame[name])]
@@ -98,8 +98,7 @@ class Source:
             name: [""] if name in texts else ["", *MISSING] for name in wanted if name not in copied
         }
         # Without low_memory=False a long column may be read as numbers here and text there.
-        frame = self._csv(dtype=types, keep_default_na=False, na_values=missing, low_memory=False)
-        return frame if len(wanted) == len(self.columns) else frame[wanted]
+        return self._csv(dtype=types, keep_default_na=False, na_values=missing, low_memory=False)[wanted]
 
     def _header(self) -> list[str]:
         if self._is_parquet:
@@ -165,7 +164,7 @@ def written(frame: pd.DataFrame, path: Path) -> bytes:
     if path.suffix.lower() in PARQUET:
         _parquet(str(path))
         buffer = io.BytesIO()
-        frame.to_parquet(buffer, engine="pyarrow", index=False)
+        frame.to_parquet(buffer)
         return buffer.getvalue()
     return frame.to_csv(index=False).encode()
 

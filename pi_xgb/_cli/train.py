@@ -86,13 +86,14 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     check_predicted(arguments, params["objective"])
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
-    valid_source = None if _share(arguments.valid) or not arguments.valid else Source(arguments.valid)
+    share = _share(arguments.valid) if arguments.valid else None
+    valid_source = Source(arguments.valid) if arguments.valid and share is None else None
     rows, target = read_training(source, columns, params["objective"], say)
     valid = None
     if valid_source is not None:
         valid = read_validation(valid_source, columns, rows, target, say)
-    elif arguments.valid:
-        rows, valid = set_aside(rows, _share(arguments.valid), arguments.seed)
+    elif share is not None:
+        rows, valid = set_aside(rows, share, arguments.seed)
     params = {**params, **target.params}
     if valid is not None and target.objective in LOSSES:  # XGBoost's own but for binary:logitraw, where it has none
         params.setdefault("eval_metric", LOSSES[target.objective].of(params).default_metric)
@@ -101,17 +102,17 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     say(f"{path}: {_summary(booster)}{told}")
 
 
-def _share(text: str | None) -> float:
-    """The share that --valid names, or 0 where it names a file."""
+def _share(text: str) -> float | None:
+    """The share that --valid names, or None where it names a file."""
     try:
-        share = float(text or 0)
+        share = float(text)
     except ValueError:
-        return 0.0
-    if text and not Path(text).exists():
-        if not 0 < share < 1:
-            raise ValueError(f"--valid must be a file, or a share of the rows between 0 and 1, got {text!r}")
-        return share
-    return 0.0
+        return None
+    if Path(text).exists():
+        return None
+    if not 0 < share < 1:
+        raise ValueError(f"--valid must be a file, or a share of the rows between 0 and 1, got {text!r}")
+    return share
 
 
 def _train(
@@ -127,10 +128,10 @@ def _train(
     history: dict[str, Any] = {}
     dtrain, stopping = rows.student(), arguments.early_stopping
     if arguments.constraint:
-        spec, privileged = Spec.read(params), arguments.privileged and arguments.kl_weight
+        spec = Spec.read(params)
         if "copies" in spec.loss.engines:
             check_copies(spec, dtrain, teaches=True, follows_student=True)
-        teachers = Guidance(**taught).taught(spec, dtrain, arguments.rounds, stopping) if privileged else []
+        teachers = Guidance(**taught).taught(spec, dtrain, arguments.rounds, stopping)
         taught = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:
         booster = train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)
@@ -212,7 +213,8 @@ def _summary(booster: xgboost.Booster) -> str:
     rounds = booster.num_boosted_rounds()
     best = best_round(booster)
     trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
-    method, weights = booster.attr("pi_xgb_method"), booster.attr("pi_xgb_kl_weight")
-    told = ", ".join(f"{float(weight):g}" for weight in weights.split(",")) if weights else ""
-    taught = f"{method} with kl_weight {told}" if method and weights else "no teacher"
-    return f"{trained}; {taught}"
+    weights = booster.attr("pi_xgb_kl_weight")
+    if weights is None:
+        return f"{trained}; no teacher"
+    told = ", ".join(f"{float(weight):g}" for weight in weights.split(","))
+    return f"{trained}; {booster.attr('pi_xgb_method')} with kl_weight {told}"

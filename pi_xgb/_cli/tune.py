@@ -102,9 +102,7 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         say("to train it on all rows: the same command with --out MODEL")
         return
     privileged = rows.teacher(sees_all=False)
-    booster = selection.train(
-        rows.student(), privileged=privileged, verbose_eval=False, constraints=constraints, **rows.supervision
-    )
+    booster = selection.train(rows.student(), privileged=privileged, constraints=constraints, **rows.supervision)
     write_model(path, booster, target.classes, categories_of(rows.x), arguments)
     say(f"{path}: written")
 

@@ -81,5 +81,5 @@ class Problem:
                 positive = (self.labels.of_output(output) == 1).astype(np.float64)
                 if self.weight is not None:
                     positive *= self.weight
-                answer[:, output] = np.bincount(self.groups.codes, positive, minlength=self.groups.count) > 0
+                answer[:, output] = np.bincount(self.groups.codes, positive) > 0
         return answer

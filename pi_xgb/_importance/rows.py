@@ -37,7 +37,7 @@ def read_weights(sample_weight: Any, of_data: Array, groups: Groups) -> Array | 
     weight = as_weights(given, groups.codes.size)
     if weight is None:
         return None
-    by_group = np.bincount(groups.codes, weight, minlength=groups.count)
+    by_group = np.bincount(groups.codes, weight)
     if not by_group.all():
         raise ValueError(
             "every group needs some sample_weight above 0, group "

@@ -99,9 +99,9 @@ def shap_gap(
 def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> tuple[int, int]:
     """The codes of the two groups."""
     if between is None:
-        rows = np.bincount(groups.codes, weight, minlength=groups.count)
+        rows = np.bincount(groups.codes, weight)
         weighted = margin if weight is None else weight * margin
-        means = np.bincount(groups.codes, weighted, minlength=groups.count) / rows
+        means = np.bincount(groups.codes, weighted) / rows
         return int(means.argmax()), int(means.argmin() if np.ptp(means) else means.size - 1)
     names = list(groups.names)
     unknown = [name for name in between if name not in names]
@@ -116,8 +116,9 @@ def _mean_and_error(contributions: Array, rows: Array, weight: Array | None) -> 
     share = np.ones(len(part)) if weight is None else weight[rows]
     share = share / share.sum()
     mean = share @ part
+    alone = float(np.square(share).sum())
     # A group of one row has no spread of its own: nothing about it is sure.
-    left = 1 - float(np.square(share).sum())
-    if left <= 0:
-        return mean, np.full(mean.shape, np.inf), 1.0
-    return mean, np.sqrt(np.square(share) @ np.square(part - mean) / left), float(1 / np.square(share).sum())
+    error = np.full(mean.shape, np.inf)
+    if alone < 1:
+        error = np.sqrt(np.square(share) @ np.square(part - mean) / (1 - alone))
+    return mean, error, 1 / alone

@@ -29,10 +29,10 @@ class SklearnSubject:
 
     def __init__(self, model: Any, X: Any) -> None:
         self._model, self._X = model, X
-        # Gradient boosting has a row of trees per round, one for each class but for two classes.
-        members = np.asarray(getattr(model, "estimators_", [model]), dtype=object)
-        self.n_rounds = self.end = len(members)
-        self._per_class = members.ndim == 2 and members.shape[1] > 1
+        # Gradient boosting has a row of trees per round, one for each class; for two classes one does.
+        members = np.asarray(getattr(model, "estimators_", [model]))
+        self.end = len(members)
+        self._per_class = members.ndim == 2
         self._members = members.ravel()
         self.n_trees = self._members.size
         self.n_features = int(model.n_features_in_)
@@ -44,7 +44,7 @@ class SklearnSubject:
         self.output_kind = "target" if classes is None else "class"
         self.output_names = [str(name) for name in (range(self.n_outputs) if classes is None else classes)]
         leaves = np.asarray(model.apply(X))
-        self._leaves = leaves.reshape(len(leaves), -1).astype(np.intp)
+        self._leaves = leaves.reshape(len(leaves), self.n_trees).astype(np.intp)
         self.n_rows = len(leaves)
         self.weights = np.empty(0)
 
@@ -64,16 +64,16 @@ class SklearnSubject:
     def mean(self) -> Array:
         """Its predictions, ``(n, K)``."""
         if self.classes is None:
-            return np.asarray(self._model.predict(self._X), dtype=np.float64).reshape(-1, 1)
-        answer = np.asarray(self._model.predict_proba(self._X), dtype=np.float64)
-        return answer if self.n_outputs > 1 else answer[:, -1:]
+            return np.asarray(self._model.predict(self._X))[:, np.newaxis]
+        answer = np.asarray(self._model.predict_proba(self._X))
+        return answer[:, -self.n_outputs :]
 
     def gain(self, kind: str) -> Array:
         """The decrease in impurity by feature, as an average over its splits or as a sum."""
         total, splits = np.zeros(self.n_features), np.zeros(self.n_features)
         for member in self._members:
             tree = member.tree_
-            split = np.flatnonzero(tree.children_left >= 0)
+            split = np.flatnonzero(tree.feature >= 0)
             left, right = tree.children_left[split], tree.children_right[split]
             rows = tree.weighted_n_node_samples * tree.impurity
             decrease = (rows[split] - rows[left] - rows[right]) / tree.weighted_n_node_samples[0]
@@ -84,6 +84,5 @@ class SklearnSubject:
     def _tree(self, i: int) -> Tree:
         tree = self._members[i].tree_
         output = i % self.n_outputs if self._per_class else ALL_OUTPUTS
-        feature = np.where(tree.children_left < 0, 0, tree.feature).astype(np.intp)
         left, right = tree.children_left.astype(np.intp), tree.children_right.astype(np.intp)
-        return Tree(left, right, feature, output, 1.0)
+        return Tree(left, right, tree.feature.astype(np.intp), output, 1.0)

@@ -71,7 +71,7 @@ def fit_surrogate(
 ) -> tuple[xgboost.Booster, xgboost.DMatrix]:
     """Fit ``rounds`` trees (for each output) to the predictions; the data comes back for further use."""
     data = xgboost.DMatrix(_with_categories(X), label=mean, weight=weight, enable_categorical=True)
-    return xgboost.train(merged_params(params), data, rounds, verbose_eval=False), data
+    return xgboost.train(merged_params(params), data, rounds), data
 
 
 def merged_params(params: Mapping[str, Any] | None) -> dict[str, Any]:

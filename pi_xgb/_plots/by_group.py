@@ -14,7 +14,7 @@ from .style import FEW, MOST, REFERENCE, as_axes, check_axes, finish, largest, l
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-THIN: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.7, "alpha": 0.6}
+FAINT: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6}
 """The line of a group without a look of its own."""
 
 
@@ -55,7 +55,7 @@ def plot_roc(
     _unit_square(ax)
     entries: list[tuple[Any, str]] = []
     for code, style in _looks(rows).items():
-        curve = picture.curves[code]
+        curve = picture.curves.get(code)
         if curve is None:
             continue
         line = ax.plot(*path(curve), **style)[0]
@@ -64,9 +64,8 @@ def plot_roc(
         if code in _shown(rows):
             entries.append((line, f"{short(names[code])}, AUC {auc(curve):.2f}"))
     entries += _others(ax, rows)
-    band = picture.band()
-    if band is not None and picture.pair is not None:
-        fill = ax.fill_between(*band, color=REFERENCE, alpha=0.35, linewidth=0)
+    if picture.pair is not None:
+        fill = ax.fill_between(*picture.band(picture.pair), color=REFERENCE, alpha=0.35)
         pair = "\n" + " – ".join(short(names[code]) for code in picture.pair) if rows.groups.count > 2 else ""
         entries.append((fill, f"ABROCA {picture.area:.3f}{pair}"))
     if entries:
@@ -126,8 +125,8 @@ def plot_calibration(
             continue
         marker = look(_shown(rows).index(code)).marker
         if rows.groups.count <= FEW:
-            ax.vlines(bins.score, bins.low, bins.high, color=style["color"], linewidth=0.9, alpha=0.6)
-        line = ax.plot(bins.score, bins.share, marker=marker, markersize=4.5, **style)[0]
+            ax.vlines(bins.score, bins.low, bins.high, color=style["color"])
+        line = ax.plot(bins.score, bins.share, marker=marker, **style)[0]
         entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
     entries += _others(ax, rows)
     legend_below(ax, entries)
@@ -191,7 +190,7 @@ def plot_scores(
             entries.append((step, f"{short(rows.groups.names[code])} ({told})"))
     entries += _others(ax, rows)
     if cut is not None:
-        entries.append((ax.axvline(cut, color=REFERENCE, linewidth=1.2), f"threshold {cut:g}"))
+        entries.append((ax.axvline(cut, color=REFERENCE), f"threshold {cut:g}"))
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, 1.05 * ax.dataLim.y1)
     (legend_below if rows.groups.count > FEW else legend_on_top)(ax, entries)
@@ -201,7 +200,7 @@ def plot_scores(
 def _mark(line: Any, position: int) -> None:
     """A few markers along a line, at other places than those of its neighbours."""
     every = max(len(line.get_xdata()) // 5, 1)
-    line.set(marker=look(position).marker, markersize=4.5, markevery=(every * position // MOST, every))
+    line.set(marker=look(position).marker, markevery=(every * position // MOST, every))
 
 
 def _shown(rows: ScoredRows) -> list[int]:
@@ -212,17 +211,17 @@ def _shown(rows: ScoredRows) -> list[int]:
 def _looks(rows: ScoredRows) -> dict[int, dict[str, Any]]:
     """Keywords for the line of each group: further groups first, so that they lie beneath."""
     shown = _shown(rows)
-    looks = {code: THIN for code in range(rows.groups.count) if code not in shown}
+    looks = {code: FAINT for code in range(rows.groups.count) if code not in shown}
     return looks | {code: look(position).stroke for position, code in enumerate(shown)}
 
 
 def _others(ax: Axes, rows: ScoredRows) -> list[tuple[Any, str]]:
     """The entry of the legend for all further groups."""
     more = rows.groups.count - len(_shown(rows))
-    return [(ax.plot([], [], **THIN)[0], f"{more} smaller group{'s' * (more > 1)}")] if more else []
+    return [(ax.plot([], [], **FAINT)[0], f"{more} smaller group{'s' * (more > 1)}")] if more else []
 
 
 def _unit_square(ax: Axes) -> None:
     """From 0 to 1 both ways, with the diagonal."""
-    ax.plot([0, 1], [0, 1], color=REFERENCE, linewidth=0.8, linestyle=":")
+    ax.plot([0, 1], [0, 1], color=REFERENCE, linestyle=":")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))

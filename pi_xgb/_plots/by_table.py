@@ -76,16 +76,16 @@ def plot_frontier(
     entries = []
     for position, line in enumerate(lines):
         style, x, y = look(position), line.fairness, line.performance
-        arms: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "elinewidth": 0.8, "alpha": 0.6}
+        arms: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "alpha": 0.6}
         ax.errorbar(x.value, y.value, xerr=_arms(x), yerr=_arms(y), **arms)
         stroke = style.stroke if len(line.along) > 1 else style.stroke | {"linestyle": "none"}
-        drawn = ax.plot(x.value, y.value, marker=style.marker, markersize=5.5, **stroke)[0]
+        drawn = ax.plot(x.value, y.value, marker=style.marker, **stroke)[0]
         entries.append((drawn, short(line.method)))
         if len(line.along) > 1:
             _name_ends(ax, line.along, x.value, y.value)
     some_lines = any(len(line.along) > 1 for line in lines)
     ax.margins(0.12)
-    ax.locator_params(axis="x", nbins=6)
+    ax.locator_params(nbins=6)
     legend_on_top(ax, entries, title=f"line ends: {along}" if some_lines else None)
     return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
 
@@ -126,13 +126,13 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     ax = as_axes(ax)
     place = np.arange(order.size)
     blue = ax.barh(place - 0.2, fair[order], 0.4, color=PALETTE[0])
-    grey = ax.barh(place + 0.2, gain[order], 0.4, color="#B8B8B8", edgecolor="#606060", linewidth=0.6, hatch="////")
-    ax.axvline(0, color=REFERENCE, linewidth=0.8)
+    grey = ax.barh(place + 0.2, gain[order], 0.4, color="#B8B8B8", edgecolor="#606060", hatch="////")
+    ax.axvline(0, color=REFERENCE)
     ax.set_yticks(place, [short(table.index[i]) for i in order])
     ax.invert_yaxis()
     told = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
     bars = [(blue, told), (grey, plain.replace("_", " "))]
-    legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(bars), frameon=False)
     finish(ax, "share of the importance\n(fair < 0: adds bias)", "").grid(False, axis="y")
     return ax
 
@@ -189,16 +189,15 @@ def plot_kl_weight_path(
     style = look(0)
     entries = []
     if found.kl_weight[0] == 0:
-        plain = ax.axhline(found.mean[0], color=REFERENCE, linewidth=1.0, linestyle="--")
+        plain = ax.axhline(found.mean[0], color=REFERENCE, linestyle="--")
         entries.append((plain, "without teacher"))
-    line = ax.plot(place, found.mean, marker=style.marker, markersize=5, **style.stroke)[0]
+    line = ax.plot(place, found.mean, marker=style.marker, **style.stroke)[0]
     if np.isfinite(found.half).any():
-        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=style.color, elinewidth=1.0, capsize=3)
-    ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1], "mew": 1.6}
+        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=style.color)
+    ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1]}
     best = ax.plot(place[found.best], found.mean[found.best], "D", **ring)[0]
     spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
     entries = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}"), *entries]
-    ax.margins(x=0.08, y=0.05)
     legend_on_top(ax, entries)
     _name_weights(ax, found.kl_weight, found.best)
     direction = "↑ better" if found.maximised else "↓ better"

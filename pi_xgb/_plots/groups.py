@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
 from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights
+from .._stats.wilson import wilson
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
 from ..metrics._rates import Values
 
@@ -30,7 +31,7 @@ class ScoredRows:
 
     def sizes(self) -> NDArray[np.intp]:
         """Rows in each group."""
-        return np.bincount(self.groups.codes, minlength=self.groups.count)
+        return np.bincount(self.groups.codes)
 
     def of_group(self, code: int) -> Bools:
         """Which rows belong to a group."""
@@ -48,7 +49,7 @@ def scored_rows(
 ) -> ScoredRows:
     """Check what a picture of groups is handed."""
     scores = as_probabilities(y_score) if probabilities else as_scores(y_score)
-    labels = as_labels(y_true) if labels_needed else np.zeros(scores.size, dtype=bool)
+    labels = as_labels(y_true) if labels_needed else np.zeros(scores.size, bool)
     check_lengths(y_true=labels.size, y_score=scores.size)
     if not probabilities and not np.isfinite(scores).all():
         raise ValueError("y_score holds infinite values: a picture needs finite scores")
@@ -59,17 +60,15 @@ def scored_rows(
 
 @dataclass(frozen=True)
 class RocPicture:
-    """ROC curves by group, None where there is none; ``pair`` are the two groups with the largest area between."""
+    """ROC curves of the groups that have one; ``pair`` are the two with the largest area between."""
 
-    curves: list[Curve | None]
+    curves: dict[int, Curve]
     pair: tuple[int, int] | None
     area: float
 
-    def band(self) -> tuple[Values, Values, Values] | None:
-        """False positive rates, and the heights of the two curves of ``pair`` there."""
-        one, other = (self.curves[code] for code in self.pair) if self.pair else (None, None)
-        if one is None or other is None:
-            return None
+    def band(self, pair: tuple[int, int]) -> tuple[Values, Values, Values]:
+        """False positive rates, and the heights of two curves there."""
+        one, other = (self.curves[code] for code in pair)
         fpr = _thinned(merge(one.fpr, other.fpr))
         return np.repeat(fpr, 2), _both_ends(one, fpr), _both_ends(other, fpr)
 
@@ -77,10 +76,10 @@ class RocPicture:
 def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
     """The curves, and the pair that decides ABROCA; warns of groups without a curve."""
     check_several(rows.groups)
-    curves = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weights)
-    warn_no_curve(curves, rows.groups, stacklevel=stacklevel + 1)
-    there = [(code, curve) for code, curve in enumerate(curves) if curve is not None]
-    areas = {(i, j): area_between(one, other) for (i, one), (j, other) in combinations(there, 2)}
+    found = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weights)
+    warn_no_curve(found, rows.groups, stacklevel=stacklevel + 1)
+    curves = {code: curve for code, curve in enumerate(found) if curve is not None}
+    areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}
     pair = max(areas, key=areas.__getitem__, default=None)
     return RocPicture(curves, pair, float("nan") if pair is None else areas[pair])
 
@@ -117,26 +116,17 @@ class Calibration:
 def calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) -> Calibration:
     """Bins of about equally many rows of one group; rows of equal score stay together."""
     n_bins = int(np.clip(scores.size // MIN_ROWS, 1, n_bins))
-    order = np.argsort(scores, kind="stable")
+    order = np.argsort(scores)
     ordered = scores[order]
     # Each cut moves to the start of its run of equal scores.
     cuts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * scores.size // n_bins]))
     weight = weights[order]
-    total = np.add.reduceat(weight, cuts)
-    kept = total > 0
-    total = np.where(kept, total, 1.0)
-    score = np.add.reduceat(weight * ordered, cuts) / total
-    share = np.add.reduceat(weight * labels[order], cuts) / total
-    squares = np.where(kept, np.add.reduceat(weight * weight, cuts), 1.0)
-    low, high = wilson(share, total * total / squares)
-    return Calibration(score[kept], share[kept], low[kept], high[kept])
-
-
-def wilson(share: Values, n: Values, z: float = 1.959964) -> tuple[Values, Values]:
-    """Wilson's 95 % interval of a share among n rows (with weights: as many rows as they are worth)."""
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return np.clip(middle - half, 0.0, share), np.clip(middle + half, share, 1.0)
+    kept = np.add.reduceat(weight, cuts) > 0
+    of_bins = (weight, weight * ordered, weight * labels[order], weight * weight)
+    total, scored, positive, squares = (np.add.reduceat(values, cuts)[kept] for values in of_bins)
+    share = positive / total
+    # With weights a bin has as many rows as they are worth.
+    return Calibration(scored / total, share, *wilson(share, total * total / squares, 0.95))
 
 
 def bin_edges(scores: Floats, bins: int) -> Values:

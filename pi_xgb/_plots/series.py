@@ -110,11 +110,11 @@ def weight_path(
     mean, spread = f"test-{name}-mean", f"test-{name}-std"
     more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # as XGBoost goes by the name
     maximised = more_is_better if maximize is None else bool(maximize)
-    kl_weights = np.unique(table.index.get_level_values("kl_weight").to_numpy(dtype=float))
+    kl_weights = np.unique(table.index.get_level_values("kl_weight"))
     means, halves = [], []
     for kl_weight in kl_weights:
         rows = table[table.index.get_level_values("kl_weight") == kl_weight]
-        values = rows[mean].to_numpy(dtype=float)
+        values = rows[mean].to_numpy()
         best = int(np.nanargmax(values) if maximised else np.nanargmin(values))
         means.append(values[best])
         halves.append(float(rows[spread].iloc[best]) if spread in rows.columns else math.nan)

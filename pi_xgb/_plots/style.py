@@ -23,10 +23,11 @@ PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#882255", "#999933", "#7A5FC0", "#8C6239"),
 )
-LINES: tuple[Any, ...] = (
-    *("-", (0, (5, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.2, 1.2)), (0, (9, 2)), (0, (3, 1, 1, 1))),
-    *((0, (12, 1.5, 1.2, 1.5)), (0, (3, 3)), (0, (1, 3)), (0, (9, 1.5, 1.2, 1.2, 1.2, 1.5))),
+DASHES = (
+    *("5 1.5", "6 1.5 1.2 1.5", "1.2 1.2", "9 2", "3 1 1 1", "12 1.5 1.2 1.5", "3 3", "1 3"),
+    "9 1.5 1.2 1.2 1.2 1.5",
 )
+LINES: tuple[Any, ...] = ("-", *((0, tuple(map(float, dashes.split()))) for dashes in DASHES))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
@@ -47,7 +48,7 @@ class Look:
     @property
     def stroke(self) -> dict[str, Any]:
         """Keywords for a line."""
-        return {"color": self.color, "linestyle": self.line, "linewidth": 1.8}
+        return {"color": self.color, "linestyle": self.line}
 
 
 def look(position: int) -> Look:
@@ -104,13 +105,13 @@ def short(name: Hashable) -> str:
 def legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> None:
     """A small legend of (artist, text)."""
     handles, texts = zip(*entries, strict=True)
-    ax.legend(handles, texts, fontsize="small", handlelength=2.2, framealpha=0.85, **options)
+    ax.legend(handles, texts, fontsize="small", **options)
 
 
 def legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
     """A legend under an Axes and its labels, where it can hide nothing; of many short entries in two columns."""
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "borderaxespad": 0}
-    longest = max((len(line) for _, text in entries for line in text.split("\n")), default=0)
+    longest = max((len(line) for _, text in entries for line in text.split("\n")))
     legend(ax, entries, ncols=2 if len(entries) > FEW + 1 and longest <= SHORT else 1, frameon=False, **below)
 
 
@@ -120,7 +121,7 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
     height = 72 * ax.bbox.height / ax.figure.dpi
     # A line takes 13 points; the labels of the axis will yet take a part of the height.
     lines = len(entries) + (title is not None)
-    share = min((13 * lines + 8) / max(0.85 * height, 1.0), 0.6)
+    share = min((15 * lines + 10) / height, 0.6)
     low, high = ax.get_ylim()
     ax.set_ylim(low, low + (high - low) / (1 - share))
 
@@ -128,7 +129,7 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
 def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     """What all pictures share."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.grid(True, alpha=0.3, linewidth=0.6)
+    ax.grid(True, alpha=0.3)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -131,13 +131,12 @@ def audit(
         raise ValueError("observe must return finite numbers, as many for every model")
     half = runs // 2
     scores = np.column_stack([_scores(looks[:half], coins[:half, i], looks) for i in range(len(rows))])
-    accuracy = float(((scores[half:] > 0) == coins[half:]).mean())
+    right = (scores[half:] > 0) == coins[half:]
     if len(rows) == 1:
-        epsilon = _from_one_row(scores[:, 0], coins[:, 0], half, delta, 1 - confidence)
+        attack, epsilon = "neighbours", _from_one_row(scores[:, 0], coins[:, 0], half, delta, 1 - confidence)
     else:
-        right = int(((scores[half:] > 0) == coins[half:]).sum())
-        epsilon = from_guesses(right, coins[half:].size, delta, 1 - confidence)
-    return Audit("neighbours" if len(rows) == 1 else "values", epsilon, accuracy, runs, confidence, delta)
+        attack, epsilon = "values", from_guesses(int(right.sum()), right.size, delta, 1 - confidence)
+    return Audit(attack, epsilon, float(right.mean()), runs, confidence, delta)
 
 
 def _differing_rows(z: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.intp]:
@@ -181,19 +180,16 @@ def _scores(looks: NDArray[np.float64], coins: NDArray[np.bool_], judged: NDArra
     gap = means[0] - means[1]
     if not gap.any():
         return np.zeros(len(judged))
-    gap_of_one = gap / np.abs(gap).max()
-    clarity = np.abs(gap_of_one) / np.maximum(spread / np.abs(gap).max(), 1e-9)
+    spread = np.maximum(spread, 1e-9 * np.abs(gap).max())
+    clarity = np.abs(gap) / spread
     weight = np.where(clarity >= clarity.max() / 2, np.sign(gap) * clarity / clarity.max(), 0.0)
-    weight = weight / np.maximum(spread, 1e-9 * np.abs(gap).max())
-    return np.asarray((judged - (means[0] + means[1]) / 2) @ weight)
+    return np.asarray((judged - (means[0] + means[1]) / 2) @ (weight / spread))
 
 
 def _from_one_row(
     scores: NDArray[np.float64], coins: NDArray[np.bool_], half: int, delta: float, alpha: float
 ) -> float:
     """Choose an event by the first half of the runs, count it in the second."""
-    if coins[half:].all() or not coins[half:].any():
-        return 0.0
     cut, is_above, under_one = best_cut(scores[:half], coins[:half], delta, alpha)
     event = (scores[half:] >= cut) == is_above
     side = coins[half:] == under_one

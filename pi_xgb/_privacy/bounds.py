@@ -17,8 +17,10 @@ def from_rates(hits: int, of: int, alarms: int, of_others: int, delta: float, al
 
     Both chances are replaced by ends of their exact (Clopper-Pearson) intervals, each wrong with chance ``alpha / 2``.
     """
-    low = stats.beta.ppf(alpha / 2, hits, of - hits + 1) if hits else 0.0
-    high = stats.beta.ppf(1 - alpha / 2, alarms + 1, of_others - alarms) if alarms < of_others else 1.0
+    if not hits or alarms == of_others:
+        return 0.0
+    low = stats.beta.ppf(alpha / 2, hits, of - hits + 1)
+    high = stats.beta.ppf(1 - alpha / 2, alarms + 1, of_others - alarms)
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
 
 
@@ -53,15 +55,14 @@ def best_cut(
 ) -> tuple[float, bool, bool]:
     """The event "score at least (or below) a cut" that tells the two data sets apart best: cut, side, under which."""
     ones, zeros = np.sort(scores[coins]), np.sort(scores[~coins])
-    best, found = -1.0, (0.0, True, True)
+    sizes = len(ones), len(zeros)
+    tried = []
     for cut in np.unique(np.quantile(scores, np.linspace(0, 1, CUTS), method="nearest")):
-        above = len(ones) - np.searchsorted(ones, cut), len(zeros) - np.searchsorted(zeros, cut)
+        above = sizes[0] - int(np.searchsorted(ones, cut)), sizes[1] - int(np.searchsorted(zeros, cut))
         for is_above in (True, False):
-            events = above if is_above else (len(ones) - above[0], len(zeros) - above[1])
-            sizes = len(ones), len(zeros)
+            events = above if is_above else (sizes[0] - above[0], sizes[1] - above[1])
             for under_one in (True, False):
                 i, j = (0, 1) if under_one else (1, 0)
-                bound = from_rates(int(events[i]), sizes[i], int(events[j]), sizes[j], delta, alpha)
-                if bound > best:
-                    best, found = bound, (float(cut), is_above, under_one)
-    return found
+                bound = from_rates(events[i], sizes[i], events[j], sizes[j], delta, alpha)
+                tried.append((bound, (float(cut), is_above, under_one)))
+    return max(tried, key=lambda one: one[0])[1]

@@ -128,12 +128,13 @@ def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:
     if isinstance(declared, tuple):
-        if len(declared) != 2 or not all(map(_is_number, declared)) or not 0 < _width(declared) < np.inf:
+        ends = [float(end) for end in declared if _is_number(end)]
+        if not len(ends) == len(declared) == 2 or not 0 < ends[1] - ends[0] < np.inf:
             raise ValueError(
                 f"the bounds of {name!r} must be a pair of finite numbers (low, high) with low < high, got "
                 f"{declared!r}: categories are a list"
             )
-        return Numbers(float(declared[0]), float(declared[1]))
+        return Numbers(*ends)
     names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
     if len(names) < 2 or not all(map(_is_name, names)) or len(set(names)) < len(names):
         raise ValueError(
@@ -141,11 +142,6 @@ def _column(name: Any, declared: Any) -> Numbers | Categories:
             f"categories, got {declared!r}"
         )
     return Categories(names)
-
-
-def _width(ends: tuple[Any, Any]) -> float:
-    with np.errstate(over="ignore"):
-        return float(ends[1]) - float(ends[0])
 
 
 def _is_name(value: Any) -> bool:

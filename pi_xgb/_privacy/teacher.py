@@ -17,6 +17,7 @@ from .._core.loss import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
 from .._rows.alongside import check_same_order
 from .._rows.checks import check_choice, check_whole
+from .._rows.names import plain
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table
 from .._rows.vectors import as_vector
@@ -275,7 +276,7 @@ def _binary(label: Array, known: Array) -> Array:
     ones = judged == 1
     if not (ones | (judged == 0)).all():
         odd = judged[~(ones | (judged == 0))][0]
-        raise ValueError(f"y must be 0 or 1 in every labelled row for a private teacher, got {odd!r}: recode it")
+        raise ValueError(f"y must be 0 or 1 in every labelled row for a private teacher, got {plain(odd)!r}: recode it")
     if not len(judged) or ones.all() or not ones.any():
         raise ValueError("y needs labelled rows of both classes: there is nothing to tell apart")
     found[known] = ones

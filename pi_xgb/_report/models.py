@@ -42,7 +42,7 @@ class JudgedModel:
     scores: Floats
     threshold: float
     booster: xgboost.Booster | None = None
-    rounds: tuple[int, int, int] | None = None
+    rounds: tuple[int, ...] = ()
 
 
 def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> JudgedRows:

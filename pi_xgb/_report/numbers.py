@@ -49,8 +49,8 @@ class View:
 
     def gap(self, model: str, name: str) -> pd.Series[Any]:
         """All that is said of one gap of one model."""
-        of_model: Any = self.gaps.xs(model, level="model")
-        return of_model.loc[name]  # type: ignore[no-any-return]
+        row: Any = self.gaps.loc[(model, name)]
+        return row  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -257,14 +257,14 @@ def _surrogate(importance: pd.DataFrame) -> list[Html]:
 
 
 def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFrame) -> Html:
-    columns = ["fair_importance", "gain", "total_gain"]
-    longest = importance[columns[:2]].abs().max(axis=1)
+    longest = importance[["fair_importance", "gain"]].abs().max(axis=1)
     order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
     shown, driver = importance.iloc[order], content.numbers.drivers[model.name].iloc[order]
+    plain = ("gain", "total_gain")
     rows = [
         (
             [str(name)],
-            [_signed(fair, columns[0]), _signed(gap, "shap_gap"), *(number(float(fair[one])) for one in columns[1:])],
+            [_signed(fair, "fair_importance"), _signed(gap, "shap_gap"), *(number(float(fair[one])) for one in plain)],
         )
         for (name, fair), (_, gap) in zip(shown.iterrows(), driver.iterrows(), strict=True)
     ]

@@ -171,7 +171,7 @@ def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers,
 
 
 def _small_groups(rows: JudgedRows) -> list[str]:
-    counts = np.bincount(rows.groups.codes, minlength=rows.groups.count)
+    counts = np.bincount(rows.groups.codes)
     small = [in_words(name) for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
     told = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates mean little, and may tell on people."
     return [told] if small else []

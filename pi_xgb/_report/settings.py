@@ -25,7 +25,7 @@ OF_GAPS = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Ho
 def of_model(model: JudgedModel) -> dict[str, str]:
     """How a model was made, as far as it knows."""
     found = {"kind": type(model.model).__name__}
-    if model.booster is None or model.rounds is None:
+    if model.booster is None:
         return found
     begin, end, n_rounds = model.rounds
     found["features"] = str(model.booster.num_features())
@@ -50,10 +50,10 @@ def _untouched(found: Configuration) -> dict[str, str]:
     """The settings of a booster of the same kind for which nothing was set."""
     # Other objectives want more of their rows than there is here; they are told as they are.
     simple = {"objective": found.objective} if found.objective.startswith(("binary:", "reg:")) else {}
-    data = xgboost.DMatrix(np.zeros((2, 1)), [0.0, 1.0])
+    data = xgboost.DMatrix(np.eye(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of kinds that will go, the user was told when he chose one
-        return configuration_of(xgboost.train({"booster": found.kind} | simple, data, 0)).settings
+        return configuration_of(xgboost.Booster({"booster": found.kind} | simple, [data])).settings
 
 
 def _plain(value: str) -> str:

@@ -86,7 +86,7 @@ def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS) -> Groups:
 
 def everyone(n_rows: int) -> Groups:
     """All rows in one group without a feature."""
-    return Groups(np.zeros(n_rows, dtype=np.intp), pd.Index([None], dtype=object))
+    return Groups(np.zeros(n_rows, dtype=np.intp), pd.Index([None]))
 
 
 def shared_codes(codes: Array, names: list[Any]) -> Groups:
@@ -170,5 +170,4 @@ def _intersect(columns: list[Groups]) -> Groups:
         combined = np.unique(combined * column.count + column.codes, return_inverse=True)[1]
     first_rows = np.unique(combined, return_index=True)[1]
     levels = [column.names.take(column.codes[first_rows]) for column in columns]
-    names = pd.MultiIndex.from_arrays(levels, names=[column.names.name for column in columns])
-    return Groups(combined.astype(np.intp), names)
+    return Groups(combined.astype(np.intp), pd.MultiIndex.from_arrays(levels))

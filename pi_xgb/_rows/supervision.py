@@ -12,6 +12,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._warnings import warn_user
 from .._xgb.matrix import rows_without_values
+from .names import plain
 
 MOST_WEIGHT = 1e12
 """Beyond it single precision knows no labels beside a teacher."""
@@ -38,7 +39,7 @@ def read_labelled(labelled: Any, n_rows: int) -> Array | None:
     if column.isna().any() or not column.isin([True, False]).all():
         odd = column[column.isna() | ~column.isin([True, False])].iloc[0]
         raise TypeError(
-            f"labelled must hold truth values, True where the label of a row is known, got {odd!r}: build it as "
+            f"labelled must hold truth values, True where the label of a row is known, got {plain(odd)!r}: build it as "
             "y.notna()"
         )
     known: Array = column.to_numpy(dtype=bool)

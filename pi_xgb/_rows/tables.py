@@ -169,6 +169,4 @@ def _explicit_csr(table: Any) -> Any:
             "none: encode them first, or pass both tables as DataFrames"
         ) from error
     rows, columns = dense.shape
-    return sparse.csr_matrix(
-        (dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns), shape=dense.shape
-    )
+    return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))

@@ -35,7 +35,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
 def as_numbers(name: str, values: Any) -> NDArray[Any]:
     """A vector of numbers without NaN; floating types are kept as they are."""
     array = as_vector(name, values)
-    if array.dtype.kind == "O" and pd.api.types.infer_dtype(array, skipna=True) in _NUMBERS:
+    if array.dtype.kind == "O" and pd.api.types.infer_dtype(array) in _NUMBERS:
         array = pd.Series(array).astype("Float64").to_numpy(dtype=float, na_value=np.nan)
     if array.dtype.kind not in "biuf":
         raise ValueError(

@@ -84,6 +84,8 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     """The views of a data set whose privileged columns come inside X or as a table apart."""
     features = listed(privileged_features)
     sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
+    if getattr(X, "shape", ())[1:] == (0,):
+        raise ValueError("X has no columns: there is nothing to learn from, give the student a feature at least")
     if features:
         _check_one_source(privileged, eval_privileged)
         return _divide_within(X, sets, features)

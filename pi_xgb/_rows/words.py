@@ -19,7 +19,7 @@ EMPTY = (*MISSING, "NaT", "?", "-", ".")
 
 def is_text(column: pd.Series[Any]) -> bool:
     """Whether a column of a CSV file has something besides numbers, truth values and gaps."""
-    return not pd.api.types.is_numeric_dtype(column.dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return not pd.api.types.is_numeric_dtype(column.dtype) and pd.api.types.infer_dtype(column) == "string"
 
 
 def first_text(column: pd.Series[Any], file: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +11,7 @@ from .._core.guidance import SEES
 from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
+from .._warnings import warn_user
 
 TEACHERS = SEES
 """What a teacher of KbPIB can see: z alone, or x as well."""
@@ -121,13 +120,11 @@ def _words(sees: str, folds: int, *, several: bool) -> str:
 
 
 def _warn_of_old_words(folds: int) -> None:
-    callers = [info.frame.f_globals.get("__name__", "").partition(".")[0] for info in inspect.stack(0)]
-    warnings.warn(
+    warn_user(
         "teacher='in-sample' and 'cross-fitted' are old words: teacher says what it sees, crossfit how it judges its "
         "own training rows. Write teacher='privileged' with crossfit=0 for 'in-sample', and with "
         f"crossfit={folds or CROSSFIT} for 'cross-fitted'; crossfit may be several numbers",
         FutureWarning,
-        stacklevel=1 + next((i for i, name in enumerate(callers) if name not in ("pi_xgb", "xgboost")), 0),
     )
 
 

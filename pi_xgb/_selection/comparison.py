@@ -90,7 +90,7 @@ class Comparison:
         rows = self.table[self.table["size"] == size]
         scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
         differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
-        return corrected_interval(differences + 0.0, self._ratio, confidence)  # no -0
+        return corrected_interval(differences, self._ratio, confidence)
 
     def __str__(self) -> str:
         return self.verdict

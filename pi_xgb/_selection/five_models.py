@@ -120,7 +120,7 @@ class FiveModels:
         """What the student's teacher scores itself; where nobody taught, the best of those that were tried."""
         candidate = found.candidate
         if candidate == PLAIN:
-            candidate = max(zip(found.gains[1:], found.candidates[1:], strict=True), key=lambda pair: pair[0].mean)[1]
+            candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
         test = slice_rows(problem.dtrain, cell.split.test)
         teacher = part.teacher_of(candidate)
         if not candidate.learns_first:  # it grows with the student
@@ -153,7 +153,7 @@ class FiveModels:
             # Plain XGBoost is the same in all of them, but where it sees other features.
             plain = None if model == ALL else found.get(STUDENT)
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
-            found[model] = search(*search_in, step=step, plain=plain)
+            found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
         return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
 
     def _inner(self, problem: Problem, cell: Cell) -> list[Split]:

@@ -12,7 +12,7 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.checks import check_dmatrix, check_is_dmatrix, check_kl_weight
+from .._core.checks import check_is_dmatrix, check_kl_weight
 from .._core.copies import check_copies, check_whole_queries
 from .._core.crossfit import Folds, whole_queries
 from .._core.guidance import Guidance
@@ -23,7 +23,7 @@ from .._core.teachers import Teacher, is_list_of_pairs
 from .._core.train import train
 from .._rows.supervision import warn_of_idle_rows
 from .._stats.folds import checked_groups
-from .._xgb.matrix import exclusive, side_by_side, slice_rows
+from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
@@ -61,7 +61,6 @@ class Recipe:
                     f"{name}"
                 )
             check_is_dmatrix(matrix, role)
-            check_dmatrix(matrix, role, spec.loss)
         label = spec.loss.label_of(dtrain)
         if label.ndim == 2:
             raise ValueError(
@@ -72,17 +71,17 @@ class Recipe:
         check_constraints(guidance.constraints, dtrain.num_row())
         if guidance.crossfit_groups is None:
             guidance = dataclasses.replace(guidance, crossfit_groups=together)
-        guidance = dataclasses.replace(guidance, teacher_params=self.teacher_params).of_rows(dtrain)
+        own = self._on_few_rows(dtrain.num_row())
+        guidance = dataclasses.replace(guidance, teacher_params=own.teacher_params).of_rows(dtrain)
         guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
-        if dtrain.get_uint_info("group_ptr").size > 1 and not spec.loss.by_query:
+        if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
                 f"{name} deals queries as a whole for ranking objectives alone, and {spec.objective} is none: build "
                 "dtrain without qid, and pass groups=qid"
             )
         both = side_by_side(dtrain, privileged) if sees_all else None
         # From here on what a teacher sees is the library's own choice.
-        own, guidance = self._on_few_rows(dtrain.num_row()), dataclasses.replace(guidance, allow_overlap=True)
-        return Problem(own, dtrain, guidance, both, together)
+        return Problem(own, dtrain, dataclasses.replace(guidance, allow_overlap=True), both, together)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,7 +261,7 @@ class Problem:
             verbose_eval=False,
             custom_metric=score.custom,
         )
-        values = np.array(list(log["test"].values()), dtype=np.float64)
+        values = np.array(list(log["test"].values()))
         if not np.isfinite(values[-1]).all():
             raise ValueError(
                 f"{score.name} is {values[-1][~np.isfinite(values[-1])][0]} on {held_out.num_row()} held-out rows: "

@@ -33,7 +33,7 @@ def progress_bar(
         yield _Lines(total, what, 0.0 if wanted else _SECONDS, telling).step
         return
     lock = threading.Lock()
-    with tqdm(total=total, desc=what, file=sys.stderr, leave=False) as bar:
+    with tqdm(total=total, desc=what, leave=False) as bar:
 
         def step() -> None:
             with lock:
@@ -72,7 +72,7 @@ class _Lines:
                 return
             self._next = now + _SECONDS
             line = f"{self._what}: {self._done} of {self._total}, {_spoken(taken)}, about {_spoken(left)} left"
-            print(line, file=sys.stderr, flush=True)
+            print(line, file=sys.stderr)
 
 
 def _spoken(seconds: float) -> str:

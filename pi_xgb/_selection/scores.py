@@ -149,11 +149,16 @@ def _answering(answers: Array, classifies: bool) -> Any:
     """A fitted estimator of scikit-learn's whose answers are known beforehand."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        classes_ = np.arange(answers.shape[1] if answers.ndim == 2 else 0)
+    if not classifies:
 
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
+        class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+            def predict(self, X: Any) -> Array:
+                return answers
+
+        return Regressor()
+
+    class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.arange(answers.shape[1])
 
         def predict_proba(self, X: Any) -> Array:
             return answers
@@ -161,11 +166,4 @@ def _answering(answers: Array, classifies: bool) -> Any:
         def predict(self, X: Any) -> Array:
             return answers.argmax(axis=1)
 
-    class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
-
-        def predict(self, X: Any) -> Array:
-            return answers
-
-    return Classifier() if classifies else Regressor()
+    return Classifier()

@@ -144,8 +144,8 @@ def search(
     score: Score,
     standard_errors: float,
     *,
-    n_jobs: int = 1,
-    step: Callable[[], Any] = lambda: None,
+    n_jobs: int,
+    step: Callable[[], Any],
     plain: Found | None = None,
     kept: Kept | None = None,
 ) -> Found:

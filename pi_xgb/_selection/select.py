@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -202,8 +201,8 @@ def select(
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = not (crossfit_groups is None and groups is None) and found.candidate.crossfit > 0
-    told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * together
+    together = found.candidate.crossfit and (crossfit_groups is not None or groups is not None)
+    told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * bool(together)
     told += ["constraints"] * bool(problem.guidance.constraints)
     return Selection(recipe, score, found, told)
 
@@ -328,6 +327,7 @@ class Selection:
         self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
+        check_constraints(said.constraints, dtrain.num_row())
         forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
         if forgotten:
             raise ValueError(
@@ -335,7 +335,6 @@ class Selection:
                 "value for each"
             )
         if self._chosen == PLAIN and said.constraints:
-            check_constraints(said.constraints, dtrain.num_row())
             taught = {"teacher": list(said.constraints), "labelled": said.labelled}
             rows = dtrain if student is None else student
             return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
@@ -349,7 +348,6 @@ class Selection:
             return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
         if said.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        said = dataclasses.replace(said, crossfit=self._chosen.crossfit)
         problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
         teacher, params = problem.teacher_of(self._chosen), self._recipe.params
         return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher

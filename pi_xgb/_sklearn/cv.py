@@ -49,7 +49,6 @@ class ChoosingTrainer(Trainer):
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Select on matrices that can be cut, then train on the one that XGBoost made."""
-        keywords.pop("early_stopping_rounds", None)
         self._check_cuttable(dtrain, keywords)
         model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
         student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)

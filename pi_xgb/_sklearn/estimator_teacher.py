@@ -71,7 +71,7 @@ def judged_by(
     with sklearn.config_context(enable_metadata_routing=False):
         for fold in range(max(crossfit, 1)):
             teacher = fitted(learned_from & (fold_of != fold) if crossfit else learned_from)
-            for rows, share in ((judged & (fold_of == fold), 1), (judged & (fold_of < 0), max(crossfit, 1))):
+            for rows, share in ((judged & (fold_of == fold), 1), (judged & (fold_of < 0), crossfit)):
                 if rows.any():
                     q[rows] += answer(teacher, rows) / share
     return loss.said(q, label, judged if labelled is None else judged & labelled), counts
@@ -101,7 +101,7 @@ def _in_order(q: Array, model: Any, classes: Any, *, exact: bool) -> Array:
     if not hasattr(model, "classes_"):
         return q
     own, wanted = list(model.classes_), list(classes)
-    if len(own) > len(wanted) or (exact and len(own) < len(wanted)) or not set(own) <= set(wanted):
+    if not set(own) <= set(wanted) or (exact and len(own) < len(wanted)):
         raise ValueError(
             f"the teacher {model!r} tells the classes {own[:5]} apart, y has the classes {wanted[:5]}: which is which "
             "cannot be known. Train it on labels with the names that they have in y"

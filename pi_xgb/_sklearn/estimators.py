@@ -289,7 +289,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
     attributes and methods of ``xgboost.XGBClassifier`` mean what they mean there, and without a teacher, or with
-    ``kl_weight=0``, the model is its model to the bit. In addition, classes may have names of any type.
+    ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. In addition, classes may have names of
+    any type.
 
     Parameters
     ----------
@@ -419,7 +420,7 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     """``XGBRegressor`` with a teacher that sees features which exist at training time only.
 
     All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
-    teacher, or with ``kl_weight=0``, the model is its model to the bit. A teacher can guide
+    teacher, or with ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. A teacher can guide
     ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"``, ``"reg:tweedie"``,
     ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``, of one target or several, and of one target
     ``"reg:absoluteerror"``, ``"reg:quantileerror"``, ``"reg:pseudohubererror"`` and ``"reg:squaredlogerror"``. For

@@ -104,7 +104,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
     def score(self, X: Any, y: Any) -> float:
         """The last evaluation metric, as ``XGBRanker`` has it; privileged columns in X are left out."""
-        if self.privileged_features is None or not _has_qid(X):
+        if not _has_qid(X):
             return float(super().score(self._student_part(X), y))
         return float(super().score(self._student_part(X.drop(columns=_QID)).assign(**{_QID: X[_QID]}), y))
 

@@ -107,11 +107,11 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         columns, own = self._columns(), self._own_params()
         check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
         rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=own["unlabelled"] == "teach")
-        blends = True
+        blends, exposed = True, False
         if not self._classifies:
             loss = self._loss()
             loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
-            blends = "callback" in loss.engines
+            blends, exposed = "callback" in loss.engines, loss.has_exposure
         check_crossfit(own["crossfit"], None, rows.n_labelled)
         if rows.n_unlabelled:
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
@@ -128,6 +128,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             names,
             stops=validated and method_named(own["method"]).learns_first and own["kl_weight"] > 0,
             cuts=bool(own["crossfit"] or (rows.n_unlabelled and not blends)),
+            exposed=exposed,
             keywords={name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")},
         )
         return calling(_Base._fit, worker)(self, dataset)

@@ -75,13 +75,19 @@ class Worker:
         Whether the teacher stops early, on the privileged columns of the validation rows.
     cuts
         Whether it learns from some of its rows, taken out of its matrix.
+    exposed
+        Whether the margins of rows are exposures, which the teacher has to know as well.
     keywords
         The teaching keywords of :func:`pi_xgb.train`.
     """
 
-    def __init__(self, names: Sequence[str] | None, *, stops: bool, cuts: bool, keywords: dict[str, Any]) -> None:
+    def __init__(
+        self, names: Sequence[str] | None, *, stops: bool, cuts: bool, exposed: bool, keywords: dict[str, Any]
+    ) -> None:
         self._names = None if names is None else list(names)
         self._stops, self._cuts = stops, cuts
+        margin = [alias.margin] if exposed else []
+        self._of_rows = [alias.label, alias.weight, alias.valid, alias.qid, *margin]
         self._keywords = keywords
         self._privileged: tuple[Any, Any] = (None, None)
         self._per_row: dict[str, Any] = {}
@@ -94,7 +100,7 @@ class Worker:
         def of_student() -> Iterator[pd.DataFrame]:
             for part in iterator:
                 own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
-                rest = [name for name in (alias.label, alias.weight, alias.valid, alias.qid) if name in part.columns]
+                rest = [name for name in self._of_rows if name in part.columns]
                 kept.append(part[[*own, *rest]])
                 yield _without_trap(part.drop(columns=own))
 

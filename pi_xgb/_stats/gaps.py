@@ -100,6 +100,6 @@ def holm(p_values: Values) -> Values:
     """
     adjusted = np.full(p_values.shape, np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
+    order = known[np.argsort(p_values[known])]
     adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * np.arange(order.size, 0, -1)), 1.0)
     return adjusted

@@ -100,7 +100,7 @@ def _decoded(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:
         return numbers
     letters, ends = bytes(value % 256 for value in encoded["values"]), encoded["offsets"]
     try:
-        return pd.Index([letters[a:b].decode() for a, b in itertools.pairwise(ends)], dtype=object)
+        return pd.Index([letters[a:b].decode() for a, b in itertools.pairwise(ends)])
     except UnicodeDecodeError:
         raise ValueError(
             f"the model has categories of {feature!r} with letters beyond ASCII, of which XGBoost keeps pieces only "

@@ -62,7 +62,7 @@ def refuse_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) ->
 
 
 def _meant(name: str, known: Collection[str]) -> str | None:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    close = difflib.get_close_matches(name, known, cutoff=0.75)
     return close[0] if close else None
 
 

@@ -53,7 +53,7 @@ def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
 
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
     # A stump draws the cuts as these params ask for them, and knows the categories.
-    stump = xgboost.train({**params, "max_depth": 1, "max_leaves": 0, "num_parallel_tree": 1}, matrix, 1)
+    stump = xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, matrix, 1)
     values = matrix.get_data()
     as_table = _table_maker(matrix, stump)
     names, types = matrix.feature_names, matrix.feature_types

@@ -66,7 +66,7 @@ def read_trees(booster: xgboost.Booster) -> TreeModel:
     model = _model_of(whole)
     weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
     params = learner["learner_model_param"]
-    n_classes, n_targets = int(params["num_class"]), int(params.get("num_target", 1))
+    n_classes, n_targets = int(params["num_class"]), int(params["num_target"])
     return TreeModel(
         trees=[_tree(*parts) for parts in zip(model["trees"], model["tree_info"], weights, strict=True)],
         rounds=[int(first) for first in model["iteration_indptr"]],
@@ -86,9 +86,9 @@ def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
 
 def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
     return Tree(
-        left=np.asarray(tree["left_children"], dtype=np.intp),
-        right=np.asarray(tree["right_children"], dtype=np.intp),
-        feature=np.asarray(tree["split_indices"], dtype=np.intp),
+        left=np.array(tree["left_children"]),
+        right=np.array(tree["right_children"]),
+        feature=np.array(tree["split_indices"]),
         output=ALL_OUTPUTS if int(tree["tree_param"]["size_leaf_vector"]) > 1 else int(output),
         weight=float(weight),
     )
@@ -145,8 +145,8 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
         right=right,
         feature=np.concatenate([tree.feature for tree in repeated]),
         first=first,
-        column=np.array(columns, dtype=np.intp),
-        output=np.array(outputs, dtype=np.intp),
+        column=np.array(columns),
+        output=np.array(outputs),
         weight=np.array([tree.weight for tree in repeated]),
         levels=_levels(left, right, first[:-1]),
     )

@@ -155,7 +155,7 @@ class RankedGroups:
 
 def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -> None:
     """Say which groups have no ROC curve."""
-    lacking = np.array([np.nan if curve is None else 0.0 for curve in curves])
+    lacking = np.array([curve is None for curve in curves])
     warn_undefined("the ROC curve", lacking, ROC_NEEDS, groups.names, stacklevel=stacklevel + 1)
 
 

@@ -108,7 +108,7 @@ class Curves:
         """Curves of samples from groups whose true curves pass these heights, ``(n_draws, k, GRID)``."""
         heights = np.maximum.accumulate(np.clip(edges, 0, 1), axis=1)
         heights[:, -1] = 1
-        positives = np.diff(heights, axis=1, prepend=0)
+        positives = np.diff(heights, prepend=0)
         negatives = np.append(0, np.full(GRID, 1 / GRID))
         # In a false positive rate of its own each group's negatives are spread evenly.
         sides = [np.broadcast_to(negatives, positives.shape), positives / positives.sum(axis=1, keepdims=True)]
@@ -135,8 +135,8 @@ class Curves:
         between, between_edges = (curves[one] - curves[other] for curves in (self.middles, self.edges))
         length = float(between @ between)
         if length == 0:  # all curves are the same: any direction will do to leave that
-            between, between_edges, length = MIDDLES * (1 - MIDDLES), EDGES * (1 - EDGES), 1.0
-            return np.where(np.arange(len(self.middles)) % 2, 0.5, -0.5), between, between_edges
+            anyway = np.where(np.arange(len(self.middles)) % 2, 0.5, -0.5)
+            return anyway, MIDDLES * (1 - MIDDLES), EDGES * (1 - EDGES)
         middle = (self.middles[one] + self.middles[other]) / 2
         return np.clip((self.middles - middle) @ between / length, -0.5, 0.5), between, between_edges
 
@@ -147,7 +147,7 @@ def curves_of(
     """The curves of groups that all have positives and negatives."""
     found: list[Curve] = [curve for curve in ranked.curves(weight) if curve is not None]
     # A little further right: on a knot, rounding would say on which side of a jump a point lies.
-    middles, edges = (np.stack([curve.at(np.minimum(at + 1e-9, 1))[1] for curve in found]) for at in (MIDDLES, EDGES))
+    middles, edges = (np.stack([curve.at(at + 1e-9)[1] for curve in found]) for at in (MIDDLES, EDGES))
     return Curves(middles, edges, _cells(labels, scores, weight / weight.max(), codes, len(found)), against_rest)
 
 
@@ -159,11 +159,8 @@ def _cells(labels: Bools, scores: Floats, weight: Values, codes: NDArray[np.intp
     sums = np.bincount(place, weight, minlength=2 * n_groups * CELLS).reshape(2, n_groups, CELLS)
     squares = np.bincount(place, np.square(weight), minlength=sums.size).reshape(sums.shape)
     total = sums.sum(axis=2, keepdims=True)
-    equal = sums * total / squares.sum(axis=2, keepdims=True)
-    counts: Counts = np.rint(equal).astype(np.int64)
-    # A group of few effective rows keeps one at least.
-    empty = np.nonzero(counts.sum(axis=2) == 0)
-    counts[(*empty, equal[empty].argmax(axis=1))] = 1
+    # The heaviest row counts for one at least, so no group is left without any.
+    counts: Counts = np.rint(sums * total / squares.sum(axis=2, keepdims=True)).astype(np.int64)
     return counts
 
 

@@ -171,7 +171,7 @@ def each_against_rest(
     for code, name in enumerate(groups.names):
         one_or_rest = np.where(groups.codes == code, str(plain(name)), "the rest")
         values.append(float(metric(y_true, y_pred, sensitive_features=one_or_rest, **weight, **options)))
-    return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None), dtype=float)
+    return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None))
 
 
 def check_comparison(method: str, undefined: str) -> None:
@@ -224,7 +224,7 @@ def _spread(values: Values, undefined: str) -> Values:
 def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, stacklevel: int) -> None:
     """Say which groups lack a rate that one of these differences compares."""
     for rate in dict.fromkeys(rate for name in gaps for rate in COMPARED[name]):
-        warn_undefined(rate, RATES[rate].of(cells), RATES[rate].among, names, stacklevel + 1)
+        warn_undefined(rate, np.isnan(RATES[rate].of(cells)), RATES[rate].among, names, stacklevel + 1)
 
 
 def _decided_gap(

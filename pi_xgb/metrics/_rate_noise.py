@@ -68,7 +68,7 @@ class Rates:
     def _dealt(self, i: int, n_draws: int, generator: np.random.Generator) -> Counts:
         rows = self.rows[i]
         ones = int(np.rint((self.rates[i] * rows).sum()))
-        return generator.multivariate_hypergeometric(rows, ones, size=n_draws, method="marginals")
+        return generator.multivariate_hypergeometric(rows, ones, size=n_draws)
 
     def crowded(self, n_draws: int, generator: np.random.Generator) -> Path:
         """Along true gaps up to the one seen, with most groups at one end or the other."""
@@ -86,9 +86,8 @@ class Rates:
     def _shape(self) -> Values:
         shape = self.rates - self._centre()
         # Where all groups are alike, any direction will do to leave that.
-        return (
-            shape if self.gap(shape) > 0 else np.where(np.arange(shape.shape[1]) % 2, 0.5, -0.5) * np.ones_like(shape)
-        )
+        anyway = np.where(np.arange(shape.shape[1]) % 2, 0.5, -0.5)
+        return shape if self.gap(shape) > 0 else np.broadcast_to(anyway, shape.shape)
 
     def _aligned(self) -> Values:
         """Of several rates, the shape whose sum noise bends least: each rate differs as far as its noise goes."""
@@ -130,7 +129,7 @@ def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
         squares = Decisions(decisions.labels, decisions.selected, np.square(scaled), decisions.groups).cells()
     whole = np.stack([cells[:, rate.denominator].sum(axis=1) for rate in compared])
     square = np.stack([squares[:, rate.denominator].sum(axis=1) for rate in compared])
-    rows = np.maximum(np.rint(share(np.square(whole), square)), 1).astype(np.int64)
+    rows = np.rint(share(np.square(whole), square)).astype(np.int64)
     rates = np.stack([rate.of(cells) for rate in compared])
     return Rates(rates, rows, _rest_of(whole) if method == "to_rest" else None)
 

@@ -80,7 +80,7 @@ class Decisions:
 
 
 def as_decided(
-    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool = True
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool
 ) -> Decisions:
     """Check everything that a metric on decisions is handed."""
     selected = as_decisions(y_pred)
@@ -98,9 +98,8 @@ def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) 
     return found  # type: ignore[no-any-return]
 
 
-def warn_undefined(what: str, values: NDArray[Any], among: str, names: pd.Index | None, stacklevel: int) -> None:
+def warn_undefined(what: str, undefined: Bools, among: str, names: pd.Index | None, stacklevel: int) -> None:
     """Say which groups have no value, and why."""
-    undefined = np.isnan(values)
     if undefined.any():
         where = "" if names is None else f" in group {describe(names[undefined])}"
         message = f"{what} is undefined (NaN){where}: there are no {among}"
@@ -127,11 +126,11 @@ def _typed(function: Callable[..., Any]) -> RateFunction:
 
 def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> float | pd.Series[float]:
     grouped = sensitive_features is not None
-    features = sensitive_features if grouped else np.zeros(as_vector("y_pred", y_pred).size, dtype=int)
+    features = sensitive_features if grouped else np.zeros(as_vector("y_pred", y_pred).size)
     decided = as_decided(y_true, y_pred, features, sample_weight, labels_needed=name != "selection_rate")
     values = RATES[name].of(decided.cells())
     names = decided.groups.names if grouped else None
-    warn_undefined(name, values, RATES[name].among, names, stacklevel=3)
+    warn_undefined(name, np.isnan(values), RATES[name].among, names, stacklevel=3)
     return pd.Series(values, index=names, name=name) if grouped else float(values[0])
 
 

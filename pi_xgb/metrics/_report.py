@@ -103,7 +103,7 @@ def group_report(
     estimates = np.concatenate([table.measures(once)[0] for table in tables])
     for name, values in zip(MEASURES, estimates[: groupings[0].count].T, strict=True):
         among = RATES[name].among if name in RATES else ROC_NEEDS
-        warn_undefined(name, values, among, groupings[0].names, stacklevel=2)
+        warn_undefined(name, np.isnan(values), among, groupings[0].names, stacklevel=2)
     found = {"": estimates}
     if n_boot:
         rows = [known_rows(labels, scores, selected, weights, groups) for groups in groupings]

@@ -30,17 +30,16 @@ class ScoredGroups:
         ranked, codes = scores[order], groups.codes[order]
         block = np.cumsum(np.append(False, (ranked[1:] != ranked[:-1]) | (codes[1:] != codes[:-1])))
         positive_blocks, negative_blocks = block[labels[order]], block[~labels[order]]
-        self._above = np.searchsorted(positive_blocks, negative_blocks, side="left")
+        self._above = np.searchsorted(positive_blocks, negative_blocks)
         self._beside = np.searchsorted(positive_blocks, negative_blocks, side="right")
-        self._tied = bool((self._above != self._beside).any())
 
     def counts(self) -> pd.DataFrame:
         """Rows, positives, negatives and selected rows of each group, and their weight."""
         codes, count = self._groups.codes, self._groups.count
         kinds = {"positives": self._labels, "negatives": ~self._labels, "selected": self._selected}
-        table = {"rows": np.bincount(codes, minlength=count)}
+        table = {"rows": np.bincount(codes)}
         table |= {name: np.bincount(codes[rows], minlength=count) for name, rows in kinds.items()}
-        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weights, minlength=count)})
+        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weights)})
 
     def cells(self, multiplicity: Values) -> Values:
         """Weight in the confusion matrix of each group, ``(b, k, 4)``, when rows count ``multiplicity`` times."""
@@ -65,9 +64,7 @@ class ScoredGroups:
     def _auc(self, positive: Values, negative: Values, cells: Values) -> Values:
         so_far = np.zeros((positive.shape[0], positive.shape[1] + 1))
         np.cumsum(positive, axis=1, out=so_far[:, 1:])
-        higher = so_far.take(self._above, axis=1)
-        if self._tied:
-            higher = (higher + so_far.take(self._beside, axis=1)) / 2
+        higher = (so_far.take(self._above, axis=1) + so_far.take(self._beside, axis=1)) / 2
         negatives, positives = cells[..., [TN, FP]].sum(axis=-1), cells[..., [FN, TP]].sum(axis=-1)
         # The running sum goes on from group to group: take away what stood before each group.
         before = so_far.take(self._positives.starts[::2], axis=1) * negatives

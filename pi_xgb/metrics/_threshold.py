@@ -84,10 +84,10 @@ def choose_threshold(
     weights = as_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
     candidates = _candidates(grid, scores)
-    values = np.zeros(candidates.size)
-    parts = _folds(folds, labels, weights)
-    for rows in parts:
-        values += _judged(judge, labels[rows], scores[rows], weights[rows], candidates) / len(parts)
+    parts = [
+        _judged(judge, labels[rows], scores[rows], weights[rows], candidates) for rows in _folds(folds, labels, weights)
+    ]
+    values = np.mean(parts, axis=0)
     if not (values > -np.inf).any():
         raise ValueError("the rule is NaN at every threshold: give a rule that exists at one of them at least")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
@@ -115,7 +115,7 @@ def _cuts(values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):  # between -inf and inf
         middle = below / 2 + above / 2
     # Between two neighbours of the number format there is no middle: the lower one cuts as well.
-    middle = np.where((middle >= below) & (middle < above), middle, below)
+    middle = np.where(middle < above, middle, below)
     return np.concatenate([np.nextafter(values[:1], values.dtype.type(-np.inf)), middle, values[-1:]])
 
 

@@ -1,0 +1,196 @@
+"""The demonstration: what it trains, what it prints, what it draws, and how it stops."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from pi_xgb.__main__ import main
+from pi_xgb._cli import demo
+from pi_xgb._cli.demo import ALL_LABELS, CONTROL, FEW_LABELS, Act, Played, play, run_demo, show_now
+from pi_xgb.datasets import make_privileged
+
+GUIDED = {"kl_weight": 5.0, "crossfit": 5}
+
+
+def rows_of(matrix):
+    return None if matrix is None else matrix.get_data().toarray()
+
+
+class FirstFeature:
+    """A booster that answers with the first feature, ties included."""
+
+    def predict(self, matrix):
+        return np.round(rows_of(matrix)[:, 0], 1)
+
+
+@pytest.mark.parametrize("act", [ALL_LABELS, FEW_LABELS], ids=["all labels", "few labels"])
+def test_every_method_is_trained_as_it_is_explained(monkeypatch, act):
+    calls = []
+
+    def noted(params, dtrain, rounds, **guidance):
+        assert (params, rounds) == ({"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}, 100)
+        privileged = guidance.pop("privileged", None)
+        known = guidance.pop("labelled", None)
+        for matrix in filter(None, (dtrain, privileged)):
+            assert np.array_equal(matrix.get_label(), dtrain.get_label())
+        calls.append((rows_of(dtrain), dtrain.get_label(), rows_of(privileged), known, guidance))
+        return FirstFeature()
+
+    monkeypatch.setattr(demo, "train", noted)
+    scores = act.scores(3)
+    assert list(scores) == list(act.explanations)
+    n = 300 if act is ALL_LABELS else 1000
+    data = make_privileged(n + 4000, seed=3)
+    x, z, y = (part[:n].to_numpy(np.float32) for part in (data.x, data.z, data.y))
+    # Judged on the last 4000 rows, here by scikit-learn.
+    truth, late = data.y[n:], np.round(data.x[n:].to_numpy(np.float32)[:, 0], 1)
+    others = [score for name, score in scores.items() if not name.startswith("ceiling")]
+    assert others == pytest.approx([roc_auc_score(truth, late)] * len(others))
+    if act is ALL_LABELS:
+        assert scores["ceiling: the true P(y|x, z)"] == pytest.approx(roc_auc_score(truth, data.q[n:]))
+        shuffled = calls[-1][2]
+        assert np.array_equal(np.sort(shuffled, axis=0), np.sort(z, axis=0))
+        assert (shuffled != z).any(axis=1).mean() > 0.9
+        act.scores(3)
+        assert np.array_equal(calls[-1][2], shuffled)
+        expected = [(x, y, None, None, {}), (x, y, z, None, {"kl_weight": 5.0}), (x, y, z, None, GUIDED),
+                    (x, y, z, None, {"kl_weight": 5.0, "method": "jpib"}),
+                    (x, y, x, None, GUIDED | {"allow_overlap": True}), (x, y, shuffled, None, GUIDED)]  # fmt: skip
+    else:
+        known, few = np.arange(1000) < 60, slice(0, 60)
+        told = np.where(known, y, 0)
+        expected = [(x[few], y[few], None, None, {}), (x[few], y[few], z[few], None, GUIDED),
+                    (x, told, z, known, GUIDED), (x, told, x, known, GUIDED | {"allow_overlap": True}),
+                    (x, y, None, None, {})]  # fmt: skip
+    for call, wanted in zip(calls, expected, strict=False):
+        assert call[4] == wanted[4]
+        assert all(np.array_equal(one, other) for one, other in zip(call[:4], wanted[:4], strict=True))
+    assert len(calls) % len(expected) == 0
+
+
+def small(scores):
+    """An act of four methods that trains nothing."""
+    explained = {"NF": "plain", "A": "guided", "B": "guided otherwise", CONTROL: "guided by x"}
+    return Act("{n_seeds} seeds", explained, shown=("NF", "A"), judged="A", scores=scores, closing="the end")
+
+
+def scores_of(seed):
+    return {"NF": 0.5 + 0.1 * seed, "A": 0.7, "B": 0.4 + 0.1 * seed, CONTROL: 0.6}
+
+
+TOLD = f"""2 seeds
+seed  1 of 2: AUC of NF 0.5000, A 0.7000
+seed  2 of 2: AUC of NF 0.6000, A 0.7000
+
+The means over the seeds:
+NF                           AUC 0.5500 +- 0.0500
+    plain
+A                            AUC 0.7000 +- 0.0000   gain +0.1500 +- 0.0500
+    guided
+B                            AUC 0.4500 +- 0.0500   gain -0.1000 +- 0.0000
+    guided otherwise
+{CONTROL}        AUC 0.6000 +- 0.0000   gain +0.0500 +- 0.0500
+    guided by x
+What z adds: A less {CONTROL}, +0.1000 +- 0.0000
+the end"""
+
+
+def test_an_act_is_told_line_by_line():
+    lines = []
+    play(small(scores_of), 2, lines.append)
+    assert "\n".join(lines) == TOLD
+
+
+def test_a_line_is_there_at_once_in_a_pipe_as_well(monkeypatch):
+    pipe = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe))
+    show_now("seed 1")
+    assert pipe.getvalue().split() == [b"seed", b"1"]
+
+
+def test_two_acts_are_told_apart_by_an_empty_line(monkeypatch, capsys):
+    for name in ("ALL_LABELS", "FEW_LABELS"):
+        monkeypatch.setattr(demo, name, small(scores_of))
+    run_demo(2)
+    assert capsys.readouterr().out == f"{TOLD}\n\n{TOLD}\n"
+
+
+def test_what_was_not_begun_is_not_begun_after_a_failure(monkeypatch):
+    monkeypatch.setattr(demo, "usable_cores", lambda: 1)
+    begun, threads = [], threading.active_count()
+
+    def failing(seed):
+        begun.append(seed)
+        time.sleep(0.01)
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        play(small(failing), 30, lambda line: None)
+    assert len(begun) < 30
+    # Nor does anything go on.
+    assert threading.active_count() == threads
+
+
+def test_a_page_without_matplotlib_is_refused_before_anything_is_trained(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("pi_xgb._cli.demo.run_demo", lambda *_: pytest.fail("it trained"))
+    assert main(["demo", "--html", str(tmp_path / "demo.html")]) == 1
+    assert "the pictures need matplotlib" in capsys.readouterr().err
+
+
+def test_the_picture_has_every_seed_and_the_means():
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+    from matplotlib.figure import Figure
+
+    from pi_xgb._cli.demo_page import _draw
+    from pi_xgb._plots.style import PALETTE, REFERENCE
+
+    played = Played(small(scores_of), pd.DataFrame([scores_of(seed) for seed in range(3)]))
+    ax = Figure().subplots()
+    _draw(ax, played)
+    methods = ["A", "B", CONTROL]
+    # From the top in the order of the explanations, around a line at no gain.
+    assert [label.get_text() for label in ax.get_yticklabels()] == methods
+    assert ax.get_yticks().tolist() == [0, 1, 2]
+    assert ax.get_ylim() == (2.5, -0.5)
+    zero, *lines = ax.lines
+    assert (zero.get_xdata(), zero.get_color()) == ([0, 0], REFERENCE)
+    assert ax.get_xlabel() == "gain in AUC over plain XGBoost"
+    assert [axis.get_gridlines()[0].get_visible() for axis in (ax.xaxis, ax.yaxis)] == [True, False]
+    points = [line for line in lines if len(line.get_xdata()) == 3]
+    bars = [container.lines[2][0].get_segments()[0] for container in ax.containers]
+    for i, name in enumerate(methods):
+        gains = played.scores[name] - played.scores["NF"]
+        np.testing.assert_array_equal(points[i].get_xydata(), np.c_[gains, [i] * 3])
+        assert points[i].get_alpha() < 1
+        reach = 2 * gains.sem()
+        np.testing.assert_allclose(bars[i], [[gains.mean() - reach, i], [gains.mean() + reach, i]], atol=1e-12)
+        mean = ax.containers[i].lines[0]
+        np.testing.assert_allclose(mean.get_xydata(), [[gains.mean(), i]])
+        assert mean.get_marker() not in (points[i].get_marker(), "None")
+        # What is set against the control stands out, and so does the control.
+        wanted = {"A": PALETTE[0], CONTROL: PALETTE[1]}.get(name, REFERENCE)
+        bar_color = to_hex(ax.containers[i].lines[2][0].get_color()[0])
+        assert [points[i].get_color(), mean.get_color(), bar_color.upper()] == [wanted, wanted, wanted.upper()]
+
+
+def test_the_page_tells_what_was_printed(monkeypatch):
+    pytest.importorskip("matplotlib")
+    from pi_xgb._cli.demo_page import demo_page
+
+    page = demo_page([play(small(scores_of), 2, lambda line: None)] * 2)
+    assert page.count("<p>2 seeds</p>") == page.count('<figure class="wide">') == 2
+    assert "over plain XGBoost: A +0.150; B −0.100; control: teacher on x +0.050." in page.replace("-0.1", "−0.1")
+    # Gains have a sign, other numbers none; four digits, as printed.
+    cells = [text for text in ("0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500") if f">{text}<" in page]
+    assert cells == ["0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500"]
+    assert ">+0.5500<" not in page

@@ -1,0 +1,229 @@
+"""Folds, resamples and intervals against their definitions; made data; arrays of NumPy and CuPy."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pi_xgb import _arrays
+from pi_xgb._stats import bootstrap, folds, paired
+from pi_xgb._stats.gaps import holm
+from pi_xgb._stats.wilson import wilson
+from pi_xgb.datasets import make_privileged
+
+# ---- folds
+
+
+def test_rows_are_dealt_in_the_order_of_their_labels():
+    label = np.random.default_rng(0).integers(0, 3, 50)
+    shuffled = np.random.default_rng(7).permutation(50)
+    fold = {int(row): i % 4 for i, row in enumerate(sorted(shuffled, key=lambda row: label[row]))}
+    for k, (others, own) in enumerate(folds.deal_folds(label, 4, 7)):
+        assert own.tolist() == [row for row in range(50) if fold[row] == k]
+        assert others.tolist() == [row for row in range(50) if fold[row] != k]
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("fractional", [True, False])
+def test_groups_are_dealt_to_the_fold_that_lacks_their_labels_most(classes, fractional):
+    random = np.random.default_rng(1)
+    groups, label = random.choice(list("abcdefghijklmnop"), 200) + "", random.integers(0, 7, 200) + 0.5 * fractional
+    codes, names = pd.factorize(groups)
+    if classes and not fractional:
+        kinds = label.astype(int)
+    else:  # fifths of the rows by the size of y
+        kinds = np.empty(200, int)
+        kinds[np.argsort(label, kind="stable")] = np.arange(200) * 5 // 200
+    counts = pd.crosstab(codes, kinds).to_numpy(float)
+    shuffled = np.random.default_rng(3).permutation(len(names))
+    order = sorted(shuffled, key=lambda group: -np.floor(np.log2(counts[group].sum())))
+    dealt, fold = np.zeros((3, counts.shape[1])), np.empty(len(names), int)
+    for group in order:
+        lacks = dealt @ (counts[group] / counts.sum(axis=0))
+        fold[group] = min(range(3), key=lambda k: (lacks[k], dealt[k].sum(), k))
+        dealt[fold[group]] += counts[group]
+    for k, (others, own) in enumerate(folds.deal_groups(label, groups, 3, 3, classes=classes)):
+        assert own.tolist() == np.flatnonzero(fold[codes] == k).tolist()
+        assert sorted([*own, *others]) == list(range(200))
+        folds.check_apart(groups, others, own, k)
+
+
+def test_few_rows_are_kinds_of_their_own():
+    told = folds.deal_groups(np.array([0.5, 1.5, 2.5]), np.array([1, 2, 3]), 3, 0, classes=False)
+    assert sorted(own.tolist() for _, own in told) == [[0], [1], [2]]
+
+
+def test_groups_of_rows_are_read_and_checked():
+    assert folds.checked_groups(None, 3) is None
+    assert folds.checked_groups(pd.Series(list("aba")), 3).tolist() == ["a", "b", "a"]
+    assert folds.checked_groups([[1], [2]], 2).tolist() == [1, 2]
+    for given, told in (
+        (np.ones((3, 2)), "groups must be one column, got 2"),
+        ([1, 2], "groups must have one value for each of the 3 rows, got 2"),
+        ([1.0, np.nan, None], "groups has 2 missing values"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            folds.checked_groups(given, 3)
+    folds.check_enough_groups(np.array([1, 2, 1]), 2)
+    with pytest.raises(ValueError, match="groups has 2 distinct values for 3 folds"):
+        folds.check_enough_groups(np.array([1, 2, 1]), 3)
+    with pytest.raises(ValueError, match="fold 4 has rows of the group 5 on both sides"):
+        folds.check_apart(np.array([7, 5, 5, 6]), np.array([0, 1]), np.array([3, 2]), 4)
+    values, counts = folds.groups_of_classes(np.array([0, 0, 1, 0]), np.array(["x", "y", "x", "x"]))
+    assert (values.tolist(), counts.tolist()) == ([0, 1], [2, 1])
+
+
+# ---- resamples and intervals
+
+
+@pytest.mark.parametrize(("entries", "blocks"), [(100, [5]), (8, [2, 2, 1]), (3, [1] * 5)])
+def test_resamples_are_drawn_in_blocks(monkeypatch, entries, blocks):
+    monkeypatch.setattr(bootstrap, "_BLOCK_ENTRIES", entries)
+    drawn = list(bootstrap.resamples(4, 5, 9))
+    assert [len(block) for block in drawn] == blocks
+    rows = np.random.default_rng(9).integers(4, size=(5, 4))
+    expected = [[(row == i).sum() for i in range(4)] for row in rows]
+    assert np.concatenate(drawn).tolist() == expected
+    assert {block.dtype for block in drawn} == {np.dtype(float)}
+
+
+def test_percentiles_are_of_the_replicates_that_exist():
+    replicates = np.random.default_rng(0).normal(size=(50, 3))
+    replicates[:20, 1] = replicates[:, 2] = np.nan
+    low, high = bootstrap.interval(replicates, 0.8)
+    for i in (0, 1):
+        known = replicates[~np.isnan(replicates[:, i]), i]
+        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
+    assert np.isnan([low[2], high[2]]).all()
+    assert np.isnan(bootstrap.interval(np.full((4, 1), np.nan), 0.9)).all()
+
+
+def test_the_corrected_interval_written_out():
+    differences = np.array([0.3, -0.1, 0.4, 0.2])
+    error = np.sqrt((1 / 4 + 0.5) * differences.var(ddof=1))
+    half = stats.t(3).ppf(0.95) * error
+    assert paired.corrected_interval(differences, 0.5, 0.9) == pytest.approx((0.2, error, 0.2 - half, 0.2 + half))
+    assert paired.corrected_interval(differences, 0.5) == paired.corrected_interval(differences, 0.5, 0.95)
+    alike = paired.corrected_interval(np.full(3, 0.1), 0.5)
+    assert alike.low == alike.mean == alike.high == pytest.approx(0.1)
+    assert alike.error == 0
+    assert str(paired.Interval(0.1, 0, -0.2, 0.3)) == "+0.1000 [-0.2000, +0.3000]"
+
+
+def test_the_best_is_chosen_if_its_gain_convinces():
+    def gains(*pairs):
+        return [paired.Interval(mean, error, 0, 0) for mean, error in [(0, 0), *pairs]]
+
+    assert paired.choose(gains((1, 1), (2, 1)), 1.5) == 2
+    assert paired.choose(gains((1, 1), (2, 1)), 2) == 0  # it must be more
+    assert paired.choose(gains((-1, 1), (-2, 1)), 0) == 0
+    assert paired.choose(gains((0, 1)), 0) == 0
+    assert paired.choose(gains((1, 0)), 0.5) == 0  # the same in every fold: nobody knows its error
+    assert paired.choose(gains((1, 0)), 0) == 1
+    for wrong, kind in (
+        (True, TypeError),
+        ("1", TypeError),
+        (-0.1, ValueError),
+        (np.inf, ValueError),
+        (np.nan, ValueError),
+    ):
+        with pytest.raises(kind, match="standard_errors must be"):
+            paired.check_standard_errors(wrong)
+    paired.check_standard_errors(np.float32(0))
+
+
+def test_intervals_of_shares_are_those_of_scipy():
+    counts, n = np.array([0, 1, 7, 10]), 10
+    low, high = wilson(counts / n, np.full(4, 10.0), 0.9)
+    for i, count in enumerate(counts):
+        expected = stats.binomtest(int(count), n).proportion_ci(0.9, method="wilson")
+        assert (low[i], high[i]) == pytest.approx((expected.low, expected.high))
+    assert (low[0], high[3]) == (0, 1)
+    assert np.isnan(wilson(np.array([np.nan]), np.array([3.0]), 0.9)).all()
+
+
+def test_holm_passes_over_what_was_not_looked_at():
+    adjusted = holm(np.array([0.5, np.nan, 0.01, 0.4, 0.02]))
+    np.testing.assert_allclose(adjusted, [0.8, np.nan, 0.04, 0.8, 0.06])
+    assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
+
+
+# ---- made data
+
+
+def test_made_data_is_what_its_parameters_say():
+    data = make_privileged(20_000, x_noise=0.0, group_gap=0.5, seed=3)
+    u, tanh = data.x["x0"], data.x["x1"]
+    # Without blur the features are the hidden score, and bent every other time.
+    np.testing.assert_allclose(data.x, np.column_stack([u, np.tanh(u)] * 4))
+    assert tanh.abs().max() < 1
+    np.testing.assert_allclose(data.q, 1 / (1 + np.exp(-2.0 * u)))
+    seen = data.z.sub(u, axis=0)
+    assert np.allclose(seen.std(), 0.1, atol=0.01)
+    assert abs(seen["z0"].corr(seen["z1"])) < 0.05
+    assert data.group.mean() == pytest.approx(0.3, abs=0.02)
+    assert u[data.group == 0].mean() - u[data.group == 1].mean() == pytest.approx(0.5, abs=0.05)
+    assert u[data.group == 0].std() == pytest.approx(1, abs=0.05)
+    assert (data.y - data.q).mean() == pytest.approx(0, abs=0.02)
+    assert (data.y == (data.q > 0.5)).mean() > 0.75
+    assert [data.y.name, data.group.name, data.q.name] == ["y", "group", "q"]
+    # Labels that are all turned over are the others.
+    turned = make_privileged(20_000, x_noise=0.0, group_gap=0.5, label_noise=1.0, seed=3)
+    assert (turned.y == 1 - data.y).all()
+    blurred = make_privileged(20_000, x_noise=2.0, strength=0.0, seed=4)
+    assert (blurred.q == 0.5).all()
+    assert (blurred.x["x0"] - blurred.x["x2"]).std() == pytest.approx(2 * np.sqrt(2), abs=0.1)
+    assert abs(blurred.x["x0"][blurred.group == 0].mean() - blurred.x["x0"][blurred.group == 1].mean()) < 0.15
+
+
+def test_made_data_has_sizes_defaults_and_bounds():
+    data, again = make_privileged(), make_privileged(seed=0)
+    assert (data.x.shape, data.z.shape) == ((1000, 8), (1000, 3))
+    assert all(one.equals(other) for one, other in zip(data, again, strict=True))
+    assert not make_privileged(seed=1).x.equals(data.x)
+    told = {"n_features": 8, "n_privileged": 3, "strength": 2.0, "x_noise": 1.0, "label_noise": 0.0}
+    assert make_privileged(1000, **told, group_share=0.3, group_gap=0.0).x.equals(data.x)
+    smallest = make_privileged(1, n_features=1, n_privileged=1, label_noise=1, group_share=1, x_noise=0, strength=0)
+    assert (smallest.x.shape, smallest.z.shape, smallest.group.tolist()) == ((1, 1), (1, 1), [1])
+    for name, *wrong in (("label_noise", -0.1, 1.1), ("group_share", -0.1, 1.1), ("x_noise", -0.1), ("strength", -1)):
+        for one in (*wrong, np.nan):
+            with pytest.raises(ValueError, match=f"{name} must lie between 0 and"):
+                make_privileged(10, **{name: one})
+    for name in ("n_rows", "n_features", "n_privileged"):
+        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+            make_privileged(**{name: 0})
+
+
+# ---- arrays
+
+
+def test_cupy_is_asked_only_where_it_is_there(monkeypatch):
+    assert _arrays.module_for("cpu") is np
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert _arrays.module_for("cuda:0") is np
+    there = types.SimpleNamespace(is_available=lambda: True)
+    cupy = types.SimpleNamespace(
+        cuda=there, get_array_module=lambda array: np if isinstance(array, np.ndarray) else cupy
+    )
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert _arrays.module_for("cuda:0") is _arrays.module_for("gpu") is cupy
+    assert _arrays.module_for("cpu") is np
+    there.is_available = lambda: False
+    assert _arrays.module_for("cuda") is np
+    on_device = types.SimpleNamespace(get=lambda: np.ones(2), view=lambda: "a view")
+    assert _arrays.array_module(on_device) is cupy
+    assert _arrays.to_host(on_device).tolist() == [1, 1]
+    assert _arrays.read_only(on_device) == "a view"
+
+
+def test_who_gets_a_view_cannot_write():
+    values = np.ones(2)
+    view = _arrays.read_only(values)
+    assert np.shares_memory(view, values)
+    assert (view.flags.writeable, values.flags.writeable) == (False, True)
+    assert _arrays.to_host(values) is values
