@@ -36,6 +36,8 @@ PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
 QUICK = ["--label", "y", "--params", "nthread=1", "max_depth=2", "--rounds"]
 GUIDED = ["--privileged", "z0", *QUICK]
 FEW = ["--folds", "2", "--repeats", "1", "--crossfit", "0", "--kl-weight", "1"]
+FRONTIER = ["frontier", "rows.csv", "--drop", "z0", "--constraint", "parity:g", *QUICK, "4", "--folds", "2"]
+FRONTIER += ["--kl-weight", "5", "--n-boot", "20"]
 CHANGES = {"open", "os.link", "os.rename", "os.remove", "os.truncate"}
 
 
@@ -134,13 +136,9 @@ PROGRAMS = {
     "compare": Program(
         _command("compare", "rows.csv", *GUIDED, "3", *FEW, "--resume", "state.json"), ("state.json",), _finished
     ),
-    "frontier": Program(
-        _command(
-            *("frontier", "rows.csv", "--drop", "z0", "--constraint", "parity:g", *QUICK, "4", "--folds", "2"),
-            *("--kl-weight", "5", "--gap", "0.5", "--n-boot", "20", "--out", "out.ubj"),
-        ),
-        ("out.ubj",),
-    ),
+    "frontier": Program(_command(*FRONTIER, "--gap", "0.5", "--out", "out.ubj"), ("out.ubj",)),
+    "frontier --plot": Program(_command(*FRONTIER, "--plot", "out.png"), ("out.png",)),
+    "demo": Program(_command("demo", "--seeds", "2", "--html", "out.html"), ("out.html",)),
     "JointCheckPoint": Program(checkpoints, ("kept/student-12.ubj", "kept/teacher-12.ubj"), _rounds, speaks=False),
     "cv": Program(cross_validation, ("state.json",), _finished, speaks=False),
     "select": Program(selection, ("state.json",), _finished, speaks=False),
