@@ -45,6 +45,11 @@ EPSILON, DELTA = 1.0, 1e-6
 BOUNDS = {"z0": (-3, 3), "z1": (-3, 3)}
 
 
+@pytest.fixture(autouse=True)
+def the_same_noise_in_every_run(monkeypatch):
+    monkeypatch.setattr(randomness.os, "urandom", np.random.default_rng(0).bytes)
+
+
 @pytest.fixture(scope="module")
 def data():
     return pi_xgb.datasets.make_privileged(400, n_privileged=2, seed=0)
@@ -1044,9 +1049,10 @@ def test_inferred_values_are_counted_in_the_second_half():
 def test_an_event_is_chosen_in_the_first_half_and_counted_in_the_second():
     found, coins, looks = attacked(1, delta=0.01, confidence=0.9)
     assert found.accuracy == (guesses_by_hand(coins, looks) == coins[30:]).mean()
-    # With 30 looks every cut is tried.
+    # With 30 looks every cut between two of them is tried.
     bounds = {}
-    for cut, above, side in itertools.product(looks[:30, 0], (True, False), (True, False)):
+    middles = [(low + high) / 2 for low, high in itertools.pairwise(sorted(looks[:30, 0]))]
+    for cut, above, side in itertools.product(middles, (True, False), (True, False)):
         events, sides = ((looks[:, 0] >= cut) == above), coins[:, 0] == side
         counts = [
             (int((events & own)[part].sum()), int(own[part].sum()))
@@ -1085,15 +1091,18 @@ def test_where_only_one_side_came_nothing_is_proved():
     # Where both did, and each run is told, the rarer side says more; equal scores are one event.
     coins = np.arange(40) % 4 == 0
     assert _from_one_row(coins * 1.0, coins, 20, 0.0, 0.1) == from_rates(5, 5, 0, 15, 0.0, 0.1) > 1
+    # Later scores a little nearer to the other side's than the first ones are told as well.
+    fading = np.where(coins, 1.0, -1.0) * np.linspace(1, 0.9, 40)
+    assert _from_one_row(fading, coins, 20, 0.0, 0.1) == from_rates(5, 5, 0, 15, 0.0, 0.1)
 
 
-def test_the_best_cut_is_one_of_the_scores():
+def test_the_best_cut_lies_midway_between_two_scores():
     # Five of one side and 35 of the other, all of them above: the event that is rare under one proves more.
     scores, coins = np.arange(40.0), np.arange(40) >= 5
-    assert best_cut(scores, coins, 0.0, 0.2) == (5.0, False, False)
-    assert best_cut(-scores, coins, 0.0, 0.2) == (-4.0, True, False)
-    assert best_cut(scores, ~coins, 0.0, 0.2) == (5.0, False, True)
-    assert best_cut(-scores, ~coins, 0.0, 0.2) == (-4.0, True, True)
+    assert best_cut(scores, coins, 0.0, 0.2) == (4.5, False, False)
+    assert best_cut(-scores, coins, 0.0, 0.2) == (-4.5, True, False)
+    assert best_cut(scores, ~coins, 0.0, 0.2) == (4.5, False, True)
+    assert best_cut(-scores, ~coins, 0.0, 0.2) == (-4.5, True, True)
     assert best_cut(np.zeros(4), np.array([True, True, False, False]), 0.0, 0.05) == (0.0, True, True)
 
 

@@ -53,11 +53,17 @@ def chance_of(right: int, of: int, epsilon: float, delta: float) -> float:
 def best_cut(
     scores: NDArray[np.float64], coins: NDArray[np.bool_], delta: float, alpha: float
 ) -> tuple[float, bool, bool]:
-    """The event "score at least (or below) a cut" that tells the two data sets apart best: cut, side, under which."""
+    """The event "score at least (or below) a cut" that tells the two data sets apart best: cut, side, under which.
+
+    Cuts lie midway between two scores: further ones that are a little beyond those seen here still count.
+    """
     ones, zeros = np.sort(scores[coins]), np.sort(scores[~coins])
     sizes = len(ones), len(zeros)
     tried = []
-    for cut in np.unique(np.quantile(scores, np.linspace(0, 1, CUTS), method="nearest")):
+    found = np.unique(scores)
+    chosen = np.quantile(scores, np.linspace(0, 1, CUTS), method="nearest")
+    middles = np.append(found[:1], found[:-1] + np.diff(found) / 2)
+    for cut in np.unique(middles[np.searchsorted(found, chosen)]):
         above = sizes[0] - int(np.searchsorted(ones, cut)), sizes[1] - int(np.searchsorted(zeros, cut))
         for is_above in (True, False):
             events = above if is_above else (sizes[0] - above[0], sizes[1] - above[1])
