@@ -4,11 +4,11 @@ Use one wherever a teacher is taken, alone, with others, or beside a privileged 
 for the training rows only: the model never sees it.
 
 ``kl_weight`` is the price of a violation against the labels: it shrinks with growing ``kl_weight`` and does not vanish
-at a finite one. Between groups the number of rounds that plain XGBoost wants is a good number at every ``kl_weight``,
-from some forty rounds on. ``soft=True`` pulls every prediction, ``soft=False`` only the rows whose decision at p > 1/2
-the constraint would change: it needs probabilities of one class, and a larger ``kl_weight`` for the same effect. Row
-weights count, classes are taken one by one, and among workers the statistics are those of all rows. docs/constraints.md
-tells all of this at length.
+at a finite one. For ``GroupParity`` and ``EqualizedOdds`` the number of rounds that plain XGBoost wants is a good
+number at every ``kl_weight``, from some forty rounds on. ``soft=True`` pulls every prediction, ``soft=False`` only the
+rows whose decision at p > 1/2 the constraint would change: it needs probabilities of one class, changes less, and does
+not get to small gaps. Row weights count, classes are taken one by one, and among workers the statistics are those of
+all rows. docs/constraints.md tells all of this at length.
 
 Examples
 --------

@@ -387,13 +387,17 @@ def test_the_model_is_the_candidate_that_was_judged(teacher, crossfit):
     how = {"teacher": teacher, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
     selection = select(params, dtrain, 20, privileged=privileged, **{**FEW, **how})
     learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, 20, crossfit=crossfit)
-    expected = pi_xgb.train(params, dtrain, selection.choice["num_boost_round"], teacher=learned, kl_weight=10.0)
+    rounds = selection.choice["num_boost_round"]
+    expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
     assert selection.choice["kl_weight"] == 10.0
     # The teacher has the rounds of the search, the student those that were chosen.
     trained = selection.train(dtrain, privileged=privileged)
     assert trained.get_dump() == expected.get_dump()
-    # The choice is made of keywords of train.
-    pi_xgb.train(params, dtrain, privileged=both if teacher == "all" else privileged, **selection.choice)
+    # The choice is made of keywords of train, where the teacher has the rounds of the student.
+    learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, rounds, crossfit=crossfit)
+    expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
+    by_keywords = pi_xgb.train(params, dtrain, privileged=privileged, **selection.choice)
+    assert by_keywords.get_dump() == expected.get_dump()
 
 
 def test_the_model_of_plain_is_xgboosts():

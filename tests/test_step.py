@@ -275,12 +275,12 @@ def test_rows_too_heavy_for_the_regularisation_have_the_step_of_follow():
 
     def is_follow(weight, **more):
         dtrain = xgb.DMatrix(x, y, weight=np.full(len(y), weight) if weight else None)
-        made = [
-            pi_xgb.train(
-                params_of(**more), dtrain, 8, teacher=GroupParity(group, hessian=hessian), kl_weight=20.0
-            ).get_dump()
-            for hessian in ("steady", "follow")
-        ]
+        made = []
+        for hessian in ("steady", "follow"):
+            parity, params = GroupParity(group, hessian=hessian), params_of(**more)
+            made.append(pi_xgb.train(params, dtrain, 8, teacher=parity, kl_weight=20.0).get_dump())
+            # An objective by itself knows the params of the Booster that asks.
+            assert xgb.train(params, dtrain, 8, obj=pi_xgb.KLObjective(parity, 20.0)).get_dump() == made[-1]
         return made[0] == made[1]
 
     assert [is_follow(weight) for weight in (None, 30, 31)] == [False, False, True]

@@ -27,17 +27,19 @@ class AskedLoss(_Asked):
     """Which loss a Booster asks for: that of its own objective, with its own params."""
 
     def __init__(self) -> None:
-        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
+        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss, dict[str, str]]] | None = None
 
-    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
-        """Its objective and loss; without a Booster those that are ``named``."""
+    def of(
+        self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float
+    ) -> tuple[str, Loss, dict[str, str]]:
+        """Its objective, loss and params; without a Booster the objective that is ``named``."""
         if booster is None:
             if named is None:
                 raise ValueError(
                     "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
                     "KLObjective(q, objective='binary:logistic')"
                 )
-            return named, loss_with_gradient(named)
+            return named, loss_with_gradient(named), {}
         known = self._known
         if known is None or known[0]() is not booster:
             its = configuration_of(booster)
@@ -45,7 +47,7 @@ class AskedLoss(_Asked):
             _check_agree(named, its.objective)
             if loss.applies_scale_pos_weight:
                 _check_scale(float(its.objective_params["scale_pos_weight"]), scale_pos_weight)
-            known = self._known = weakref.ref(booster), (its.objective, loss)
+            known = self._known = weakref.ref(booster), (its.objective, loss, its.settings)
         return known[1]
 
 

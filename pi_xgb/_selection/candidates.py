@@ -50,7 +50,7 @@ class Candidate:
             return {"kl_weight": 0.0}
         keywords: dict[str, Any] = {"method": self.method, "kl_weight": self.kl_weight}
         if self.learns_first:
-            keywords |= {"crossfit": self.crossfit, "allow_overlap": self.teacher == "all"}
+            keywords |= {"teacher": self.teacher, "crossfit": self.crossfit}
         return keywords
 
 

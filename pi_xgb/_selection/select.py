@@ -232,10 +232,9 @@ class Selection:
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
-        The keywords of :func:`pi_xgb.train`, next to what you say of each row (``labelled``, ``teacher_weight``,
-        ``crossfit_groups``). For the teacher ``"all"``, ``privileged`` must have the columns of
-        ``dtrain`` as well. Its teacher has as many rounds as the student: :meth:`train` gives it those that
-        it was cross-validated with.
+        The keywords of :func:`pi_xgb.train`, next to ``privileged`` and what you say of each row (``labelled``,
+        ``teacher_weight``, ``crossfit_groups``). The teacher then has as many rounds as the student: :meth:`train`
+        gives it those that it was cross-validated with, and takes constraints, for which these have no room.
     candidate
         The name of the choice, as in the tables.
     mistakes

@@ -128,13 +128,7 @@ class _Choosing(PrivilegedXGBModel):
     def best_params_(self) -> dict[str, Any]:
         """Parameters of the estimator without CV that were chosen."""
         choice = self.selection_.choice
-        best = {"n_estimators": choice["num_boost_round"], "kl_weight": choice["kl_weight"]}
-        if best["kl_weight"] == 0:
-            return best
-        best["method"] = choice["method"]
-        if "crossfit" in choice:
-            best |= {"crossfit": choice["crossfit"], "teacher": "all" if choice["allow_overlap"] else "privileged"}
-        return best
+        return {"n_estimators": choice.pop("num_boost_round"), **choice}
 
     @property
     def best_score_(self) -> float:
