@@ -1042,3 +1042,26 @@ def test_columns_that_are_not_classes_are_refused():
 
 def test_isotonic_regression_without_any_weight_is_unweighted():
     np.testing.assert_array_equal(_isotonic(np.array([3.0, 1.0]), np.zeros(2)), [2.0, 2.0])
+
+
+@pytest.mark.parametrize("objective", ["reg:gamma", "reg:tweedie", "count:poisson"])
+def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 500)
+    x = np.column_stack([rng.normal(size=500), group + rng.normal(scale=0.3, size=500)])
+    y = np.exp(1.5 * x[:, 0] + 1.5 * group)
+    y = np.round(y) if objective == "count:poisson" else y
+    dtrain, params = xgb.DMatrix(x, y), {"objective": objective, "max_depth": 3, "eta": 0.3, "nthread": 1}
+    parity = GroupParity(group, match="mean")
+    booster = pi_xgb.train(params, dtrain, 20, teacher=parity, kl_weight=3.0)
+    means = [booster.predict(dtrain)[group == one].mean() for one in (0, 1)]
+    plain = [xgb.train(params, dtrain, 20).predict(dtrain)[group == one].mean() for one in (0, 1)]
+    assert abs(means[1] - means[0]) < abs(plain[1] - plain[0]) / 2
+    assert parity.q(plain_q := booster.predict(dtrain), y, None).min() < 0 < plain_q.min()  # it would go on below
+
+
+def test_several_targets_are_refused_before_anything_is_learned():
+    label = np.stack([np.arange(60) % 2, 1 - np.arange(60) % 2], axis=1)  # their rows sum to 1 by chance
+    dtrain = xgb.DMatrix(np.arange(60)[:, None], label)
+    with pytest.raises(ValueError, match="these are 2 targets: train one model per target"):
+        pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=GroupParity(np.arange(60) % 3))

@@ -103,8 +103,8 @@ def test_params_for_a_gradient_that_is_a_multiple():
     )
     assert silent == {"reg_lambda": 0.5, "reg_alpha": 0.5, "gamma": 1.5, "min_child_weight": 0.5}
     assert params.step_of({}, {}) == 0.3
-    assert params.step_of({}, {"eta": "0.5"}) == 0.5
-    assert params.step_of({"learning_rate": 0.7}, {"eta": "0.5"}) == 0.7
+    assert params.step_of({"eta": "0.5"}, {}) == 0.5
+    assert params.step_of({"eta": "0.5"}, {"learning_rate": 0.7}) == 0.7
     defaults = params.native_params({}, 2.0, {}, 0.25, scales_positives=False)
     assert defaults == {
         **{"reg_lambda": 2, "reg_alpha": 0, "gamma": 0, "min_child_weight": 2, "eta": 1.2, "max_delta_step": 0},
@@ -127,6 +127,8 @@ def test_what_a_continued_model_brings_along(trained, tmp_path):
     assert params.carried_objective_params(trained) == params.carried_objective_params(file) != {}
     assert float(params.carried_params(trained)["eta"]) == 0.25
     assert params.carried_params(file) == params.carried_params(None) == {}
+    dart = xgb.train({"booster": "dart", "eta": 0.125, "nthread": 1}, xgb.DMatrix(ROWS, LABEL), 1)
+    assert float(params.carried_params(dart)["eta"]) == 0.125
 
 
 # ---- boosters
@@ -152,11 +154,11 @@ def test_the_configuration_of_a_booster(trained):
     assert told.objective_params == {"scale_pos_weight": "1"}
     assert {"seed", "device", "scale_pos_weight"} <= set(told.settings)
     assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(told.settings)
-    assert booster.eta_of(trained) == 0.25
+    assert float(booster.settings_of(trained)["eta"]) == 0.25
     dtrain = xgb.DMatrix(ROWS, LABEL)
     linear = xgb.Booster({"booster": "gblinear", "eta": 0.125, "nthread": 1}, [dtrain])
     linear.update(dtrain, 0)
-    assert booster.eta_of(linear) == 0.125
+    assert float(booster.settings_of(linear)["eta"]) == 0.125
 
 
 @pytest.mark.parametrize("names", [["b", "a"], [0, 2], [False, True], [0.5, 1.0], [1, 0]])

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
+from pi_xgb._core import lesson as lessons
 from pi_xgb._core.lesson import Lesson
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, Teaching
+from pi_xgb.constraints import GroupParity
 
 N = 20
 
@@ -93,3 +98,15 @@ def test_rows_with_neither_label_nor_teacher_are_counted():
         with pytest.warns(UserWarning, match=f"^{idle} of 3 rows"):
             lesson.warn_of_idle_rows()
     Lesson(task, []).warn_of_idle_rows()  # nobody teaches anywhere
+
+
+@pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_is_steady", True)])
+def test_workers_that_are_threads_answer_together(question, answer, monkeypatch):
+    # Each waits for the other where all workers are asked, as in a communicator.
+    met = threading.Barrier(2, timeout=20)
+    monkeypatch.setattr(lessons, "on_every_worker", lambda mine: met.wait() >= 0 and mine)
+    monkeypatch.setattr(lessons, "global_sum", lambda mine: mine + 0 * met.wait())
+    task = task_of([True, True, True], [])
+    both = [Lesson(task, [Teaching(GroupParity([0, 1, 1]), 0.5)]) for _ in range(2)]
+    with ThreadPoolExecutor(2) as workers:
+        assert list(workers.map(lambda one: getattr(one, question), both)) == [answer, answer]

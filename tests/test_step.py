@@ -155,7 +155,7 @@ def test_steady_classes_rows_of_their_own_weight_and_engines():
     dtrain, steady = xgb.DMatrix(x, y), GroupParity(group, hessian="steady")
     for more in ({}, {"reg_lambda": 3.0, "min_child_weight": 4.0, "max_delta_step": 0.7}):
         made = [
-            pi_xgb.train(params_of(**more), dtrain, 5, teacher=steady, kl_weight=50.0, engine=engine)
+            pi_xgb.train(params_of(**more), dtrain, 5, teacher=steady, kl_weight=10.0, engine=engine)
             for engine in ("callback", "native")
         ]
         np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=5e-4)
@@ -284,6 +284,14 @@ def test_rows_too_heavy_for_the_regularisation_have_the_step_of_follow():
         return made[0] == made[1]
 
     assert [is_follow(weight) for weight in (None, 30, 31)] == [False, False, True]
+    # A Booster that is continued has its own lambda, where params are silent.
+    dtrain = xgb.DMatrix(x, y, weight=np.full(len(y), 90))
+    first = xgb.train(params_of(reg_lambda=3), dtrain, 2)
+    made = [
+        pi_xgb.train(params_of(**more), dtrain, 8, teacher=GroupParity(group), kl_weight=20.0, xgb_model=first)
+        for more in ({}, {"reg_lambda": 3})
+    ]
+    assert made[0].get_dump() == made[1].get_dump()
     assert not is_follow(90, reg_lambda=3)
     assert not is_follow(90, min_child_weight=3)
     assert is_follow(None, reg_lambda=0, min_child_weight=0)
@@ -359,7 +367,7 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
 def test_both_engines_have_the_same_step(tree_method, more):
     x, y, group = data(seed=2)  # no two splits gain the same in it
     params, follow = params_of(tree_method=tree_method, **more), GroupParity(group, hessian="follow")
-    for kl_weight in (2.0, 30.0):
+    for kl_weight in (2.0, 10.0):
         made = [
             pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=follow, kl_weight=kl_weight, engine=engine)
             for engine in ("callback", "native")
@@ -431,9 +439,9 @@ def test_native_says_where_gains_would_be_too_small_for_xgboost():
     dtrain, parity = xgb.DMatrix(x, y), GroupParity(group)
     q = np.full(len(y), 0.4, np.float32)
     taught = [
-        (100, lambda more: {"teacher": parity, "kl_weight": 99.0 + more}),
-        (10_000, lambda more: {"teacher": q, "kl_weight": 9999.0 + more}),
-        (100, lambda more: {"teacher": [(parity, 40.0), (q, 59.0 + more)]}),
+        (11, lambda more: {"teacher": parity, "kl_weight": 10.0 + more}),
+        (10_001, lambda more: {"teacher": q, "kl_weight": 10_000.0 + more}),
+        (11, lambda more: {"teacher": [(parity, 4.0), (q, 6.0 + more)]}),
     ]
     for weight, guided in taught:
         assert pi_xgb.train(params_of(), dtrain, 5, **guided(0), engine="native").num_boosted_rounds() == 5

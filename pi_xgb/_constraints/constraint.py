@@ -12,6 +12,7 @@ from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
 from .._core.step import HESSIANS, Hessian
+from .._core.task import Task
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_choice
 from .._rows.groups import Groups
@@ -85,6 +86,11 @@ class Constraint(Teacher):
 
     def start(self, training: Start) -> None:
         """Begin a training; among workers, agree on what the row values mean."""
+        if training.task.label.ndim == 2:
+            raise ValueError(
+                f"{type(self).__name__} takes several columns as the probabilities of classes, and these are "
+                f"{training.task.label.shape[1]} targets: train one model per target"
+            )
         self._agreed = None
         if collective.is_distributed():
             self._agreed = self._agree()
@@ -102,6 +108,11 @@ class Constraint(Teacher):
         if columns.shape[1] > 1:
             wanted = _rescale_rows(wanted, columns)
         return xp.asarray(wanted.astype(np.float32).reshape(p.shape))
+
+    def _asked(self, task: Task, mean: Array) -> Array:
+        # A group that is shifted to the mean of all may leave the amounts that there can be.
+        within = task.spec.loss.range
+        return array_module(mean).clip(super()._asked(task, mean), within.low, within.high)
 
     def _wanted(self, p: Array, label: Array, weight: Array | None) -> Array:
         if self.soft:

@@ -9,8 +9,8 @@ from typing import Any
 import xgboost
 
 from .._arrays import Array
-from .._xgb.booster import configuration_of, eta_of
-from .._xgb.params import DEFAULT_ETA
+from .._xgb.booster import configuration_of, settings_of
+from .._xgb.params import regularisation_of, step_of
 from .lesson import Lesson
 from .loss import Loss
 from .losses import loss_with_gradient
@@ -27,19 +27,17 @@ class AskedLoss(_Asked):
     """Which loss a Booster asks for: that of its own objective, with its own params."""
 
     def __init__(self) -> None:
-        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss, dict[str, str]]] | None = None
+        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
 
-    def of(
-        self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float
-    ) -> tuple[str, Loss, dict[str, str]]:
-        """Its objective, loss and params; without a Booster the objective that is ``named``."""
+    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
+        """Its objective and loss; without a Booster those that are ``named``."""
         if booster is None:
             if named is None:
                 raise ValueError(
                     "no Booster asks for this gradient, so nothing says which loss it is of: name it, "
                     "KLObjective(q, objective='binary:logistic')"
                 )
-            return named, loss_with_gradient(named), {}
+            return named, loss_with_gradient(named)
         known = self._known
         if known is None or known[0]() is not booster:
             its = configuration_of(booster)
@@ -47,7 +45,7 @@ class AskedLoss(_Asked):
             _check_agree(named, its.objective)
             if loss.applies_scale_pos_weight:
                 _check_scale(float(its.objective_params["scale_pos_weight"]), scale_pos_weight)
-            known = self._known = weakref.ref(booster), (its.objective, loss, its.settings)
+            known = self._known = weakref.ref(booster), (its.objective, loss)
         return known[1]
 
 
@@ -74,8 +72,12 @@ class NewTraining(_Asked):
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
         self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
-        self.eta = DEFAULT_ETA
+        self._settings: dict[str, str] = {}
+
+    @property
+    def eta(self) -> float:
         """The step of the booster that asks, as it was when the training began."""
+        return step_of(self._settings)
 
     def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Start teachers that follow, unless this is a later round of the training in which they were started."""
@@ -84,9 +86,10 @@ class NewTraining(_Asked):
         booster = calling_booster()
         if booster is None or self._booster is None or self._booster() is not booster:
             lesson.start(booster, dtrain, base_score)
-            self.eta = DEFAULT_ETA if booster is None else eta_of(booster)
+            self._settings = {} if booster is None else settings_of(booster)
             # Remembered only now: a teacher that refused to start must refuse again.
             self._booster = None if booster is None else weakref.ref(booster)
+        lesson.regularisation = regularisation_of(self._settings)
         # Each training has its own, also where the rounds of several alternate; without a Booster nobody knows which.
         lesson.averages = None if booster is None else self._averages.setdefault(booster, {})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import xgboost
 from .._arrays import Array, module_for, read_only, to_host
 from .._rows.supervision import warn_of_idle_rows
 from .._xgb.collective import global_sum, on_every_worker
-from .._xgb.params import regularisation_of
 from .blend import Blend
 from .loss import NUMBERS
 from .step import SteadyPull, bears_steady, hessian_share
@@ -45,15 +43,23 @@ class Lesson:
         self._pull = SteadyPull(self.blend.total, self._following)
         self.averages: dict[int, Array] | None = {}
         """The mean pull of each teacher over the rounds of a training; None where nothing can be kept."""
+        self.regularisation = 1.0
+        """What keeps leaves of few rows small, as the training that begins has it."""
         self._target: Array | None = None
+        # What all workers were asked is kept by hand: up to Python 3.11 functools.cached_property holds a lock while it
+        # computes, and workers that are threads of one process would wait for it and for each other.
+        self._uniform: bool | None = None
+        self._steady: bool | None = None
 
-    @functools.cached_property
+    @property
     def is_uniform(self) -> bool:
         """Whether labels and teachers count the same in every row of every worker; to be asked on every worker.
 
         Workers must take one way through the training, also where only some have rows that differ.
         """
-        return on_every_worker(self.blend.is_uniform)
+        if self._uniform is None:
+            self._uniform = on_every_worker(self.blend.is_uniform)
+        return self._uniform
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Tell the teachers that a training begins."""
@@ -74,16 +80,20 @@ class Lesson:
             self._target = target
         return target
 
-    @functools.cached_property
+    @property
     def _is_steady(self) -> bool:
-        """Whether the steps are steady ones, which needs all teachers that follow to say so, since the step is the
-        sum's, and data that bear it; to be asked on every worker."""
+        """Whether the steps are steady ones; to be asked on every worker."""
+        if self._steady is None:
+            self._steady = self._bears_steady()
+        return self._steady
+
+    def _bears_steady(self) -> bool:
+        """It needs all teachers that follow to say so, since the step is the sum's, and data that bear it."""
         if not self._freely or any(one.teacher.hessian != "steady" for one in self._freely):
             return False
         n_rows, weight = len(self.task.like), self.task.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
-        spec = self.task.spec
-        return bears_steady(spec.loss, regularisation_of(spec.params), weights / max(rows, 1))
+        return bears_steady(self.loss, self.regularisation, weights / max(rows, 1))
 
     def _steadied(self, averages: dict[int, Array], number: int, mean: Array, q: Array, eta: float) -> Array:
         if not moves_freely(self.teachings[number].teacher):

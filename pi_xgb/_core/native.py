@@ -18,7 +18,7 @@ from xgboost.callback import LearningRateScheduler, TrainingCallback
 
 from .._arrays import array_module
 from .._xgb.matrix import restored
-from .._xgb.params import carried_params, give_back_params, native_params, step_of
+from .._xgb.params import carried_params, give_back_params, native_params, regularisation_of, step_of
 from .lesson import Lesson
 from .loss import NUMBERS
 from .spec import Spec
@@ -35,8 +35,9 @@ def uses_native(engine: str, spec: Spec, obstacle: str | None) -> bool:
     return obstacle is None and (engine == "native" or spec.device.startswith(("cuda", "gpu")))
 
 
-# By what this engine may divide gains: XGBoost makes no split that gains less than 1e-6.
-_SMALLER = 1e4
+# What teachers may weigh here: XGBoost makes no split that gains less than 1e-6, and this engine divides gains by
+# 1 + kl_weight, and by its square where the Hessian counts less of those that follow the student.
+_HEAVIEST, _HEAVIEST_FOLLOWING = 1e4, 10.0
 
 
 def obstacle_to_native(
@@ -71,7 +72,7 @@ def obstacle_to_native(
     if params.get("tree_method") == "approx" and (_scales_positives(spec) or not uniform):
         cause = "scale_pos_weight changes" if uniform else "labels and teachers that differ from row to row change"
         return f"tree_method='approx' places its cuts anew in every round, by weights that {cause} here"
-    if (1 + taught) ** (2 if moves_freely else 1) > _SMALLER:
+    if taught > (_HEAVIEST_FOLLOWING if moves_freely else _HEAVIEST):
         return f"with teachers that weigh {taught:g} the gains of its splits fall below what XGBoost takes for nothing"
     if moves_freely and not uniform:
         return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
@@ -94,10 +95,11 @@ def train_native(
     """
     spec, carried = lesson.task.spec, carried_params(xgb_model)
     scales, factor, share = spec.loss.applies_scale_pos_weight, 1.0, 1.0
+    lesson.regularisation = regularisation_of(carried, params)
     if lesson.is_uniform:
         factor += sum(teaching.kl_weight for teaching in lesson.teachings)
-        share = float(lesson.hessian_share(step_of(params, carried)))
-    with _lent(lesson, params, dtrain, step_of(params, carried)) as callbacks:
+        share = float(lesson.hessian_share(step_of(carried, params)))
+    with _lent(lesson, params, dtrain, step_of(carried, params)) as callbacks:
         scaled = native_params(params, factor, carried, share, scales_positives=scales)
         booster: xgboost.Booster = boost(scaled, callbacks)
     give_back_params(booster, spec.params, carried, share, scales_positives=scales)

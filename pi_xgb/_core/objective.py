@@ -141,14 +141,14 @@ class KLObjective:
         return lesson.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss, params = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
+        objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
             )
         n_classes = margin.shape[1] if loss.multiclass else 0
-        return Spec(params, objective, loss, n_classes, self.scale_pos_weight, self.device)
+        return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
     def _taught_by(
         self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int

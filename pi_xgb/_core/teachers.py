@@ -133,12 +133,15 @@ class Teacher:
                 f"what {name} says is right on average alone, and averages are not what {task.spec.objective} learns "
                 "by: use binary:logistic or reg:squarederror"
             )
-        q = self.q(mean, task.told_label, task.weight)
+        q = self._asked(task, mean)
         check_shape(q, mean, name)
         judged = q if np.ndim(weight) == 0 else q[weight > 0]
         if judged.size:
             check_answer(judged, NUMBERS if self.is_noisy else loss.range, name)
         return q
+
+    def _asked(self, task: Task, mean: Array) -> Array:
+        return self.q(mean, task.told_label, task.weight)
 
 
 def moves_freely(teacher: Teacher) -> bool:

@@ -120,10 +120,11 @@ def train(
     engine
         ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
         XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
-        among the evals). Where two splits are equally good, or ``approx`` draws its cuts, rounding may choose
-        differently. ``"copies"``: what the teacher says becomes further rows of weight ``kl_weight``, which takes about
-        twice the time and memory; it is for the objectives whose gradient is not linear in the label, and the only one
-        there. ``"auto"`` takes it there, the native one on CUDA where it is exact, else the callback.
+        among the evals, heavy teachers). It scales params: a callback of yours must not set them between rounds. Where
+        two splits are equally good, or ``approx`` draws its cuts, rounding may choose differently. ``"copies"``: what
+        the teacher says becomes further rows of weight ``kl_weight``, which takes about twice the time and memory; it
+        is for the objectives whose gradient is not linear in the label, and the only one there. ``"auto"`` takes it
+        there, the native one on CUDA where it is exact, else the callback.
     evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
         As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
         (probabilities, or class numbers for multi:softmax).

@@ -61,14 +61,14 @@ _SHAPE = ("generic_param", "gbtree_model_param", "model_param", "learner_model_p
 def configuration_of(booster: xgboost.Booster) -> Configuration:
     """Read ``Booster.save_config``."""
     learner = json.loads(booster.save_config())["learner"]
-    model, generic = learner["learner_model_param"], learner["generic_param"]
+    model, generic, trees = learner["learner_model_param"], learner["generic_param"], learner["gradient_booster"]
     settings = {name: value for name, value in _leaves(learner) if name not in _ALIASES}
     return Configuration(
         objective=learner["objective"]["name"],
         kind=learner["learner_train_param"]["booster"],
         base_score=str(model["base_score"]),
         n_classes=int(model["num_class"]),
-        tree_params=dict(learner["gradient_booster"].get("tree_train_param", {})),
+        tree_params=dict(trees.get("gbtree", trees).get("tree_train_param", {})),  # dart holds a gbtree
         objective_params=dict(_leaves(learner["objective"])),
         settings=settings | {name: generic[name] for name in _GENERIC if name in generic},
     )
@@ -82,13 +82,12 @@ def _leaves(section: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def eta_of(booster: xgboost.Booster) -> float:
-    """The size of its steps."""
-    found = configuration_of(booster).settings.get("eta")
-    if found is None:  # a linear booster keeps it in a place of its own
-        own = json.loads(booster.save_config())["learner"]["gradient_booster"]
-        found = own["updater"]["linear_train_param"]["eta"]
-    return float(found)
+def settings_of(booster: xgboost.Booster) -> dict[str, str]:
+    """Every parameter that a user may set, those of a linear booster's steps too, which has them in their own place."""
+    learner = json.loads(booster.save_config())["learner"]
+    steps = learner["gradient_booster"].get("updater", {})
+    linear = steps.get("linear_train_param", {}) if isinstance(steps, dict) else {}
+    return {**linear, **configuration_of(booster).settings}
 
 
 def base_score_of(booster: xgboost.Booster) -> str:

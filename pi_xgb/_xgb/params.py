@@ -149,7 +149,7 @@ def native_params(
     """
     scaled = dict(params)
     for names, how in _changed_by(share).items():
-        given = _in_force(names, how.default, params, carried)
+        given = _in_force(names, how.default, carried, params)
         for name in names:
             scaled.pop(name, None)
         scaled[names[0]] = given / (factor**how.factors * share**how.shares)
@@ -171,20 +171,20 @@ def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
     return _COMPARED_WITH_SUMS if share == 1 else {**_COMPARED_WITH_SUMS, **_SIZES_OF_LEAVES}
 
 
-def _in_force(names: tuple[str, ...], default: float, params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
-    return float([default, *(source[name] for source in (carried, params) for name in names if name in source)][-1])
+def _in_force(names: tuple[str, ...], default: float, *sources: Mapping[str, Any]) -> float:
+    return float([default, *(source[name] for source in sources for name in names if name in source)][-1])
 
 
-def step_of(params: Mapping[str, Any], carried: Mapping[str, Any]) -> float:
-    """The size of the steps of trees."""
+def step_of(*sources: Mapping[str, Any]) -> float:
+    """The size of the steps of trees, as the last of the sources has it that does."""
     ((names, how), *_) = _SIZES_OF_LEAVES.items()
-    return _in_force(names, how.default, params, carried)
+    return _in_force(names, how.default, *sources)
 
 
-def regularisation_of(params: Mapping[str, Any]) -> float:
+def regularisation_of(*sources: Mapping[str, Any]) -> float:
     """The larger of the two numbers that keep leaves of few rows small."""
-    (of_leaves, by), *_, (of_children, least) = _COMPARED_WITH_SUMS.items()
-    return max(_in_force(of_leaves, by.default, params, {}), _in_force(of_children, least.default, params, {}))
+    both = ("reg_lambda", "lambda"), ("min_child_weight",)
+    return max(_in_force(names, _COMPARED_WITH_SUMS[names].default, *sources) for names in both)
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:
@@ -204,5 +204,5 @@ def give_back_params(
 ) -> None:
     """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
     changed = _changed_by(share).items()
-    asked = {names[0]: _in_force(names, how.default, params, carried) for names, how in changed}
+    asked = {names[0]: _in_force(names, how.default, carried, params) for names, how in changed}
     booster.set_param({**asked, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})
