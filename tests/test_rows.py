@@ -10,6 +10,8 @@ import pytest
 import xgboost as xgb
 from scipy import sparse
 
+import pi_xgb
+from pi_xgb._core.target import encode_labels, read_target
 from pi_xgb._rows import alongside, checks, columns, groups, names, supervision, tables, vectors, views, words
 from pi_xgb._xgb.params import usable_cores
 
@@ -68,6 +70,43 @@ def test_a_few_names_and_how_many_more():
     assert tables.some(list("abcdefghi")).endswith("'h' and 1 more")
     assert names.in_words(("a", 1)) == "a, 1"
     assert names.printable("a\x00b\tc") == "a\ufffdb\tc"
+
+
+HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
+X_OF_4 = np.arange(8.0).reshape(4, 2)
+READERS = {
+    "labelled": lambda values: supervision.read_labelled(values, 4),
+    "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
+    "y_true": lambda values: vectors.as_numbers("y_true", values),
+    "sample_weight": lambda values: vectors.as_weights(values, 4),
+    "the weight": lambda values: alongside.checked_weight(values, X_OF_4, name="the weight"),
+    "sensitive_features": groups.as_groups,
+    "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}),
+    "merit": lambda values: columns.number_column(values, "merit"),
+    "features": lambda values: columns.number_table(values[:, None], "features"),
+    "key": lambda values: pi_xgb.constraints.MetricFairness(key=values),
+    "the q of teacher": lambda values: pi_xgb.KLObjective(values),
+    "y of the evaluation set": lambda values: encode_labels(values, None, name="y of the evaluation set"),
+    "y": lambda values: read_target(values, missing="unlabelled"),
+    "what is given for each row": lambda values: pi_xgb.PrivilegedXGBRegressor(
+        n_estimators=1, n_jobs=1, kl_weight=0
+    ).fit(X_OF_4, values),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_a_mask_hides_is_not_read(name):
+    refused(TypeError, f"{name} is a masked array, and what the mask hides would be seen: fill", READERS[name], HIDDEN)
+    # A mask that hides nothing is as good as none.
+    READERS[name](np.ma.array([1.0, 0.0, 1.0, 1.0] if name == "labelled" else [0.0, 1.0, 0.0, 1.0]))
+
+
+def test_masks_of_structured_arrays_are_masks_too():
+    table = np.ma.array([(1, 2.0), (3, 4.0)], dtype=[("a", int), ("b", float)])
+    assert checks.check_no_mask(table, "g") is None
+    table["b"][1] = np.ma.masked
+    refused(TypeError, "g is a masked array", checks.check_no_mask, table, "g")
+    assert checks.check_no_mask(np.ma.array([]), "g") is None
 
 
 # ---- what stands next to X

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .checks import check_no_mask
 from .tables import as_table
 
 
@@ -74,6 +75,7 @@ def checked_weight(
     if sample_weight is None:
         return None
     check_same_order(X, sample_weight, X_name, name)
+    check_no_mask(sample_weight, name)
     try:
         weight = np.asarray(sample_weight, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:

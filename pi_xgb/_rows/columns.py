@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array, to_host
-from .checks import check_lengths
+from .checks import check_lengths, check_no_mask
 from .tables import column_names
 from .vectors import as_vector
 
@@ -83,6 +83,7 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
+    check_no_mask(values, name)
     array = np.asarray(to_host(values))
     if array.ndim == 0:
         raise TypeError(
