@@ -11,7 +11,7 @@ import xgboost as xgb
 from scipy import sparse
 
 import pi_xgb
-from pi_xgb._core.target import encode_labels, read_target
+from pi_xgb._core.target import encode_labels, on_host, read_target
 from pi_xgb._rows import alongside, checks, columns, groups, names, supervision, tables, vectors, views, words
 from pi_xgb._xgb.params import usable_cores
 
@@ -142,6 +142,17 @@ def test_the_same_index_in_another_order_is_a_mistake_only_where_it_says_which_r
     )
 
 
+@pytest.mark.parametrize("y", [3, iter([0, 1, 0, 1]), None])
+def test_a_label_for_each_row_is_several(y):
+    refused(
+        TypeError,
+        f"y must have one label for each of the 4 rows of X, got {y!r}: give a list",
+        alongside.check_one_label_each,
+        on_host(y),
+        X_OF_4,
+    )
+
+
 def test_weights_count_where_there_is_a_label():
     labelled = np.array([True, True, False])
     read = alongside.checked_weight
@@ -188,6 +199,14 @@ def test_numbers_in_columns():
         "f",
     )
     refused(ValueError, "f has no columns", columns.number_table, {}, "f")
+    for merit in (np.array([1j, 2]), [1j, 2], pd.Series([1j, 2])):
+        refused(
+            TypeError,
+            "merit must be real numbers, column 'merit_0' has dtype complex128",
+            columns.number_column,
+            merit,
+            "merit",
+        )
     given = np.array([[1.0, 2.0], [3.0, 4.0]])
     table = columns.number_table(given, "f")
     assert table.tolist() == given.tolist()
@@ -223,6 +242,10 @@ def test_groups_keep_the_kinds_of_their_values():
         groups.as_groups,
         ["missing", None] * 2,
     )
+    half = groups.as_groups(np.array([1.5, 0, 1.5, 0], np.float16))
+    assert (half.names.tolist(), half.codes.tolist()) == ([0, 1.5], [1, 0, 1, 0])
+    table = groups.as_groups(np.array([(1, "f"), (0, "f")] * 2, dtype=[("age", int), ("sex", object)]))
+    assert (list(table.names.names), table.names.tolist()) == (["age", "sex"], [(0, "f"), (1, "f")])
     whole = [pd.Series(np.arange(12) // k % 2) for k in (6, 3, 1)]
     crossed = groups.groups_of([groups.as_groups(one) for one in whole], None)
     expected = sorted({tuple(int(one[i]) for one in whole) for i in range(12)})

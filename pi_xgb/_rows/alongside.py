@@ -53,6 +53,11 @@ def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
 def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X", what: str = "label") -> None:
     """As many labels, or other values, as rows."""
     n_rows = _n_rows(X)
+    if not np.ndim(label):  # a number, or an iterator, which numpy takes for one thing
+        raise TypeError(
+            f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {np.asarray(label).item()!r}: "
+            "give a list, an array or a Series"
+        )
     if n_rows != len(label):
         raise ValueError(f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {len(label)}")
 
