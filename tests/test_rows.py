@@ -80,6 +80,7 @@ READERS = {
     "y_true": lambda values: vectors.as_numbers("y_true", values),
     "sample_weight": lambda values: vectors.as_weights(values, 4),
     "the weight": lambda values: alongside.checked_weight(values, X_OF_4, name="the weight"),
+    "base_margin": lambda values: alongside.check_one_margin_each(values, X_OF_4),
     "sensitive_features": groups.as_groups,
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}),
     "merit": lambda values: columns.number_column(values, "merit"),

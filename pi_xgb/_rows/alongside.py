@@ -66,6 +66,7 @@ def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name
     """As many margins as rows, or as rows times classes; or None."""
     if margin is None:
         return
+    check_no_mask(margin, name)
     n_rows, shape = _n_rows(X), np.shape(margin)
     if not shape or not n_rows or math.prod(shape) % n_rows:
         raise ValueError(
