@@ -106,6 +106,14 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
     assert_same_model(taught, xgb.Booster(model_file="by_hand.ubj"))
 
 
+@pytest.mark.parametrize("odd", ["99:00", "24:00", "13:30 PM", "0:30 am"])
+def test_an_hour_that_no_clock_shows_is_no_date(odd):
+    first, last = "2024-01-01 0:00", "2024-01-01 23:59"
+    assert taken_apart(pd.DataFrame({"seen": [first, last]}), "f")["seen.hour"].tolist() == [0, 23]
+    with pytest.raises(ValueError, match=f"has '2024-01-01 {odd}' among dates, which is no date: mend it"):
+        taken_apart(pd.DataFrame({"seen": [first, f"2024-01-01 {odd}"]}), "f")
+
+
 def test_what_is_no_date_among_dates_is_named(files, capsys):
     rows, _ = files
     command = ["train", "train.csv", *GUIDED, *OTHERS, "--dates", "parts", "--out", "model.ubj"]

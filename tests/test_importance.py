@@ -1096,6 +1096,8 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
             ValueError,
             r"the model's classes 'bad', 'good', got also 'odd'$",
         ),
+        ({"booster": Model(step), "y": np.ma.masked_equal(PLAIN_Y, 1)}, TypeError, r"y is a masked array"),
+        ({"booster": np.ma.masked_equal(PLAIN_Y, 1)}, TypeError, r"the array of predictions is a masked array"),
         ({"confidence": 95}, ValueError, r"confidence must lie between 0 and 1, got 95"),
     ],
 )

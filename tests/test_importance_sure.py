@@ -312,7 +312,7 @@ class TestShapGap:
         with pytest.raises(ValueError, match="one group only, 'a'"):
             shap_gap(trained(X, y, 1), X, sensitive_features=["a"] * 100)
 
-    @pytest.mark.parametrize("between", [(0, 0), (0, 7), (0,), (0, 1, 2)])
+    @pytest.mark.parametrize("between", [(0, 0), (0, 7), (0,), (0, 1, 2), 0, {0, 1}])
     def test_unknown_groups_are_refused(self, between):
         X, y, _ = biased(7, 100)
         group = np.arange(100) % 3

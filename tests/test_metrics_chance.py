@@ -171,6 +171,29 @@ def test_a_null_of_few_draws_is_refused(n_null):
         metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), n_null=n_null)
 
 
+def test_each_metric_has_one_row():
+    y, p, group = rows_of(1, 60, 2)
+    asked = {"sensitive_features": group, "n_boot": 5, "n_null": 100}
+    once = metrics.disparity_report(y, p, metrics=["abroca", "equalized_odds"], **asked)
+    twice = metrics.disparity_report(y, p, metrics=["abroca", "equalized_odds", "abroca"], **asked)
+    pd.testing.assert_frame_equal(twice, once)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "error", "message"),
+    [
+        ({"metrics": []}, ValueError, "metrics is an empty list: name at least one of 'statistical_parity'"),
+        ({"metrics": None}, ValueError, "metrics must be one of 'statistical_parity'.*got None"),
+        ({"random_state": "a"}, TypeError, "random_state must be a whole number of at least 0 .*got 'a'"),
+        ({"random_state": -1}, ValueError, "random_state must be a whole number of at least 0 .*got -1"),
+        ({"random_state": np.random.RandomState(0)}, TypeError, "random_state must be .*Generator, got RandomState"),
+    ],
+)
+def test_what_a_table_cannot_be_made_of(spoilt, error, message):
+    with pytest.raises(error, match=message):
+        metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), **spoilt)
+
+
 def test_a_group_of_one_row_is_not_surely_apart():
     y, p, group = rows_of(5, 300, 2)
     group[0] = 7

@@ -108,6 +108,17 @@ class TestGroupReport:
         finest = metrics.group_report(y, p, sensitive_features=table, sample_weight=w, n_boot=0, margins=False)
         pd.testing.assert_frame_equal(finest, report.iloc[:8], check_index_type=False)
 
+    def test_a_structured_array_has_several_columns_and_one_column_may_hold_tuples(self):
+        y, p, g, _ = draw(0, 20)
+        pairs = [(letter, i % 2) for i, letter in enumerate(g)]
+        fields = np.array(pairs, dtype=[("letter", "U1"), ("odd", int)])
+        frame = pd.DataFrame(pairs, columns=["letter", "odd"])
+        told = metrics.group_report(y, p, sensitive_features=frame)
+        pd.testing.assert_frame_equal(metrics.group_report(y, p, sensitive_features=fields), told)
+        for margins in (True, False):
+            names = metrics.group_report(y, p, sensitive_features=pd.Series(pairs), margins=margins).index
+            assert names.tolist() == [*sorted(set(pairs)), *(["(all)"] if margins else [])]
+
     def test_undefined_is_nan_and_named(self):
         with pytest.warns(UndefinedRateWarning) as caught:
             report = metrics.group_report(

@@ -10,6 +10,8 @@ import pytest
 import xgboost as xgb
 from scipy import sparse
 
+import pi_xgb
+from pi_xgb._core.target import encode_labels, on_host, read_target
 from pi_xgb._rows import alongside, checks, columns, groups, names, supervision, tables, vectors, views, words
 from pi_xgb._xgb.params import usable_cores
 
@@ -70,6 +72,44 @@ def test_a_few_names_and_how_many_more():
     assert names.printable("a\x00b\tc") == "a\ufffdb\tc"
 
 
+HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
+X_OF_4 = np.arange(8.0).reshape(4, 2)
+READERS = {
+    "labelled": lambda values: supervision.read_labelled(values, 4),
+    "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
+    "y_true": lambda values: vectors.as_numbers("y_true", values),
+    "sample_weight": lambda values: vectors.as_weights(values, 4),
+    "the weight": lambda values: alongside.checked_weight(values, X_OF_4, name="the weight"),
+    "base_margin": lambda values: alongside.check_one_margin_each(values, X_OF_4),
+    "sensitive_features": groups.as_groups,
+    "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}),
+    "merit": lambda values: columns.number_column(values, "merit"),
+    "features": lambda values: columns.number_table(values[:, None], "features"),
+    "key": lambda values: pi_xgb.constraints.MetricFairness(key=values),
+    "the q of teacher": lambda values: pi_xgb.KLObjective(values),
+    "y of the evaluation set": lambda values: encode_labels(values, None, name="y of the evaluation set"),
+    "y": lambda values: read_target(values, missing="unlabelled"),
+    "what is given for each row": lambda values: pi_xgb.PrivilegedXGBRegressor(
+        n_estimators=1, n_jobs=1, kl_weight=0
+    ).fit(X_OF_4, values),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_a_mask_hides_is_not_read(name):
+    refused(TypeError, f"{name} is a masked array, and what the mask hides would be seen: fill", READERS[name], HIDDEN)
+    # A mask that hides nothing is as good as none.
+    READERS[name](np.ma.array([1.0, 0.0, 1.0, 1.0] if name == "labelled" else [0.0, 1.0, 0.0, 1.0]))
+
+
+def test_masks_of_structured_arrays_are_masks_too():
+    table = np.ma.array([(1, 2.0), (3, 4.0)], dtype=[("a", int), ("b", float)])
+    assert checks.check_no_mask(table, "g") is None
+    table["b"][1] = np.ma.masked
+    refused(TypeError, "g is a masked array", checks.check_no_mask, table, "g")
+    assert checks.check_no_mask(np.ma.array([]), "g") is None
+
+
 # ---- what stands next to X
 
 
@@ -100,6 +140,17 @@ def test_the_same_index_in_another_order_is_a_mistake_only_where_it_says_which_r
         alongside.check_eval_orders,
         sets,
         {"weight": [None, frame(1, 0)]},
+    )
+
+
+@pytest.mark.parametrize("y", [3, iter([0, 1, 0, 1]), None])
+def test_a_label_for_each_row_is_several(y):
+    refused(
+        TypeError,
+        f"y must have one label for each of the 4 rows of X, got {y!r}: give a list",
+        alongside.check_one_label_each,
+        on_host(y),
+        X_OF_4,
     )
 
 
@@ -149,6 +200,14 @@ def test_numbers_in_columns():
         "f",
     )
     refused(ValueError, "f has no columns", columns.number_table, {}, "f")
+    for merit in (np.array([1j, 2]), [1j, 2], pd.Series([1j, 2])):
+        refused(
+            TypeError,
+            "merit must be real numbers, column 'merit_0' has dtype complex128",
+            columns.number_column,
+            merit,
+            "merit",
+        )
     given = np.array([[1.0, 2.0], [3.0, 4.0]])
     table = columns.number_table(given, "f")
     assert table.tolist() == given.tolist()
@@ -184,6 +243,10 @@ def test_groups_keep_the_kinds_of_their_values():
         groups.as_groups,
         ["missing", None] * 2,
     )
+    half = groups.as_groups(np.array([1.5, 0, 1.5, 0], np.float16))
+    assert (half.names.tolist(), half.codes.tolist()) == ([0, 1.5], [1, 0, 1, 0])
+    table = groups.as_groups(np.array([(1, "f"), (0, "f")] * 2, dtype=[("age", int), ("sex", object)]))
+    assert (list(table.names.names), table.names.tolist()) == (["age", "sex"], [(0, "f"), (1, "f")])
     whole = [pd.Series(np.arange(12) // k % 2) for k in (6, 3, 1)]
     crossed = groups.groups_of([groups.as_groups(one) for one in whole], None)
     expected = sorted({tuple(int(one[i]) for one in whole) for i in range(12)})

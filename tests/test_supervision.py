@@ -593,8 +593,11 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
 
 def test_further_teachers_are_pairs():
     rows = Rows("binary:logistic")
-    with pytest.raises(TypeError, match="further_teachers must be a list of"):
-        pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=rows.q)
+    for wrong in (rows.q, pi_xgb.constraints.GroupParity([0, 1] * 80), [rows.q]):
+        with pytest.raises(TypeError, match=r"further_teachers must be a list of \(teacher, weight\), got .* write"):
+            pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=wrong)
+        with pytest.raises(TypeError, match=r"further_teachers must be a list of \(teacher, weight\), got .* write"):
+            pi_xgb.JointObjective(rows.privileged(), params=rows.params, further_teachers=wrong)
 
 
 def test_a_mask_of_arrow_is_a_mask():

@@ -347,6 +347,27 @@ def test_what_cannot_be_a_teacher():
         pi_xgb.fit_teacher(case.params(), xgb.QuantileDMatrix(case.z, case.y), 3, crossfit=3)
 
 
+@pytest.mark.parametrize("box", [list, pd.Series, tuple])
+def test_what_a_teacher_says_may_lie_in_any_box(box):
+    class Boxed(pi_xgb.Teacher):
+        def q(self, mean, label, weight):
+            return box(case.q)
+
+    class Array(pi_xgb.Teacher):
+        def q(self, mean, label, weight):
+            return case.q
+
+    class Masked(pi_xgb.Teacher):
+        def q(self, mean, label, weight):
+            return np.ma.masked_less(case.q, 0.5)
+
+    case = problem("binary:logistic")
+    boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=one()) for one in (Boxed, Array))
+    assert boxed.get_dump() == array.get_dump()
+    with pytest.raises(TypeError, match="the q of Masked is a masked array"):
+        pi_xgb.train(case.params(), case.dtrain(), 3, teacher=Masked())
+
+
 def test_leave_one_out_is_the_finest_crossfit():
     case = problem("binary:logistic", n_rows=24)
     teacher = pi_xgb.fit_teacher(case.params(), case.dprivileged(), 1, crossfit=24)

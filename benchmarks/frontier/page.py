@@ -29,8 +29,8 @@ READING = """
 
 Every kl_weight has the rounds and the eta of plain XGBoost. More of them change the accuracy of heavy weights on adult
 and bank by about .01, in either direction. On made data whose groups differ in their features, accuracy and the gap on
-held-out rows both go on growing with the rounds, at every weight: there the number of rounds is part of the choice. Both
-are measured below, under "The step at heavy weights".
+held-out rows both go on growing with the rounds, at every weight: there the number of rounds is part of the choice.
+Both are measured below, under "The step at heavy weights".
 
 Where a peer wins. Constraints on distributions pull whole scores together, so that groups are treated alike at every
 threshold; the table asks about one threshold, 1/2, and ExponentiatedGradient and FairGBM optimise the decision itself.
@@ -43,8 +43,8 @@ from round to round: heavy weights do not take them to small gaps, on compas and
 decisions should be small, distributions are the better constraint.
 
 On compas no weight of a constraint on distributions comes to the smallest gaps of MFC and of ExponentiatedGradient's
-parity; at our smallest no difference in accuracy is shown. Whether labels that lie far apart do it, or few rows, was not
-measured.
+parity; at our smallest no difference in accuracy is shown. Whether labels that lie far apart do it, or few rows, was
+not measured.
 
 What deterministic probabilities are worth. ExponentiatedGradient draws each decision: two applicants with the same
 file can be answered differently, the same applicant on two days too, and its scores take few values, which is why its

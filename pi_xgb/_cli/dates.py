@@ -94,7 +94,7 @@ def _parts(column: pd.Series[Any], name: str, file: str) -> pd.DataFrame:
 
 
 def _read(text: str) -> tuple[int, ...] | None:
-    """The parts of a date, None where there is no such day."""
+    """The parts of a date, None where there is no such day or hour."""
     found = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
     try:
         day = datetime.date(*(int(found[part]) for part in PARTS[:3])) if found else None
@@ -103,6 +103,8 @@ def _read(text: str) -> tuple[int, ...] | None:
     if found is None or day is None:
         return None
     hour = int(found["hour"] or 0)
+    if hour > 23 or (found["half"] and not 1 <= hour <= 12):
+        return None
     if found["half"]:
         hour = hour % 12 + 12 * (found["half"] in "Pp")
     return day.year, day.month, day.day, day.weekday(), hour

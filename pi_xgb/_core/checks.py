@@ -11,6 +11,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
+from .._rows.checks import check_no_mask
 from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
@@ -118,6 +119,7 @@ def check_q(
 
     Where it is not ``needed``, one truth value per row, it may be anything.
     """
+    check_no_mask(q, f"the q of {name}")
     array = np.asarray(q)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"the q of {name} must be numbers, got dtype {array.dtype}: give one probability per row")

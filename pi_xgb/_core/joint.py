@@ -220,11 +220,19 @@ class JointTeacher(Teacher):
 
 def _teachings(further_teachers: Any, spec: Spec) -> list[Teaching]:
     """Those who teach the privileged booster besides the labels and the student."""
-    if len(further_teachers) == 0:
-        return []
-    if not is_list_of_pairs(further_teachers):
-        raise TypeError(f"further_teachers must be a list of (teacher, weight), got {type(further_teachers).__name__}")
-    return [one for one in as_teachings(further_teachers, DEFAULT_KL_WEIGHT, spec.loss.range) if one.kl_weight > 0]
+    pairs = _pairs(further_teachers)
+    taught = as_teachings(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
+    return [one for one in taught if one.kl_weight > 0]
+
+
+def _pairs(further_teachers: Any) -> list[tuple[Any, Any]]:
+    """The list of pairs that it must be, or an empty one."""
+    if isinstance(further_teachers, (list, tuple)) and (not further_teachers or is_list_of_pairs(further_teachers)):
+        return list(further_teachers)
+    raise TypeError(
+        f"further_teachers must be a list of (teacher, weight), got {type(further_teachers).__name__}: write "
+        "further_teachers=[(GroupParity(sex), 2.0)]"
+    )
 
 
 class JointObjective(KLObjective):
@@ -284,7 +292,7 @@ class JointObjective(KLObjective):
         self.teacher = JointTeacher(dprivileged, chosen)
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(
-            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *further_teachers],
+            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *_pairs(further_teachers)],
             objective=spec.objective,
             scale_pos_weight=spec.scale_pos_weight,
             device=spec.device,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, check_no_mask
 from .._rows.supervision import no_labelled_row
 from .._rows.words import EMPTY
 from .._warnings import warn_user
@@ -118,13 +118,14 @@ def encode_labels(
 
 def check_no_gaps(y: Any, name: str) -> None:
     """Every row has a label, be it of one column or of several."""
-    missing = int(pd.isna(on_host(y)).sum())
+    missing = int(pd.isna(on_host(y, name)).sum())
     if missing:
         raise ValueError(f"{name} has {missing} missing values: leave out the rows without a label")
 
 
-def on_host(y: Any) -> Any:
+def on_host(y: Any, name: str = "what is given for each row") -> Any:
     """A column, wherever it lies, as a NumPy array."""
+    check_no_mask(y, name)
     if hasattr(y, "collect") and not hasattr(y, "shape"):  # polars.LazyFrame
         y = y.collect()
     if hasattr(y, "__cuda_array_interface__"):
@@ -134,7 +135,7 @@ def on_host(y: Any) -> Any:
 
 def _column(y: Any, name: str) -> tuple[Array, Array]:
     """One value per row, and whether there is one."""
-    values = on_host(y)
+    values = on_host(y, name)
     if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
         columns = values.shape[1] if values.ndim == 2 else f"shape {values.shape}"
         raise ValueError(f"{name} must be one column, got {columns}: take them one at a time")

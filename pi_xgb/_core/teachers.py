@@ -16,7 +16,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, check_no_mask
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
@@ -134,6 +134,8 @@ class Teacher:
                 "by: use binary:logistic or reg:squarederror"
             )
         q = self._asked(task, mean)
+        check_no_mask(q, f"the q of {name}")
+        q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
         check_shape(q, mean, name)
         judged = q if np.ndim(weight) == 0 else q[weight > 0]
         if judged.size:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_lengths
+from .._rows.checks import check_lengths, check_no_mask
 from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
@@ -79,6 +79,7 @@ def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Label
 
 
 def _codes(y: Any, classes: Array) -> Array:
+    check_no_mask(y, "y")
     labels = np.asarray(y).reshape(-1)
     codes = pd.Index(classes).get_indexer(pd.Index(labels))
     if (codes < 0).any():

@@ -104,10 +104,10 @@ def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> 
         means = np.bincount(groups.codes, weighted) / rows
         return int(means.argmax()), int(means.argmin() if np.ptp(means) else means.size - 1)
     names = list(groups.names)
-    unknown = [name for name in between if name not in names]
-    if len(between) != 2 or unknown or between[0] == between[1]:
-        raise ValueError(f"between must name two of the groups {describe(names)}, got {between!r}")
-    return names.index(between[0]), names.index(between[1])
+    pair = list(between) if isinstance(between, (tuple, list, np.ndarray, pd.Index)) else [between]
+    if len(pair) != 2 or any(name not in names for name in pair) or pair[0] == pair[1]:
+        raise ValueError(f"between must name two of the groups {describe(names)}, got {between!r}: give a pair of them")
+    return names.index(pair[0]), names.index(pair[1])
 
 
 def _mean_and_error(contributions: Array, rows: Array, weight: Array | None) -> tuple[Array, Array, float]:

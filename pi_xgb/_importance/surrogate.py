@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._rows.checks import check_no_mask
 from .._xgb.trees import Array
 
 DEFAULTS = {"objective": "reg:squarederror", "max_depth": 6, "learning_rate": 1.0, "reg_lambda": 0.0}
@@ -57,6 +58,7 @@ def predictions_of(model: Any, X: Any) -> Predictions:
 
 
 def _numbers(values: Any, source: str) -> Array:
+    check_no_mask(values, "the array of predictions")
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .checks import check_no_mask
 from .tables import as_table
 
 
@@ -52,6 +53,11 @@ def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
 def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X", what: str = "label") -> None:
     """As many labels, or other values, as rows."""
     n_rows = _n_rows(X)
+    if not np.ndim(label):  # a number, or an iterator, which numpy takes for one thing
+        raise TypeError(
+            f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {np.asarray(label).item()!r}: "
+            "give a list, an array or a Series"
+        )
     if n_rows != len(label):
         raise ValueError(f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {len(label)}")
 
@@ -60,6 +66,7 @@ def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name
     """As many margins as rows, or as rows times classes; or None."""
     if margin is None:
         return
+    check_no_mask(margin, name)
     n_rows, shape = _n_rows(X), np.shape(margin)
     if not shape or not n_rows or math.prod(shape) % n_rows:
         raise ValueError(
@@ -74,6 +81,7 @@ def checked_weight(
     if sample_weight is None:
         return None
     check_same_order(X, sample_weight, X_name, name)
+    check_no_mask(sample_weight, name)
     try:
         weight = np.asarray(sample_weight, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:

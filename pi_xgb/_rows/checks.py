@@ -69,6 +69,18 @@ def check_lengths(**lengths: int) -> None:
         raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
+def check_no_mask(values: Any, name: str) -> None:
+    """Nothing is hidden: numpy hands on what lies under a mask as if it were there."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return
+    # As plain truth values, which those of a structured array are not.
+    if np.ascontiguousarray(np.ma.getmaskarray(values)).view(np.bool_).any():
+        raise TypeError(
+            f"{name} is a masked array, and what the mask hides would be seen: fill it first, as in array.filled(0), "
+            "or array.astype(float).filled(numpy.nan) where NaN stands for a missing value"
+        )
+
+
 def check_folder(path: os.PathLike[str] | str) -> Path:
     """A folder that is there."""
     folder = Path(path)

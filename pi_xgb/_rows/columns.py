@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array, to_host
-from .checks import check_lengths
+from .checks import check_lengths, check_no_mask
 from .tables import column_names
 from .vectors import as_vector
 
@@ -41,6 +41,8 @@ def number_table(values: Any, name: str, *, finite: bool = True) -> Array:
 
 def _numbers(column: Any, label: Hashable, name: str) -> Array:
     series = pd.Series(column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind == "O" else column)
+    if pd.api.types.is_complex_dtype(series.dtype):
+        raise TypeError(f"{name} must be real numbers, column {label!r} has dtype {series.dtype}: give one part of it")
     if not pd.api.types.is_numeric_dtype(series.dtype):
         raise TypeError(
             f"{name} must be numbers, column {label!r} has dtype {series.dtype}: encode it as numbers first, "
@@ -59,6 +61,8 @@ def named_columns(values: Any, name: str, stem: str) -> list[tuple[Hashable, Any
         columns = [(getattr(values, "name", None), values)]
     else:
         array = _as_array(values, name)
+        if array.dtype.names and array.ndim == 1:  # a table as NumPy has it
+            return named_columns(pd.DataFrame(array), name, stem)
         parts = array.T if array.ndim == 2 else [array]
         columns = list(zip(column_names(values) or [None] * len(parts), parts, strict=True))
     if not columns:
@@ -83,6 +87,7 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
+    check_no_mask(values, name)
     array = np.asarray(to_host(values))
     if array.ndim == 0:
         raise TypeError(

@@ -156,6 +156,8 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
 def _factorize(values: Any) -> tuple[NDArray[np.intp], pd.Index]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "O":
         values = pd.Series(values, dtype=object).infer_objects()
+    if isinstance(values, np.ndarray) and values.dtype == np.float16:  # of which pandas makes no names
+        values = values.astype(np.float32)
     try:
         codes, uniques = pd.factorize(values, sort=True)
     except TypeError:  # values of kinds that have no order among them

@@ -12,6 +12,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._warnings import warn_user
 from .._xgb.matrix import rows_without_values
+from .checks import check_no_mask
 from .names import plain
 
 MOST_WEIGHT = 1e12
@@ -67,8 +68,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int, name: str = "teacher_w
 
 
 def _column(values: Any, n_rows: int, name: str) -> pd.Series[Any]:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        raise TypeError(f"{name} is a masked array, and what the mask hides would be seen: fill it first")
+    check_no_mask(values, name)
     if type(values).__module__.partition(".")[0] == "pyarrow":
         values = values.to_pandas()
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import to_host
-from .checks import check_lengths
+from .checks import check_lengths, check_no_mask
 from .names import describe
 
 Floats = NDArray[np.floating[Any]]
@@ -20,6 +20,7 @@ _NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
     """One value per row, as numpy; a single column counts as a vector."""
+    check_no_mask(values, name)
     array = np.asarray(to_host(values))
     if array.ndim == 0:
         raise TypeError(f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,9 +96,7 @@ def disparity_report(
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
     check_null(n_null)
     check_comparison(method, undefined)
-    chosen = [metrics] if isinstance(metrics, str) else list(metrics)
-    for name in chosen:
-        check_choice(name, KNOWN, "metrics")
+    chosen = _chosen(metrics)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
@@ -106,14 +104,35 @@ def disparity_report(
     table = pd.DataFrame({"value": _values(rows, chosen, method, undefined)}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
-    # A stream for each metric: leaving some out changes nothing about the others.
-    streams = dict(zip(KNOWN, np.random.default_rng(random_state).spawn(len(KNOWN)), strict=True))
+    streams = _streams(random_state)
     how = Draws(int(n_boot), int(n_null), confidence)
     told = [
         UNKNOWN if np.isnan(value) else how.of(rows, name, method, streams[name])
         for name, value in zip(chosen, table["value"], strict=True)
     ]
     return _columns(table.join(pd.DataFrame(told, index=table.index)), n_boot=n_boot, n_null=n_null)
+
+
+def _chosen(metrics: Any) -> list[str]:
+    """Each metric once, however often it is named: a row more would be one more that Holm accounts for."""
+    named = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    for name in named:
+        check_choice(name, KNOWN, "metrics")
+    if not named:
+        raise ValueError(f"metrics is an empty list: name at least one of {', '.join(map(repr, KNOWN))}")
+    return list(dict.fromkeys(named))
+
+
+def _streams(random_state: Any) -> dict[str, np.random.Generator]:
+    """A stream for each metric: leaving some out changes nothing about the others."""
+    try:
+        streams = np.random.default_rng(random_state).spawn(len(KNOWN))
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"random_state must be a whole number of at least 0 or a numpy.random.Generator, got {random_state!r}: "
+            "give a seed such as 0"
+        ) from error
+    return dict(zip(KNOWN, streams, strict=True))
 
 
 def _values(rows: Rows, chosen: list[str], method: str, undefined: str) -> list[float]:

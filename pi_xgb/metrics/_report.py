@@ -130,9 +130,10 @@ def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
         raise ValueError(f"a group is called {ALL!r}, which is the name of the margins: rename it")
     if n_columns > 1:
         return pd.MultiIndex.from_tuples(rows, names=features)
-    return pd.Index([row[0] for row in rows], name=features[0])  # type: ignore[no-any-return]
+    return pd.Index([row[0] for row in rows], name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]
 
 
 def _full_name(name: Any, groups: Groups, features: list[Hashable]) -> tuple[Any, ...]:
-    known = dict(zip(groups.names.names, name if isinstance(name, tuple) else (name,), strict=True))
+    crossed = len(groups.names.names) > 1  # a tuple may also be what one column holds
+    known = dict(zip(groups.names.names, name if crossed else (name,), strict=True))
     return tuple(known.get(feature, ALL) for feature in features)
