@@ -64,8 +64,11 @@ def frontier(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for :func:`pi_xgb.train`; the objective must be binary:logistic. The number of rounds that plain XGBoost
-        wants is a good number at every weight, if it is forty or more. Row weights count in training and in the table.
+        As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``GroupParity`` and ``EqualizedOdds``
+        the number of rounds that plain XGBoost wants is a good number at every weight, if it is forty or more.
+        ``PrecisionParity``, and the others with hessian="follow", take shorter steps beyond a weight of 1 / eta and
+        need more rounds there: with too few, what the table calls the cost of the constraint is partly theirs. Row
+        weights count in training and in the table.
     constraint
         ``GroupParity``, ``EqualizedOdds`` or ``PrecisionParity`` of :mod:`pi_xgb.constraints`, made of the groups of
         the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or ``predictive_parity``, the
