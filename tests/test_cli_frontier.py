@@ -13,6 +13,7 @@ import xgboost as xgb
 from helpers_cli import PARAMS, QUICK, files, one_thread, refused, works  # noqa: F401
 
 import pi_xgb
+from pi_xgb.__main__ import main
 from pi_xgb._cli.frontier import drawn
 from pi_xgb.constraints import EqualizedOdds, GroupParity, PrecisionParity
 
@@ -133,6 +134,43 @@ def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     assert "statistical_parity" in capsys.readouterr().out
 
 
+def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, capsys):  # noqa: F811
+    files[0].assign(y=files[0].y.where(files[0].index >= 20)).to_csv("gaps.csv", index=False)
+    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0"]
+    frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *asked]
+    # Nothing of a teacher, which this command does not have.
+    for given in ([], ["--unlabelled", "refuse"]):
+        told = refused(
+            capsys, "20 rows of gaps.csv have no label: leave them out with --unlabelled drop", *frontier, *given
+        )
+        assert "teach" not in told
+    works(*frontier, "--unlabelled", "drop")
+    with pytest.raises(SystemExit):
+        main(["frontier", "--help"])
+    told = capsys.readouterr().out
+    assert "--unlabelled {refuse,drop}" in told
+    assert "privileged columns, or nothing" not in " ".join(told.split())
+
+
+def test_a_gap_of_odds_may_be_above_one(files, capsys):  # noqa: F811
+    asked = ["--constraint", "odds:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--gap", "1.5"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    assert "equalized_odds of at most 1.5: kl_weight 0 has" in capsys.readouterr().err
+
+
+def test_a_gap_that_does_not_exist_is_told_in_words(files, capsys):  # noqa: F811
+    asked = ["--constraint", "precision:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--threshold", "1"]
+    frontier = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked]
+    words = "a predictive_parity on held-out rows, for some group has no such rate"
+    works(*frontier)
+    out, err = capsys.readouterr()
+    assert "nan [nan, nan]" in out
+    assert words in err
+    assert main([str(part) for part in [*frontier, "--gap", "0.1", "--out", "m.ubj"]]) == 2
+    assert f"pi-xgb: no --kl-weight has {words}" in " ".join(capsys.readouterr().err.split())
+    assert not Path("m.ubj").exists()
+
+
 def test_the_frontier_draws(files):  # noqa: F811
     pytest.importorskip("matplotlib")
     asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.svg"]
@@ -208,6 +246,14 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
     ("arguments", "words"),
     [
         ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap must be at most 1 for parity:sex, a "),
+        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "for precision:sex, a difference between rates"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "for example --kl-weight 1.0,2.0,5.0,10.0"),
+        (
+            [*FRONTIER, "--constraint", "parity:sex", "--params", "objective=reg:logistic"],
+            "needs --objective binary:logistic, got 'reg:logistic'",
+        ),
+        ([*COMPARE, "--kl-weight", "0"], "for example --kl-weight 1.0,10.0"),
         ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
         ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "must end in .png or .svg or .pdf"),
         ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
@@ -227,7 +273,11 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "between 0 and 1, got '1.5'"),
+        (
+            [*FRONTIER, "--constraint", "odds:sex", "--gap", "2.5"],
+            "between 0 and 1, for odds between 0 and 2, got '2.5'",
+        ),
+        ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "invalid choice: 'teach'"),
         ([*FRONTIER, "--constraint", "parity:sex", "--privileged", "x0"], "unrecognized arguments: --privileged x0"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
         ([*FRONTIER, "--constraint", "parity:"], "must look like parity:sex, with one of parity, odds, precision"),

@@ -39,7 +39,7 @@ from pi_xgb._cli.source import Source, written
         (weight_or_auto, {"auto": "auto", "0": 0.0}, ["-1", "car"]),
         (tune.folds, {"0,2": [0, 2]}, ["1", "0,1", "-1"]),
         (tune.weights, {"0,5": [0.0, 5.0]}, ["0,-1"]),
-        (frontier.gaps, {"0.1,1": [0.1, 1.0]}, ["0.1,1.1"]),
+        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["0.1,2.1", "-0.1"]),
         (compare.sizes, {"2,60": [2, 60]}, ["1", "60,some"]),
         (parameter, {"a=1": ("a", 1), "a=b": ("a", "b"), "a=b=": ("a", "b=")}, ["a", "a=", "=1", ""]),
     ],

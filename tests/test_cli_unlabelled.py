@@ -175,7 +175,13 @@ def test_notes_and_errors_name_options(rows, capsys):
     ("message", "told"),
     [
         ("teacher_weight says otherwise", "--teacher-weight says otherwise"),
-        ("use repeats=3, or crossfit=(0, 5)", "use --repeats 3, or --crossfit (0, 5)"),
+        ("use repeats=3, or crossfit=(0, 5)", "use --repeats 3, or --crossfit 0,5"),
+        (
+            "for example kl_weight=[1.0, 10.0], one kl_weight=(2,)",
+            "for example --kl-weight 1.0,10.0, one --kl-weight 2",
+        ),
+        ("pass teacher=[(q, 0.5)]", "pass --teacher [(q, 0.5)]"),
+        ("needs params['objective'] = 'binary:logistic', got", "needs --objective binary:logistic, got"),
         ("pass privileged=, or leave kl_weight= out", "pass --privileged, or leave --kl-weight out"),
         ("the column 'kl_weight' of --crossfit 5", "the column 'kl_weight' of --crossfit 5"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -175,8 +176,9 @@ def test_what_a_frontier_says():
     assert str(Frontier(table, "parity", {}, 3, [])) == (
         "parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.900 to 0.850"
     )
+    advice = "try larger weights, more rows, or shallower trees$"
     with pytest.raises(
-        ValueError, match=r"parity of 0\.05 on held-out rows, the smallest is 0\.1000 at 2\.5: try larger"
+        ValueError, match=rf"parity of 0\.05 on held-out rows, the smallest is 0\.1000 at 2\.5: {advice}"
     ):
         found.at(0.05)
 
@@ -298,8 +300,72 @@ def test_it_draws_itself():
     assert "predictive" in ax.get_xlabel()
 
 
+def test_one_number_may_be_an_array_and_one_gap_is_asked_for_at_a_time():
+    frontier = found(kl_weight=np.array(30.0), gap=np.array(0.3), n_boot=0)
+    assert frontier.choices.index.tolist() == [0.3]
+    assert 30 in frontier.table.index
+    assert frontier.at(np.array(0.3)).name == frontier.at(0.3).name
+    for gap in ([0.1, 0.2], None, []):
+        with pytest.raises(ValueError, match=r"gap must be one number here, got .*: ask for one at a time"):
+            frontier.at(gap)
+
+
+def test_equalized_odds_is_a_sum_and_may_be_wanted_above_one():
+    frontier = found(EqualizedOdds, gap=[1.5, 2], n_boot=0)
+    assert frontier.choices["kl_weight"].tolist() == [0, 0]
+    assert frontier.at(1.2).name == 0
+    with pytest.raises(
+        ValueError, match=r"between 0 and 2, equalized_odds being the sum of 2 differences, got 2\.5: five"
+    ):
+        frontier.at(2.5)
+    with pytest.raises(ValueError, match=r"between 0 and 1, differences between rates, got 1\.5"):
+        found(n_boot=0).at(1.5)
+
+
+def test_a_gap_that_no_model_has_is_told_in_words():
+    # Nobody is selected anywhere, so that no group has a precision.
+    x, y, sex = made(300)
+    told = {"constraint": PrecisionParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
+    dtrain, words = (
+        xgb.DMatrix(x, y),
+        "no kl_weight has a predictive_parity .*some group has no such rate.*fewer groups",
+    )
+    for gap in (0.1, None):
+        frontier = pi_xgb.frontier(PARAMS, dtrain, 5, **told, gap=gap)
+        assert re.fullmatch(words, str(frontier))
+        assert words[:20] in repr(frontier)
+    with pytest.raises(ValueError, match=words):
+        frontier.at(0.5)
+    with pytest.raises(ValueError, match=words):
+        frontier.train(dtrain, told["constraint"], gap=0.5)
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.1])
+def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
+    table = pd.DataFrame({"statistical_parity": [0.2, 0.1]}, index=pd.Index([0.0, 5.0], name="kl_weight"))
+    frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    for chosen in ({"teacher": Y}, {"kl_weight": 3}, {"params": {}}, {"num_boost_round": 9}, {"privileged": DTRAIN}):
+        with pytest.raises(TypeError, match=f"{next(iter(chosen))}=: these were chosen by the frontier"):
+            frontier.train(DTRAIN, PARITY, gap=gap, **chosen)
+    with pytest.raises(ValueError, match="sensitive_features of 150 rows for 200"):
+        frontier.train(DTRAIN, GroupParity(SEX[:150]), gap=gap)
+    with pytest.raises(TypeError, match=r"dtrain must be an xgboost\.DMatrix, got DataFrame"):
+        frontier.train(X, PARITY, gap=gap)
+
+
 X, Y, SEX = made(200)
 DTRAIN, PARITY = xgb.DMatrix(X, Y), GroupParity(SEX)
+ROWS = np.arange(200)
+HALVES = [(ROWS[:100], ROWS[100:150]), (ROWS[:100], ROWS[150:])]
+MANY = {
+    "dtrain": xgb.DMatrix(np.zeros((6000, 1)), np.arange(6000) % 2),
+    "constraint": GroupParity(np.arange(6000) // 5),
+}
+
+
+def weighted(weight):
+    return xgb.DMatrix(X, Y, weight=weight.astype(float))
 
 
 @pytest.mark.parametrize(
@@ -325,6 +391,17 @@ DTRAIN, PARITY = xgb.DMatrix(X, Y), GroupParity(SEX)
         ({"num_boost_round": 0}, ValueError, "num_boost_round must be at least 1"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, "class 1 has 2 rows for 5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
+        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out all weigh 0, and judge nothing"),
+        ({"dtrain": weighted(ROWS >= 100), "folds": HALVES}, ValueError, "weigh something, fold 0 has none: use"),
+        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, f"has only such of label {Y[0]}: use other"),
+        (
+            {"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]},
+            ValueError,
+            "label 0 and of label 1 that weigh something, fold 2 has only such of label 1",
+        ),
+        ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "labels of dtrain have 2 columns: ask for"),
+        ({"constraint": GroupParity(ROWS < 100), "folds": HALVES}, ValueError, "all of one group, False: at least two"),
+        (MANY, ValueError, "makes 1200 groups of 6000 rows, and at most 1000 are taken"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -123,6 +123,14 @@ def test_wrong_matrices():
             select({"objective": objective}, constant[0], 2, privileged=constant[1])
 
 
+def test_a_class_of_one_row_needs_more_rows_and_no_number_of_folds():
+    params, *_ = data(20)
+    y = np.arange(20) == 7
+    dtrain, privileged = (xgb.DMatrix(np.zeros((20, 1)), y, feature_names=[name]) for name in "xz")
+    with pytest.raises(ValueError, match=r"has 1 rows for 3 folds, and each fold must hold some out: use more rows$"):
+        select(params, dtrain, ROUNDS, privileged=privileged, **FEW)
+
+
 def test_a_score_without_a_value_is_an_error():
     def sometimes(predictions, matrix):
         return "sometimes", float("nan")

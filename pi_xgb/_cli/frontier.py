@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import io
 from typing import Any
 
 from .._frontier.result import Frontier
 from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, constraint, names, new_command, params_of, probability
+from .options import add_training, at_least, constraint, gap, names, new_command, params_of, probability
 from .output import FORMATS, add_out, new_output, print_table, write_output
 from .rows import Say, columns_of, constraints_of, read_training
 from .source import Source
@@ -39,7 +40,9 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--kl-weight", dest="weights", type=weights, metavar="A,B", help="the weights to try (default: 1 to 100)"
     )
-    command.add_argument("--gap", type=gaps, default=[], metavar="A,B", help="wanted gaps, such as 0.05")
+    command.add_argument(
+        "--gap", type=gaps, default=[], metavar="A,B", help="wanted gaps, such as 0.05, up to 1 (odds, a sum: 2)"
+    )
     command.add_argument("--threshold", type=probability, default=0.5, help="of a selection (default: %(default)s)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
     command.add_argument(
@@ -59,7 +62,7 @@ def add(commands: Any) -> None:
 
 def gaps(text: str) -> list[float]:
     """Gaps with commas between them."""
-    return [probability(part) for part in names(text)]
+    return [gap(part) for part in names(text)]
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:
@@ -70,13 +73,22 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     picture = new_output(arguments, "--plot", endings=(".png", ".svg", ".pdf")) if arguments.plot else None
     if path is not None and len(arguments.gap) != 1:
         raise ValueError(f"--out trains the model of one wanted gap: add one with --gap, got {len(arguments.gap)}")
+    if arguments.constraint.kind != "odds" and max(arguments.gap, default=0) > 1:
+        raise ValueError(
+            f"--gap must be at most 1 for {arguments.constraint.option}, a difference between rates, got "
+            f"{max(arguments.gap):g}: five percentage points are 0.05"
+        )
     params = params_of(arguments)
     source = Source(arguments.data)
     columns = columns_of(source, arguments)
+    if columns.unlabelled == "refuse":
+        # It is below: what reading says of such rows advises a teacher, and there is none here.
+        columns = dataclasses.replace(columns, unlabelled="teach")
     rows, target = read_training(source, columns, params["objective"], say)
     if rows.labelled is not None:
         raise ValueError(
-            f"frontier counts right decisions, and {source.name} has rows without a label: --unlabelled drop"
+            f"frontier counts right decisions, and {int((~rows.labelled).sum())} rows of {source.name} have no label: "
+            "leave them out with --unlabelled drop"
         )
     params = {**params, **target.params}
     ((made, _),) = constraints_of([arguments.constraint], rows)

@@ -89,21 +89,27 @@ _KEYWORDS = {
 _WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed")
 """Keywords only where "=" follows."""
 _NAMED = re.compile(
-    rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)(?=([\w\[(])?)"
+    rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)"
+    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[(])?)"
 )
+"""With the numbers of a list that follows, and whether any other value does."""
 
 
 _PARAMETER = re.compile(r"params\['(\w+)'\] = (\w+)(?: \(of \w+: \w+=\w+\))?")
 """A parameter that a message advises, and how an estimator has it."""
+_OBJECTIVE = re.compile(r"params\['objective'\] = '([\w:]+)'")
 
 
 def with_options(message: str) -> str:
     """What the library says of its keywords, said of the options; what stands in quotes is the user's own."""
 
     def option(found: re.Match[str]) -> str:
-        has_value = found[3] and found[0].endswith("=")
-        return (_KEYWORDS[found[1]] if found[1] else f"--{found[2]}") + " " * bool(has_value)
+        name = _KEYWORDS[found[1]] if found[1] else f"--{found[2]}"
+        if found[3]:
+            return f"{name} {found[3].replace(' ', '').rstrip(',')}"
+        return name + " " * bool(found[4] and found[0].endswith("="))
 
+    message = _OBJECTIVE.sub(r"--objective \1", message)
     return _NAMED.sub(option, _PARAMETER.sub(r"--params \1=\2", message))
 
 
@@ -134,12 +140,13 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
         command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
     command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
+    taught = "rows that the teacher alone teaches, from their privileged columns, " if teaches else ""
     command.add_argument(
         "--unlabelled",
-        choices=UNLABELLED,
+        choices=[choice for choice in UNLABELLED if teaches or choice != "teach"],
         default="refuse",
-        help="what becomes of rows with an empty label, of outcomes that come late: an error, rows that the teacher "
-        "alone teaches, from their privileged columns, or nothing (default: %(default)s)",
+        help=f"what becomes of rows with an empty label, of outcomes that come late: an error, {taught}or nothing "
+        "(default: %(default)s)",
     )
     command.add_argument(
         "--dates",
@@ -347,6 +354,11 @@ def _number(text: str, largest: float, what: str) -> float:
 def weight(text: str) -> float:
     """A kl_weight."""
     return _number(text, sys.float_info.max, "of at least 0")
+
+
+def gap(text: str) -> float:
+    """A difference between groups."""
+    return _number(text, 2.0, "between 0 and 1, for odds between 0 and 2")
 
 
 def probability(text: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from .._core.checks import check_dmatrix, check_kl_weight
 from .._core.spec import Spec
 from .._core.train import train
 from .._rows.checks import check_bootstrap, check_jobs, check_whole
-from .._rows.groups import Groups
+from .._rows.groups import MAX_GROUPS, Groups, check_few
+from .._rows.names import describe
 from .._rows.vectors import as_cut
 from .._selection.problem import settled
 from .._selection.progress import progress_bar
@@ -28,7 +29,7 @@ from .._stats.folds import checked_groups
 from .._xgb.matrix import exclusive, slice_rows
 from .._xgb.signature import called_like
 from .measured import HeldOut
-from .result import Frontier, wanted_gaps
+from .result import Frontier, several, wanted_gaps
 
 KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HALVINGS = 2
@@ -63,17 +64,22 @@ def frontier(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for :func:`pi_xgb.train`; the objective must be binary:logistic. The number of rounds that plain XGBoost
-        wants is a good number at every weight, if it is forty or more. Row weights count in training and in the table.
+        As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``GroupParity`` and ``EqualizedOdds``
+        the number of rounds that plain XGBoost wants is a good number at every weight, if it is forty or more.
+        ``PrecisionParity``, and the others with hessian="follow", take shorter steps beyond a weight of 1 / eta and
+        need more rounds there: with too few, what the table calls the cost of the constraint is partly theirs. Row
+        weights count in training and in the table.
     constraint
         ``GroupParity``, ``EqualizedOdds`` or ``PrecisionParity`` of :mod:`pi_xgb.constraints`, made of the groups of
         the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or ``predictive_parity``, the
-        largest difference between two groups in the precision of decisions.
+        largest difference between two groups in the precision of decisions. ``equalized_odds`` is the sum of the
+        differences in true and in false positive rate, and goes up to 2; Fairlearn's is the larger of the two.
     kl_weight
         The weights to try, one or several. Plain XGBoost, which is 0, is always there.
     gap
-        Wanted gaps, one or several numbers between 0 and 1: the step of the weights in which the held-out gap falls to
-        that size is halved twice more, and ``choices`` has the smallest weight that reaches it.
+        Wanted gaps, one or several numbers between 0 and 1, for ``EqualizedOdds`` between 0 and 2: the step of the
+        weights in which the held-out gap falls to that size is halved twice more, and ``choices`` has the smallest
+        weight that reaches it.
     threshold
         Rows with a probability above it are decided 1.
     nfold, folds, groups, seed
@@ -111,18 +117,21 @@ def frontier(
     True
     >>> booster = found.train(dtrain, parity, gap=0.25)
     """
-    weights, wanted = _weights(kl_weight), wanted_gaps(gap)
+    weights = _weights(kl_weight)
     check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
     jobs, cut = check_jobs(n_jobs, progress) or 1, as_cut(threshold)
     recipe = settled(params)
     _check(recipe, dtrain, constraint)
+    wanted = wanted_gaps(gap, constraint.gap)
     together = checked_groups(groups, dtrain.num_row())
     label = dtrain.get_label()
     splits = splits_of(label, nfold, 1, folds, seed, classes=True, groups=together)
     judged = np.unique(np.concatenate([split.test for split in splits]))
-    weight = dtrain.get_weight()[judged] if dtrain.get_weight().size else None
-    compared = Groups(constraint.group_of_rows[judged], pd.RangeIndex(len(constraint.groups)))
+    weight = dtrain.get_weight()
+    _check_weighed(splits, judged, label, weight)
+    weight = weight[judged] if weight.size else None
+    compared = _compared(constraint, judged)
     held_out = HeldOut(label[judged], weight, compared, constraint.gap, cut, n_boot, confidence, seed)
     steps = (1 + len(weights) + _HALVINGS * len(wanted)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
@@ -176,8 +185,7 @@ class Students:
 
 
 def _weights(kl_weight: Any) -> list[float]:
-    values = list(kl_weight) if isinstance(kl_weight, Iterable) else [kl_weight]
-    positive = sorted({check_kl_weight(value) for value in values} - {0.0})
+    positive = sorted({check_kl_weight(value) for value in several(kl_weight)} - {0.0})
     if not positive:
         raise ValueError(
             f"kl_weight has no value above 0: plain XGBoost is always there, give it something to compare with, for "
@@ -203,12 +211,48 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
         raise TypeError(f"dtrain is a {type(dtrain).__name__}, which cannot be cut into folds: build a DMatrix")
     constraint.check(dtrain.num_row())
-    label = dtrain.get_label()
+    label = spec.loss.label_of(dtrain)
+    if label.ndim == 2:
+        raise ValueError(
+            f"frontier is about one decision per row, and the labels of dtrain have {label.shape[1]} columns: ask for "
+            "one of them at a time"
+        )
     if not np.isin(label, (0, 1)).all():
         raise ValueError(
             "frontier counts right decisions, and needs labels 0 and 1, not probabilities; they range from "
             f"{label.min()} to {label.max()}"
         )
+
+
+def _check_weighed(splits: Sequence[Split], judged: Array, label: Array, weight: Array) -> None:
+    """What trains has both labels, and what judges some weight; rows that weigh nothing do neither."""
+    counts = weight > 0 if weight.size else np.ones(len(label), bool)
+    for split in splits:
+        labels = np.unique(label[split.train[counts[split.train]]])
+        if len(labels) < 2:
+            found = f"only such of label {labels[0]:g}" if len(labels) else "none"
+            raise ValueError(
+                f"each fold must train on rows of label 0 and of label 1 that weigh something, fold {split.fold} has "
+                f"{found}: use other folds, or give such rows a weight above 0"
+            )
+    if not counts[judged].any():
+        raise ValueError(
+            "the rows that folds hold out all weigh 0, and judge nothing: hold out others, or give them a weight "
+            "above 0"
+        )
+
+
+def _compared(constraint: BetweenGroups, judged: Array) -> Groups:
+    """The groups of the rows that judge, as many as can be compared."""
+    groups = Groups(constraint.group_of_rows[judged], pd.Index(constraint.groups, tupleize_cols=False))
+    there = groups.by_appearance()
+    if there.count < 2:
+        raise ValueError(
+            f"the rows that folds hold out are all of one group, {describe(there.names)}: at least two are needed to "
+            "compare, hold out rows of both"
+        )
+    check_few(there, len(judged), MAX_GROUPS)
+    return groups
 
 
 def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], float], gap: str) -> None:

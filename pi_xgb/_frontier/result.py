@@ -9,8 +9,14 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._core.checks import check_is_dmatrix
 from .._core.train import train
 from .._plots.by_table import plot_frontier
+
+CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
+"""Keywords of ``train`` that would make another model than the one that was measured."""
+LARGEST = {"equalized_odds": 2}
+"""Gaps that are sums of several differences; the others go up to 1."""
 
 
 class Frontier:
@@ -54,13 +60,15 @@ class Frontier:
 
     def at(self, gap: float) -> pd.Series[Any]:
         """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight."""
-        (gap,) = wanted_gaps(gap)
+        gap = _one_gap(gap, self.gap)
         weight = self._reaching(gap)
+        if self._is_unknown:
+            raise ValueError(self._told_unknown)
         if weight is None:
             raise ValueError(
                 f"no kl_weight reached a {self.gap} of {gap:g} on held-out rows, the smallest is "
                 f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, more "
-                "rows, shallower trees, or the constraint with hessian='follow'"
+                "rows, or shallower trees"
             )
         row: pd.Series[Any] = self.table.loc[weight]  # type: ignore[assignment]  # one weight, one row
         return row
@@ -68,6 +76,17 @@ class Frontier:
     def _reaching(self, gap: float) -> float | None:
         reached = self.table.index[self.table[self.gap] <= gap]
         return float(reached[0]) if len(reached) else None
+
+    @property
+    def _is_unknown(self) -> bool:
+        return bool(self.table[self.gap].isna().all())
+
+    @property
+    def _told_unknown(self) -> str:
+        return (
+            f"no kl_weight has a {self.gap} on held-out rows, for some group has no such rate (none of it is selected, "
+            "or none has the label): try more rows, another threshold, or fewer groups"
+        )
 
     def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:
         """Train on all rows the student that :meth:`at` names for a gap.
@@ -79,11 +98,19 @@ class Frontier:
         gap
             The wanted gap.
         **keywords
-            Of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on.
+            Of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on, but for what was chosen here.
         """
         if getattr(constraint, "gap", None) != self.gap:
             raise ValueError(f"this is the frontier of {self.gap}, and {constraint!r} does not close that gap")
+        if chosen := [name for name in CHOSEN if name in keywords]:
+            raise TypeError(
+                f"{', '.join(f'{name}=' for name in chosen)}: these were chosen by the frontier, and others would give "
+                "a model that was not measured: leave them out, or call pi_xgb.train"
+            )
         weight = float(str(self.at(gap).name))
+        # A weight of 0 leaves the constraint out, and nobody else would look at it.
+        check_is_dmatrix(dtrain, "dtrain")
+        constraint.check(dtrain.num_row())
         taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
         return train(self._params, dtrain, self._rounds, **taught, **keywords)
 
@@ -93,6 +120,8 @@ class Frontier:
         return plot_frontier(shown, fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
+        if self._is_unknown:
+            return self._told_unknown
         plain: Any = self.table.iloc[0]
         fairest: Any = self.table.sort_values(self.gap).iloc[0]
         lines = [self._told(gap) for gap in self._wanted] or [
@@ -119,14 +148,29 @@ class Frontier:
         return f"<Frontier: {self}>"
 
 
-def wanted_gaps(gap: Any) -> list[float]:
-    """Target gaps, none, one or several."""
-    values = [] if gap is None else list(gap) if isinstance(gap, Iterable) and not isinstance(gap, str) else [gap]
+def several(values: Any) -> list[Any]:
+    """One value or several; to NumPy one number may be an array without dimensions."""
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values.item()
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
+def wanted_gaps(gap: Any, name: str) -> list[float]:
+    """Target gaps of that name, none, one or several."""
+    values, most = [] if gap is None else several(gap), LARGEST.get(name, 1)
+    differences = "differences between rates" if most == 1 else f"{name} being the sum of {most} differences"
     for value in values:
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= 1:
+        if not is_number or not 0 <= value <= most:
             raise ValueError(
-                f"gap must be numbers between 0 and 1, differences between rates, got {value!r}: five percentage "
-                "points are 0.05"
+                f"gap must be numbers between 0 and {most}, {differences}, got {value!r}: five percentage points are "
+                "0.05"
             )
     return [float(value) for value in values]
+
+
+def _one_gap(gap: Any, name: str) -> float:
+    found = wanted_gaps(gap, name)
+    if len(found) != 1:
+        raise ValueError(f"gap must be one number here, got {gap!r}: ask for one at a time, such as gap=0.05")
+    return found[0]

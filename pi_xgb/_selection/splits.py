@@ -120,9 +120,11 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
         return  # Probabilities as labels have no classes to be counted.
     values, counts = np.unique(label, return_counts=True)
     if counts.min() < nfold:
+        # Of a single row no number of folds could hold some out and train on others.
+        fewer = f"nfold of at most {counts.min()}, or " if counts.min() > 1 else ""
         raise ValueError(
             f"class {_called(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
-            f"each fold must hold some out: use nfold of at most {max(counts.min(), 2)}, or more {rows}"
+            f"each fold must hold some out: use {fewer}more {rows}"
         )
     if groups is not None:
         values, counts = groups_of_classes(label, groups)
