@@ -47,6 +47,7 @@ def test_bounds_of_small_numbers():
         refused(ValueError, "confidence must lie between 0 and 1", checks.check_confidence, confidence)
     assert checks.checked_list("ab", "x", str) == ["ab"]
     assert checks.checked_list((3, 1), "x", int) == [3, 1]
+    assert checks.checked_list(np.array(3), "x", int) == checks.checked_list(3, "x", int) == [3]
     refused(ValueError, "x has a value twice: [1, 1]", checks.checked_list, [1, 1], "x", int)
     refused(ValueError, "x is an empty list", checks.checked_list, [], "x", int)
     with pytest.raises(ValueError, match="invalid literal"):

@@ -18,13 +18,12 @@ NOTE_LENGTH = 160
 def troubles_section(results: Results) -> list[str]:
     lines = ["## 4. What could not run, and why", ""]
     lines += table(["sets", "method", "mode", "folds", "what", "why"], troubles(results))
-    lines += [
-        INCOMPLETE,
-        "",
-        *table(["mode", "set", "method", "folds", "seconds of a fold", "of the rest"], incomplete(results)),
-    ]
-    hours = sum(missing_seconds(results).values()) / 3600
-    lines += [f"All that is missing would take {number(hours, 1)} hours of one core.", ""]
+    if rows := incomplete(results):
+        lines += [INCOMPLETE, "", *table(["mode", "set", "method", "folds", "seconds of a fold", "of the rest"], rows)]
+        hours = sum(missing_seconds(results).values()) / 3600
+        lines += [f"All that is missing would take {number(hours, 1)} hours of one core.", ""]
+    else:
+        lines += ["Every method that runs on a set ran on all of its folds.", ""]
     return [*lines, "What must be known of those that ran (the first fold's note):", "", *table(NOTES, notes(results))]
 
 

@@ -17,7 +17,7 @@ from .._constraints.groups import BetweenGroups
 from .._core.checks import check_dmatrix, check_kl_weight
 from .._core.spec import Spec
 from .._core.train import train
-from .._rows.checks import check_bootstrap, check_jobs, check_whole
+from .._rows.checks import check_bootstrap, check_jobs, check_whole, several
 from .._rows.groups import MAX_GROUPS, Groups, check_few
 from .._rows.names import describe
 from .._rows.vectors import as_cut
@@ -29,7 +29,7 @@ from .._stats.folds import checked_groups
 from .._xgb.matrix import exclusive, slice_rows
 from .._xgb.signature import called_like
 from .measured import HeldOut
-from .result import Frontier, several, wanted_gaps
+from .result import Frontier, wanted_gaps
 
 KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HALVINGS = 2

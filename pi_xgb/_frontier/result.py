@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import xgboost
 from .._core.checks import check_is_dmatrix
 from .._core.train import train
 from .._plots.by_table import plot_frontier
+from .._rows.checks import several
 
 CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
 """Keywords of ``train`` that would make another model than the one that was measured."""
@@ -146,13 +147,6 @@ class Frontier:
 
     def __repr__(self) -> str:
         return f"<Frontier: {self}>"
-
-
-def several(values: Any) -> list[Any]:
-    """One value or several; to NumPy one number may be an array without dimensions."""
-    if isinstance(values, np.ndarray) and values.ndim == 0:
-        values = values.item()
-    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def wanted_gaps(gap: Any, name: str) -> list[float]:

@@ -27,9 +27,16 @@ def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = 
         raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
 
 
+def several(values: Any) -> list[Any]:
+    """One value or several; to NumPy one number may be an array without dimensions."""
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values.item()
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
 def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
     """One value or several, each checked, none of them twice."""
-    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    values = several(value)
     if not values:
         raise ValueError(f"{name} is an empty list: give at least one value")
     for item in values:

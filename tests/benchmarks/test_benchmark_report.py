@@ -210,6 +210,8 @@ def test_troubles_notes_and_cost_are_listed(tmp_path):
     assert missing_seconds(results) == {("current", "heart", "SVM"): 35.0}
     assert "All that is missing would take 0.0 hours of one core." in lines
     assert cells(cost_section(results), "heart") == [["heart", "5.00"]]
+    whole = results_of(tmp_path, [Line("heart", "SVM", "current", fold, "auc", 0.7) for fold in range(10)])
+    assert "Every method that runs on a set ran on all of its folds." in troubles_section(whole)
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
