@@ -1063,5 +1063,5 @@ def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
 def test_several_targets_are_refused_before_anything_is_learned():
     label = np.stack([np.arange(60) % 2, 1 - np.arange(60) % 2], axis=1)  # their rows sum to 1 by chance
     dtrain = xgb.DMatrix(np.arange(60)[:, None], label)
-    with pytest.raises(ValueError, match="these are 2 targets: train one model per target"):
+    with pytest.raises(ValueError, match="these are 2 targets, or do not sum to 1: train one model per target"):
         pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=GroupParity(np.arange(60) % 3))

@@ -324,3 +324,14 @@ class TestShapGap:
         booster = xgb.train({**PARAMS, "objective": "multi:softprob", "num_class": 2}, xgb.DMatrix(X, y), 2)
         with pytest.raises(ValueError, match="one output"):
             shap_gap(booster, X, sensitive_features=group)
+
+
+def test_what_is_the_same_in_all_rows_has_no_sign():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=400), "constant": rng.normal(size=400)})
+    booster = xgb.train({"max_depth": 1, "nthread": 1}, xgb.DMatrix(x, x.sum(axis=1) > 0), 20)
+    for weight in (None, rng.uniform(0.1, 2, 400)):
+        group = rng.integers(0, 2, 400)
+        told = shap_gap(booster, x.assign(constant=1.0), sensitive_features=group, sample_weight=weight)
+        assert told.loc["constant", ["shap_gap", "shap_gap_low", "shap_gap_high"]].tolist() == [0, 0, 0]
+        assert told.loc["constant", "sign"] == "not supported"

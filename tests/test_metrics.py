@@ -412,6 +412,13 @@ class TestBadInput:
         with pytest.raises(TypeError, match=r"metric must be a function.*got 'abroca'"):
             metrics.each_against_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
 
+    def test_a_group_may_be_called_the_rest(self):
+        y, d, group = [1, 0, 1, 1] * 3, [1, 0, 0, 1] * 3, ["the rest", "the rest", "b", "c"] * 3
+        told = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=group)
+        renamed = ["a" if name == "the rest" else name for name in group]
+        other = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=renamed)
+        assert told.sort_index().tolist() == pytest.approx(other[["b", "c", "a"]].tolist())
+
     @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
     def test_scores_are_no_decisions(self, metric):
         with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1 only, got 0.2, 0.7.*y_score > threshold"):

@@ -234,3 +234,30 @@ def test_holm_is_that_of_statsmodels_by_hand():
     # Sorted .01 .02 .04, times 3, 2, 1, never falling; NaN is not counted.
     np.testing.assert_allclose(holm(np.array([0.04, np.nan, 0.01, 0.02])), [0.04, np.nan, 0.03, 0.04])
     assert DISPARITIES[-1] == "abroca"
+
+
+def test_rates_without_a_mistake_leave_room_for_some():
+    y, group = np.tile([0, 1], 100), np.repeat(["a", "b"], 100)
+    right = metrics.disparity_report(y, y.astype(float), sensitive_features=group, random_state=0)
+    nobody = metrics.disparity_report(y, np.zeros(200), sensitive_features=group, random_state=0)
+    for table, name, rows in (
+        (right, "equal_opportunity", 50),
+        (right, "equalized_odds", 50),
+        (nobody, "statistical_parity", 100),
+        (nobody, "equal_opportunity", 50),
+    ):
+        value, low, high = table.loc[name, ["value", "low", "high"]]
+        assert value == low == 0
+        # A rate of d in one group shows none in so many rows with the chance (1 - d) ** rows.
+        assert 1 - 0.06 ** (1 / rows) < high < 1 - 0.01 ** (1 / rows)
+    few = metrics.disparity_report([0, 1, 0, 1], [0.1, 0.9, 0.1, 0.9], sensitive_features=list("aabb"), random_state=0)
+    assert (few["high"] > 0.75).all()
+
+
+def test_curves_without_a_mistake_leave_room_for_some():
+    y, group = np.tile([0, 1], 40), np.repeat(["a", "b"], 40)
+    score = y * 0.8 + 0.1
+    score[:40:8] = 0.95  # a group with mistakes has noise of its own
+    for scores in (y.astype(float), 1.0 - y, score):
+        told = metrics.disparity_report(y, scores, metrics="abroca", sensitive_features=group, random_state=0)
+        assert told.loc["abroca", "high"] >= 0.16  # Wilson's for none of 20

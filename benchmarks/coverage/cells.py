@@ -1,7 +1,8 @@
 """What is drawn again and again: groups that lie apart in a known way.
 
 Two fifths of the rows are positive. Scores are normal, so that every true rate and every true ROC curve is known; the
-groups of a design lie apart by one number, which moves positives by all of it and negatives by half.
+groups of a design lie apart by one number, which moves positives by all of it and negatives by half. But for "nearly
+right": there one group is decided and ranked without a mistake, and the others with few.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ RATES = ("statistical_parity", "equalized_odds", "equal_opportunity", "predictiv
 MEASURES = (*RATES, "abroca")
 PARTS = {"rates": RATES, "curves": ("abroca",)}
 SIZES = ((2, 200), (2, 1000), (2, 5000), (4, 400), (4, 2000), (10, 1000), (10, 5000), (10, 200))
+SIZES_OF_FEW_MISTAKES = ((2, 100), (2, 200), (4, 400), (2, 1000))
 APART, BASE_RATE = 0.8, 0.4
+NEARLY_RIGHT = "nearly right"
 DESIGNS = {
     "alike": lambda k: np.zeros(k),
     "ladder": lambda k: np.linspace(0, APART, k),
@@ -48,11 +51,14 @@ def cells() -> list[Cell]:
         for groups, rows in SIZES
         for design in (("alike", "one apart") if groups == 2 else DESIGNS)
         for part in PARTS
-    ]
+    ] + [Cell(part, NEARLY_RIGHT, groups, rows) for groups, rows in SIZES_OF_FEW_MISTAKES for part in PARTS]
 
 
 def means(cell: Cell) -> tuple[np.ndarray, np.ndarray]:
     """Of the normal scores of negatives and positives in each group; 0 is the threshold."""
+    if cell.design == NEARLY_RIGHT:
+        far = np.where(np.arange(cell.groups) == 0, 8.0, 2.0)
+        return -far, far
     shift = DESIGNS[cell.design](cell.groups)
     return -0.6 + shift / 2, 0.2 + shift
 

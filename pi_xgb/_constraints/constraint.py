@@ -86,11 +86,6 @@ class Constraint(Teacher):
 
     def start(self, training: Start) -> None:
         """Begin a training; among workers, agree on what the row values mean."""
-        if training.task.label.ndim == 2:
-            raise ValueError(
-                f"{type(self).__name__} takes several columns as the probabilities of classes, and these are "
-                f"{training.task.label.shape[1]} targets: train one model per target"
-            )
         self._agreed = None
         if collective.is_distributed():
             self._agreed = self._agree()
@@ -148,12 +143,13 @@ class Constraint(Teacher):
                 f"{type(self).__name__} was handed predictions that are NaN or infinite: the training has diverged; "
                 "lower eta, or check the labels and weights"
             )
-        if p.ndim == 2 and p.shape[1] > 1 and not np.allclose(p.sum(axis=1), 1.0, atol=1e-3):
+        several = p.ndim == 2 and p.shape[1] > 1
+        if several and (np.ndim(label) == 2 or not np.allclose(p.sum(axis=1), 1.0, atol=1e-3)):
             raise ValueError(
-                f"{type(self).__name__} takes several columns as the probabilities of classes, and these rows do "
-                "not sum to 1: train one model per target"
+                f"{type(self).__name__} takes several columns as the probabilities of classes, and these are "
+                f"{p.shape[1]} targets, or do not sum to 1: train one model per target"
             )
-        if not self.soft and ((p.ndim == 2 and p.shape[1] > 1) or p.min() < 0 or p.max() > 1):
+        if not self.soft and (several or p.min() < 0 or p.max() > 1):
             raise ValueError(
                 "soft=False decides at p > 1/2 and needs one probability per row, got predictions of shape "
                 f"{p.shape} from {p.min()} to {p.max()}: use soft=True for classes and for regression"

@@ -83,6 +83,8 @@ def shap_gap(
     weight = read_weights(sample_weight, subject.weights, groups)
     contributions = subject.contributions()
     pair = _pair(between, contributions.sum(axis=1), weight, groups)
+    # As differences from one row: what is the same in all rows has a gap of 0, not of a rounding error.
+    contributions = contributions - contributions[0]
     found = [_mean_and_error(contributions, groups.codes == code, weight) for code in pair]
     (one, one_error, one_rows), (other, other_error, other_rows) = found
     gap, error = (one - other)[:-1], np.hypot(one_error, other_error)[:-1]

@@ -56,6 +56,18 @@ class Limits(NamedTuple):
     high: float
 
 
+def is_cut(value: float, plain: Path, confidence: float) -> bool:
+    """Whether the path ends before the gap that is seen would be unusually little, so that it has no upper limit."""
+    return bool(_enough(value, plain, confidence)[-1] > 0)
+
+
+def _enough(value: float, plain: Path, confidence: float) -> Values:
+    """Positive at true gaps under which what is seen is not unusually little."""
+    # Groups that happen to look more alike than alike ones do are no proof that they are.
+    at_least = max(value, float(np.quantile(plain.seen[:, 0], UNUSUALLY_ALIKE)))
+    return (1 - plain.above(at_least)) - plain.tails(confidence)[0]
+
+
 def limits(value: float, crowded: Path, plain: Path, confidence: float) -> Limits:
     """The interval of true gaps under which a gap of ``value`` is nothing unusual.
 
@@ -64,9 +76,7 @@ def limits(value: float, crowded: Path, plain: Path, confidence: float) -> Limit
     """
     too_much = crowded.above(value) - crowded.tails(confidence)[1]
     low = _first_crossing(crowded.truth, too_much)
-    # Groups that happen to look more alike than alike ones do are no proof that they are.
-    at_least = max(value, float(np.quantile(plain.seen[:, 0], UNUSUALLY_ALIKE)))
-    enough = (1 - plain.above(at_least)) - plain.tails(confidence)[0]
+    enough = _enough(value, plain, confidence)
     high = plain.truth[-1] - _first_crossing(plain.truth[-1] - plain.truth[::-1], enough[::-1])
     corrected = _first_crossing(plain.truth, plain.above(value) - 0.5)
     high = max(low, high)

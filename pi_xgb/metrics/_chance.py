@@ -12,7 +12,7 @@ from .._rows.checks import check_whole
 from .._rows.groups import Groups
 from .._rows.names import in_words
 from .._rows.vectors import Bools, Floats
-from .._stats.gaps import LEAST_DRAWS, limits, p_value
+from .._stats.gaps import LEAST_DRAWS, Path, is_cut, limits, p_value
 from ._abroca import RankedGroups
 from ._curve_noise import Curves, curves_of
 from ._disparities import COMPARED
@@ -93,12 +93,26 @@ class Draws:
             told |= {"chance": float(null.mean()), "p_value": p_value(null, gap.seen())}
         if self.n_boot:
             n_draws = gap.draws(self.n_boot)
-            crowded, plain = gap.crowded(n_draws, generator), gap.plain(n_draws, generator)
-            told |= limits(gap.value, crowded, plain, self.confidence)._asdict()
+            crowded = gap.crowded(n_draws, generator)
+            told |= limits(gap.value, crowded, self._plain(gap, n_draws, generator), self.confidence)._asdict()
+            told["high"] = max(told["high"], gap.unseen(self.confidence))
             # One answer to whether there is a gap at all: the test's, which is exact.
             if self.n_null and told["p_value"] > 1 - self.confidence:
                 told["low"] = 0.0
         return told
+
+    def _plain(self, gap: Rates | Curves, n_draws: int, generator: np.random.Generator) -> Path:
+        """A path with an upper limit on it, if there is one below the largest gap that can be.
+
+        Where no row of a group is decided otherwise, what is seen has next to no noise, and says little of the truth.
+        """
+        path, reach = gap.plain(n_draws, generator), 2
+        while is_cut(gap.value, path, self.confidence):
+            further = gap.plain(n_draws, generator, reach)
+            if further.truth[-1] <= path.truth[-1]:
+                break
+            path, reach = further, 2 * reach
+        return path
 
 
 def _in_words(pair: tuple[int, int | None], names: pd.Index) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._rows.vectors import Bools, Floats
 from .._stats.gaps import LEAST_DRAWS, Path, Values
+from .._stats.wilson import wilson
 from ._abroca import Curve, RankedGroups
 from ._rate_noise import CROWDED, crowd
 
@@ -90,14 +91,24 @@ class Curves:
         noise = self._drawn(mean_edges + place * between_edges / 2, n_draws, generator) - mean - place * between / 2
         return self._path(place * between, noise, self.value)
 
-    def plain(self, n_draws: int, generator: np.random.Generator) -> Path:
-        """Along true gaps to well beyond the one seen, in the shape that noise bends least."""
+    def plain(self, n_draws: int, generator: np.random.Generator, reach: int = 1) -> Path:
+        """Along true gaps to well beyond the one seen, ``reach`` times as far, in the shape that noise bends least."""
         noise = self._drawn(self.edges, n_draws, generator) - self.middles
         one, other = self._widest()
         # A difference that is large where noise is: it keeps its sign, so that its area grows as the difference does.
         spread = (noise[:, one] - noise[:, other]).std(axis=0)
         shape = self._centred(self._along_widest()[0][:, None]) * np.maximum(spread, 1e-9)
-        return self._path(shape, noise, self.value + 5 * float(spread.mean()))
+        return self._path(shape, noise, min(self.value + 5 * reach * float(spread.mean()), 1.0))
+
+    def unseen(self, confidence: float) -> float:
+        """How far the truth may lie from groups whose rows are ranked without a mistake, or with nothing else.
+
+        Samples of such a curve have no noise, though a true curve with mistakes may well have shown none: as a share of
+        0 in so many rows.
+        """
+        perfect = (self.edges.min(axis=1) == 1) | (self.edges[:, :-1].max(axis=1) == 0)
+        rows = self.rows.min(axis=0)[perfect].astype(np.float64)
+        return float(wilson(np.zeros(rows.size), rows, confidence)[1].max(initial=0.0))
 
     def _path(self, shape: Values, noise: Values, furthest: float) -> Path:
         truth = furthest * np.linspace(0, 1, LEVELS) ** 1.3

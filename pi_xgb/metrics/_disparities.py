@@ -169,7 +169,8 @@ def each_against_rest(
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     values = []
     for code, name in enumerate(groups.names):
-        one_or_rest = np.where(groups.codes == code, str(plain(name)), "the rest")
+        one = str(plain(name))
+        one_or_rest = np.where(groups.codes == code, one, "the rest" if one != "the rest" else "all others")
         values.append(float(metric(y_true, y_pred, sensitive_features=one_or_rest, **weight, **options)))
     return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None))
 

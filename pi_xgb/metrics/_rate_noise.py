@@ -74,11 +74,16 @@ class Rates:
         """Along true gaps up to the one seen, with most groups at one end or the other."""
         return self._path(crowd(self._shape(), CROWDED), self.value, n_draws, generator)
 
-    def plain(self, n_draws: int, generator: np.random.Generator) -> Path:
-        """Along true gaps to well beyond the one seen, with groups in proportion to where they are."""
+    def plain(self, n_draws: int, generator: np.random.Generator, reach: int = 1) -> Path:
+        """Along true gaps to well beyond the one seen, ``reach`` times as far, with groups in proportion to where
+        they are."""
         spread = self._centre() * (1 - self._centre())
         error = np.sqrt((np.maximum(spread, 0.25 / self.rows.sum(axis=1, keepdims=True)) / self.rows).max(axis=1).sum())
-        return self._path(self._aligned(), self.value + 5 * error, n_draws, generator)
+        return self._path(self._aligned(), self.value + 5 * reach * error, n_draws, generator)
+
+    def unseen(self, confidence: float) -> float:
+        """Nothing that the path does not draw."""
+        return 0.0
 
     def _centre(self) -> Values:
         return np.asarray((self.rates * self.rows).sum(axis=1, keepdims=True) / self.rows.sum(axis=1, keepdims=True))

@@ -12,7 +12,7 @@ from benchmarks.coverage.page import page
 from pi_xgb import metrics
 
 
-@pytest.mark.parametrize("design", cells.DESIGNS)
+@pytest.mark.parametrize("design", [*cells.DESIGNS, cells.NEARLY_RIGHT])
 def test_the_truth_of_a_cell_is_what_many_rows_show(design):
     cell = cells.Cell("rates", design, 3, 400_000)
     y, score, group = cells.sample(cell, 0)
