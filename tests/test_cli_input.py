@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_cli import GUIDED, OTHERS, QUICK, files, misused, one_thread, predicted, refused, trained, works
+import xgboost as xgb
+from helpers_cli import GUIDED, OTHERS, PARAMS, QUICK, files, misused, one_thread, predicted, refused, trained, works
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -292,3 +293,27 @@ def test_columns_that_number_the_rows_are_named(files, capsys):
     assert "--drop key" in said
     assert "'twice'" not in said
     assert "'far'" not in said
+
+
+def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
+    # Such as a column of numbers with a gap, which pandas writes as 7.0.
+    codes = np.random.default_rng(0).choice([1, 2, 7], 200)
+    rows = pd.DataFrame({"code": pd.Categorical(codes), "x": np.arange(200.0)})
+    data = xgb.DMatrix(rows, label=codes == 7, enable_categorical=True)
+    booster = xgb.train(PARAMS, data, 3)
+    booster.save_model("model.ubj")
+    others = rows.assign(code=codes.astype(object), ill=codes == 7)
+    others.loc[3, "code"] = None
+    expected = booster.predict(
+        xgb.DMatrix(rows.assign(code=rows["code"].where(rows.index != 3)), enable_categorical=True)
+    )
+    for spelling in ("{}", "{}.0", "0{}"):
+        others.assign(code=others["code"].map(spelling.format, na_action="ignore")).to_csv("later.csv", index=False)
+        answers, said = predicted(capsys, "later.csv")
+        assert said == ""
+        np.testing.assert_allclose(answers["probability_1"], expected, rtol=1e-5)
+    others.assign(code=others["code"].replace(2, "two")).to_csv("later.csv", index=False)
+    assert "that the training did not have ('two')" in predicted(capsys, "later.csv")[1]
+    others.to_csv("later.csv", index=False)
+    works("evaluate", "later.csv", "--model", "model.ubj", "--label", "ill")
+    assert capsys.readouterr().err == ""

@@ -101,9 +101,8 @@ def _known(
 ) -> Any:
     missing = column.isna().to_numpy()
     values = column.astype(object)
-    if not pd.api.types.is_numeric_dtype(categories.dtype):
-        values = values.map(str)
-    codes = categories.get_indexer(pd.Index(values))
+    sought = _numbers_in(values) if pd.api.types.is_numeric_dtype(categories.dtype) else values.map(str)
+    codes = categories.get_indexer(pd.Index(sought))
     codes[missing] = -1
     unseen = (codes < 0) & ~missing
     if unseen.any():
@@ -119,6 +118,12 @@ def _known(
             f"have ({new}): they count as missing"
         )
     return pd.Categorical.from_codes(codes, categories=categories)
+
+
+def _numbers_in(values: pd.Series[Any]) -> pd.Series[Any]:
+    """With numbers in the place of texts: of a CSV file the columns of categories are read letter by letter."""
+    is_text = values.map(lambda value: isinstance(value, str)).astype(bool)
+    return values.where(~is_text, pd.to_numeric(values[is_text], errors="coerce"))
 
 
 def _replaced(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
