@@ -317,3 +317,32 @@ def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
     others.to_csv("later.csv", index=False)
     works("evaluate", "later.csv", "--model", "model.ubj", "--label", "ill")
     assert capsys.readouterr().err == ""
+
+
+def sites(frame):
+    return frame.assign(site=[("07", "7", "8")[i % 3] for i in range(len(frame))])
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_groups_are_judged_letter_by_letter(trained, capsys, gap):
+    rows = sites(trained[1])
+    rows.loc[5, "site"] = "" if gap else "8"
+    rows.assign(site="s" + rows["site"]).replace({"site": {"s": ""}}).to_csv("named.csv", index=False)
+    rows.to_csv("sites.csv", index=False)
+    shown = []
+    for name in ("named.csv", "sites.csv"):
+        works("evaluate", name, "--model", "model.ubj", "--label", "y", "--groups", "site", "--format", "csv")
+        shown.append(capsys.readouterr().out)
+    assert shown[0].replace("s0", "0").replace("s7", "7").replace("s8", "8") == shown[1]
+    # A group that is a feature as well has that feature's values.
+    works("evaluate", "sites.csv", "--model", "model.ubj", "--label", "y", "--groups", "flag,y", "--n-boot", "0")
+
+
+def test_groups_are_constrained_letter_by_letter(files):
+    rows = sites(files[0])
+    rows.to_csv("sites.csv", index=False)
+    rows.assign(site="s" + rows["site"]).to_csv("named.csv", index=False)
+    for name in ("sites", "named"):
+        constrained = ["--label", "y", *OTHERS, "--constraint", "parity:site=5", *QUICK]
+        works("train", f"{name}.csv", *constrained, "--drop", "z0,z1", "--out", f"{name}.ubj")
+    assert Path("sites.ubj").read_bytes() == Path("named.ubj").read_bytes()
