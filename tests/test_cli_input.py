@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -346,3 +349,24 @@ def test_groups_are_constrained_letter_by_letter(files):
         constrained = ["--label", "y", *OTHERS, "--constraint", "parity:site=5", *QUICK]
         works("train", f"{name}.csv", *constrained, "--drop", "z0,z1", "--out", f"{name}.ubj")
     assert Path("sites.ubj").read_bytes() == Path("named.ubj").read_bytes()
+
+
+def zipped(content):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zip", zipped)]
+)
+def test_packed_files_that_are_broken_are_named(trained, capsys, ending, pack):
+    content = Path("test.csv").read_bytes()
+    packed = pack(content)
+    spoilt = packed[:900] + bytes(byte ^ 255 for byte in packed[900:1100]) + packed[1100:]
+    for broken in (packed[:900], packed[:20], packed[:-9], spoilt, content):
+        Path(f"broken.csv.{ending}").write_bytes(broken)
+        refused(capsys, f"broken.csv.{ending} cannot be", "predict", f"broken.csv.{ending}", "--model", "model.ubj")
+    Path(f"whole.csv.{ending}").write_bytes(packed)
+    predicted(capsys, f"whole.csv.{ending}")
