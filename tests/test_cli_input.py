@@ -348,7 +348,8 @@ def test_groups_are_constrained_letter_by_letter(files):
     for name in ("sites", "named"):
         constrained = ["--label", "y", *OTHERS, "--constraint", "parity:site=5", *QUICK]
         works("train", f"{name}.csv", *constrained, "--drop", "z0,z1", "--out", f"{name}.ubj")
-    assert Path("sites.ubj").read_bytes() == Path("named.ubj").read_bytes()
+    sites_model, named_model = (Path(f"{name}.ubj").read_bytes() for name in ("sites", "named"))
+    assert hash(sites_model) == hash(named_model)  # whose bytes would fill pages
 
 
 def zipped(content):
