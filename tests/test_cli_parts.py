@@ -22,7 +22,7 @@ from pi_xgb._cli.dates import refuse_dates, taken_apart, with_parts
 from pi_xgb._cli.features import known_features, learned_features
 from pi_xgb._cli.labels import later_labels, training_labels
 from pi_xgb._cli.model import Model, load_model
-from pi_xgb._cli.options import at_least, check_read, parameter, probability, weight, weight_or_auto
+from pi_xgb._cli.options import at_least, check_read, names, parameter, probability, weight, weight_or_auto
 from pi_xgb._cli.output import print_table
 from pi_xgb._cli.rows import Rows, _check_whole, _warn_of_identifiers, set_aside
 from pi_xgb._cli.source import Source, written
@@ -37,10 +37,11 @@ from pi_xgb._cli.source import Source, written
         (probability, {"0": 0.0, "1": 1.0, "0.5": 0.5}, ["-0.1", "1.001", "nan", "half"]),
         (weight, {"0": 0.0, "1.7976931348623157e308": 1.7976931348623157e308}, ["-1", "inf", "nan", "much"]),
         (weight_or_auto, {"auto": "auto", "0": 0.0}, ["-1", "car"]),
-        (tune.folds, {"0,2": [0, 2]}, ["1", "0,1", "-1"]),
-        (tune.weights, {"0,5": [0.0, 5.0]}, ["0,-1"]),
-        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["0.1,2.1", "-0.1"]),
-        (compare.sizes, {"2,60": [2, 60]}, ["1", "60,some"]),
+        (tune.folds, {"0,2": [0, 2]}, ["", "1", "0,1", "-1"]),
+        (tune.weights, {"0,5": [0.0, 5.0]}, ["", "0,-1"]),
+        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["", "0.1,2.1", "-0.1"]),
+        (compare.sizes, {"2,60": [2, 60]}, ["", "1", "60,some"]),
+        (names, {'a,"b,c"': ["a", "b,c"]}, ["", " ", "a,,b"]),
         (parameter, {"a=1": ("a", 1), "a=b": ("a", "b"), "a=b=": ("a", "b=")}, ["a", "a=", "=1", ""]),
     ],
 )

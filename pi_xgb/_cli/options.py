@@ -313,11 +313,11 @@ def check_compatible(asked: Sequence[Asked]) -> None:
         )
 
 
-def names(text: str) -> list[str]:
+def names(text: str, what: str = "column names") -> list[str]:
     """Column names with commas between them, quoted as in a CSV file where a name has a comma itself."""
     found = next(csv.reader([text], skipinitialspace=True), [])
-    if not all(found):
-        raise argparse.ArgumentTypeError(f"must be column names with commas between them, got {text!r}")
+    if not found or not all(found):  # an empty text is a variable of the shell that nobody set
+        raise argparse.ArgumentTypeError(f"must be {what} with commas between them, got {text!r}")
     return found
 
 
