@@ -377,6 +377,13 @@ def test_categories_that_are_numbers_are_found():
                     "they count as missing"]  # fmt: skip
 
 
+def test_categories_of_bytes_are_no_text():
+    # XGBoost would take them, and find none of them again in the model.
+    frame = pd.DataFrame({"code": pd.Categorical([b"a", b"b", None])})
+    with pytest.raises(ValueError, match=r"the column 'code' of a file has values such as b'a' \(bytes\), which are"):
+        learned_features(frame, "a file")
+
+
 def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     for large, kind in ((2.0**53 - 1, "i"), (2.0**53, "f")):
         column = pd.DataFrame({"y": [large, 1.0, np.nan]})

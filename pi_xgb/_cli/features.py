@@ -64,6 +64,8 @@ def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
     if pd.api.types.infer_dtype(column) == "string":
         column = column.astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):
+        if any(isinstance(category, bytes) for category in column.cat.categories):
+            return _as_numbers(column, name, file)  # which says that they are none
         if any("\0" in str(text) for text in column.cat.categories):
             raise ValueError(
                 f"the column {name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend it "
