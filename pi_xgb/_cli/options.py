@@ -90,13 +90,15 @@ _WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed
 """Keywords only where "=" follows."""
 _NAMED = re.compile(
     rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)"
-    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[(])?)"
+    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[('\"])?)"
 )
 """With the numbers of a list that follows, and whether any other value does."""
 
 
 _PARAMETER = re.compile(r"params\['(\w+)'\] = (\w+)(?: \(of \w+: \w+=\w+\))?")
 """A parameter that a message advises, and how an estimator has it."""
+_FIRST = re.compile(r"^(resume|metric|sizes|seed)(?= names | must be | has | ')")
+"""Keywords that are words elsewhere, where a message begins with them."""
 _OBJECTIVE = re.compile(r"params\['objective'\] = '([\w:]+)'")
 
 
@@ -109,7 +111,7 @@ def with_options(message: str) -> str:
             return f"{name} {found[3].replace(' ', '').rstrip(',')}"
         return name + " " * bool(found[4] and found[0].endswith("="))
 
-    message = _OBJECTIVE.sub(r"--objective \1", message)
+    message = _OBJECTIVE.sub(r"--objective \1", _FIRST.sub(r"--\1", message))
     return _NAMED.sub(option, _PARAMETER.sub(r"--params \1=\2", message))
 
 
