@@ -422,6 +422,13 @@ def test_bounds_may_be_large_and_of_any_kind_of_number():
         later_labels(bounds.assign(**{"from": [1, None], "to": None}), None, "survival:aft", "a file")
 
 
+def test_rows_of_a_file_without_lines_are_counted_from_1():
+    bounds = pd.DataFrame({"from": [1.0, 3.0], "to": [2.0, 2.0]})
+    for file, place in (("a.parquet", "row 2"), ("a.csv", "line 3")):
+        with pytest.raises(ValueError, match=f"{place} has 3 and 2$"):
+            later_labels(bounds, None, "survival:aft", file)
+
+
 def test_a_missing_class_is_missing():
     with pytest.raises(ValueError, match="the label 'y' of a file has 1 missing values"):
         later_labels(pd.DataFrame({"y": ["a", None]}, dtype=object), ABC[:2], "binary:logistic", "a file")
