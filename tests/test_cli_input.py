@@ -371,3 +371,18 @@ def test_packed_files_that_are_broken_are_named(trained, capsys, ending, pack):
         refused(capsys, f"broken.csv.{ending} cannot be", "predict", f"broken.csv.{ending}", "--model", "model.ubj")
     Path(f"whole.csv.{ending}").write_bytes(packed)
     predicted(capsys, f"whole.csv.{ending}")
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e400", "1e39"])
+@pytest.mark.parametrize("command", ON_ROWS)
+def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, command, value):
+    rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
+    rows.loc[7, "x1"] = value
+    rows.to_csv("infinite.csv", index=False)
+    told = f"the column 'x1' of infinite.csv has {float(value)} in line 9, which"
+    refused(capsys, told, command, "infinite.csv", *ON_ROWS[command])
+    if command == "train":
+        refused(capsys, told, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")
+        rows.loc[:3, "y"] = None
+        rows.to_csv("infinite.csv", index=False)
+        refused(capsys, told, command, "infinite.csv", *ON_ROWS[command], "--unlabelled", "drop")
