@@ -66,8 +66,8 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     alone = np.flatnonzero(~known & ~np.isnan(upper))
     if alone.size:
         raise ValueError(
-            f"{place_of(int(alone[0]), file)} of {file} has an upper bound and no lower one: write 0 as the lower bound of a time of "
-            "which only the end is known, and leave both empty where nothing is"
+            f"{place_of(int(alone[0]), file)} of {file} has an upper bound and no lower one: write 0 as the lower "
+            "bound of a time of which only the end is known, and leave both empty where nothing is"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
     try:
