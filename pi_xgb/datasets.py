@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
+_LARGEST = sys.float_info.max
 
 
 class PrivilegedData(NamedTuple):
@@ -72,15 +76,20 @@ def make_privileged(
     >>> data.x.shape, data.z.shape, sorted(data.y.unique().tolist())
     ((500, 8), (500, 3), [0, 1])
     """
-    for name, value, high in (
-        ("label_noise", label_noise, 1),
-        ("group_share", group_share, 1),
-        ("x_noise", x_noise, np.inf),
-        ("strength", strength, np.inf),
+    for name, value, low, high in (
+        ("label_noise", label_noise, 0, 1),
+        ("group_share", group_share, 0, 1),
+        ("x_noise", x_noise, 0, _LARGEST),
+        ("strength", strength, 0, np.inf),
+        ("group_gap", group_gap, -_LARGEST, _LARGEST),
     ):
-        if not 0 <= value <= high:
-            raise ValueError(f"{name} must lie between 0 and {high}, got {value!r}")
+        if not isinstance(value, Real):
+            raise TypeError(f"{name} must be a number, got {value!r}")
+        if not low <= value <= high:
+            raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
     for name, size in (("n_rows", n_rows), ("n_features", n_features), ("n_privileged", n_privileged)):
+        if isinstance(size, bool) or not isinstance(size, Integral):
+            raise TypeError(f"{name} must be a whole number, got {size!r}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size!r}")
 

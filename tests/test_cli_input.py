@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_cli import GUIDED, OTHERS, QUICK, files, misused, one_thread, predicted, refused, trained, works
+import xgboost as xgb
+from helpers_cli import GUIDED, OTHERS, PARAMS, QUICK, files, misused, one_thread, predicted, refused, trained, works
 
 __all__ = ["files", "one_thread", "trained"]
 
@@ -292,3 +296,93 @@ def test_columns_that_number_the_rows_are_named(files, capsys):
     assert "--drop key" in said
     assert "'twice'" not in said
     assert "'far'" not in said
+
+
+def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
+    # Such as a column of numbers with a gap, which pandas writes as 7.0.
+    codes = np.random.default_rng(0).choice([1, 2, 7], 200)
+    rows = pd.DataFrame({"code": pd.Categorical(codes), "x": np.arange(200.0)})
+    data = xgb.DMatrix(rows, label=codes == 7, enable_categorical=True)
+    booster = xgb.train(PARAMS, data, 3)
+    booster.save_model("model.ubj")
+    others = rows.assign(code=codes.astype(object), ill=codes == 7)
+    others.loc[3, "code"] = None
+    expected = booster.predict(
+        xgb.DMatrix(rows.assign(code=rows["code"].where(rows.index != 3)), enable_categorical=True)
+    )
+    for spelling in ("{}", "{}.0", "0{}"):
+        others.assign(code=others["code"].map(spelling.format, na_action="ignore")).to_csv("later.csv", index=False)
+        answers, said = predicted(capsys, "later.csv")
+        assert said == ""
+        np.testing.assert_allclose(answers["probability_1"], expected, rtol=1e-5)
+    others.assign(code=others["code"].replace(2, "two")).to_csv("later.csv", index=False)
+    assert "that the training did not have ('two')" in predicted(capsys, "later.csv")[1]
+    others.to_csv("later.csv", index=False)
+    works("evaluate", "later.csv", "--model", "model.ubj", "--label", "ill")
+    assert capsys.readouterr().err == ""
+
+
+def sites(frame):
+    return frame.assign(site=[("07", "7", "8")[i % 3] for i in range(len(frame))])
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_groups_are_judged_letter_by_letter(trained, capsys, gap):
+    rows = sites(trained[1])
+    rows.loc[5, "site"] = "" if gap else "8"
+    rows.assign(site="s" + rows["site"]).replace({"site": {"s": ""}}).to_csv("named.csv", index=False)
+    rows.to_csv("sites.csv", index=False)
+    shown = []
+    for name in ("named.csv", "sites.csv"):
+        works("evaluate", name, "--model", "model.ubj", "--label", "y", "--groups", "site", "--format", "csv")
+        shown.append(capsys.readouterr().out)
+    assert shown[0].replace("s0", "0").replace("s7", "7").replace("s8", "8") == shown[1]
+    # A group that is a feature as well has that feature's values.
+    works("evaluate", "sites.csv", "--model", "model.ubj", "--label", "y", "--groups", "flag,y", "--n-boot", "0")
+
+
+def test_groups_are_constrained_letter_by_letter(files):
+    rows = sites(files[0])
+    rows.to_csv("sites.csv", index=False)
+    rows.assign(site="s" + rows["site"]).to_csv("named.csv", index=False)
+    for name in ("sites", "named"):
+        constrained = ["--label", "y", *OTHERS, "--constraint", "parity:site=5", *QUICK]
+        works("train", f"{name}.csv", *constrained, "--drop", "z0,z1", "--out", f"{name}.ubj")
+    sites_model, named_model = (Path(f"{name}.ubj").read_bytes() for name in ("sites", "named"))
+    assert hash(sites_model) == hash(named_model)  # whose bytes would fill pages
+
+
+def zipped(content):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zip", zipped)]
+)
+def test_packed_files_that_are_broken_are_named(trained, capsys, ending, pack):
+    content = Path("test.csv").read_bytes()
+    packed = pack(content)
+    spoilt = packed[:900] + bytes(byte ^ 255 for byte in packed[900:1100]) + packed[1100:]
+    for broken in (packed[:900], packed[:20], packed[:-9], spoilt, content):
+        Path(f"broken.csv.{ending}").write_bytes(broken)
+        refused(capsys, f"broken.csv.{ending} cannot be", "predict", f"broken.csv.{ending}", "--model", "model.ubj")
+    Path(f"whole.csv.{ending}").write_bytes(packed)
+    predicted(capsys, f"whole.csv.{ending}")
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e400", "1e39"])
+@pytest.mark.parametrize("command", ON_ROWS)
+def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, command, value):
+    rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
+    rows.loc[7, "x1"] = value
+    rows.to_csv("infinite.csv", index=False)
+    told = f"the column 'x1' of infinite.csv has {float(value)} in line 9, which"
+    refused(capsys, told, command, "infinite.csv", *ON_ROWS[command])
+    if command == "train":
+        refused(capsys, told, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")
+        rows.loc[:3, "y"] = None
+        rows.to_csv("infinite.csv", index=False)
+        refused(capsys, told, command, "infinite.csv", *ON_ROWS[command], "--unlabelled", "drop")

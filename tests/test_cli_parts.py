@@ -22,7 +22,7 @@ from pi_xgb._cli.dates import refuse_dates, taken_apart, with_parts
 from pi_xgb._cli.features import known_features, learned_features
 from pi_xgb._cli.labels import later_labels, training_labels
 from pi_xgb._cli.model import Model, load_model
-from pi_xgb._cli.options import at_least, check_read, parameter, probability, weight, weight_or_auto
+from pi_xgb._cli.options import at_least, check_read, names, parameter, probability, weight, weight_or_auto
 from pi_xgb._cli.output import print_table
 from pi_xgb._cli.rows import Rows, _check_whole, _warn_of_identifiers, set_aside
 from pi_xgb._cli.source import Source, written
@@ -37,10 +37,11 @@ from pi_xgb._cli.source import Source, written
         (probability, {"0": 0.0, "1": 1.0, "0.5": 0.5}, ["-0.1", "1.001", "nan", "half"]),
         (weight, {"0": 0.0, "1.7976931348623157e308": 1.7976931348623157e308}, ["-1", "inf", "nan", "much"]),
         (weight_or_auto, {"auto": "auto", "0": 0.0}, ["-1", "car"]),
-        (tune.folds, {"0,2": [0, 2]}, ["1", "0,1", "-1"]),
-        (tune.weights, {"0,5": [0.0, 5.0]}, ["0,-1"]),
-        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["0.1,2.1", "-0.1"]),
-        (compare.sizes, {"2,60": [2, 60]}, ["1", "60,some"]),
+        (tune.folds, {"0,2": [0, 2]}, ["", "1", "0,1", "-1"]),
+        (tune.weights, {"0,5": [0.0, 5.0]}, ["", "0,-1"]),
+        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["", "0.1,2.1", "-0.1"]),
+        (compare.sizes, {"2,60": [2, 60]}, ["", "1", "60,some"]),
+        (names, {'a,"b,c"': ["a", "b,c"]}, ["", " ", "a,,b"]),
         (parameter, {"a=1": ("a", 1), "a=b": ("a", "b"), "a=b=": ("a", "b=")}, ["a", "a=", "=1", ""]),
     ],
 )
@@ -376,6 +377,13 @@ def test_categories_that_are_numbers_are_found():
                     "they count as missing"]  # fmt: skip
 
 
+def test_categories_of_bytes_are_no_text():
+    # XGBoost would take them, and find none of them again in the model.
+    frame = pd.DataFrame({"code": pd.Categorical([b"a", b"b", None])})
+    with pytest.raises(ValueError, match=r"the column 'code' of a file has values such as b'a' \(bytes\), which are"):
+        learned_features(frame, "a file")
+
+
 def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     for large, kind in ((2.0**53 - 1, "i"), (2.0**53, "f")):
         column = pd.DataFrame({"y": [large, 1.0, np.nan]})
@@ -412,6 +420,13 @@ def test_bounds_may_be_large_and_of_any_kind_of_number():
     np.testing.assert_array_equal(later_labels(bounds, None, "survival:aft", "a file"), [[1, np.inf], [2, np.inf]])
     with pytest.raises(ValueError, match="the lower bound 'from' of a file has 1 missing values"):
         later_labels(bounds.assign(**{"from": [1, None], "to": None}), None, "survival:aft", "a file")
+
+
+def test_rows_of_a_file_without_lines_are_counted_from_1():
+    bounds = pd.DataFrame({"from": [1.0, 3.0], "to": [2.0, 2.0]})
+    for file, place in (("a.parquet", "row 2"), ("a.csv", "line 3")):
+        with pytest.raises(ValueError, match=f"{place} has 3 and 2$"):
+            later_labels(bounds, None, "survival:aft", file)
 
 
 def test_a_missing_class_is_missing():

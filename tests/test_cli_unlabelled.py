@@ -189,6 +189,13 @@ def test_notes_and_errors_name_options(rows, capsys):
             "Set --params ndcg_exp_gain=False, for",
         ),
         ("the teacher repeats a method, cross-fitted", "the teacher repeats a method, cross-fitted"),
+        ("Use method='kbpib', or (method=\"jpib\")", "Use --method 'kbpib', or (--method \"jpib\")"),
+        ("resume names 'res1', which keeps", "--resume names 'res1', which keeps"),
+        ("metric must be one of logloss", "--metric must be one of logloss"),
+        ("sizes must be below the 80 training rows", "--sizes must be below the 80 training rows"),
+        ("metric 'r2d2' is none of XGBoost's", "--metric 'r2d2' is none of XGBoost's"),
+        ("seed must be at least 0", "--seed must be at least 0"),
+        ("the metric must be one of the sizes", "the metric must be one of the sizes"),
     ],
 )
 def test_keywords_become_options(message, told):

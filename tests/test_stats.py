@@ -197,6 +197,15 @@ def test_made_data_has_sizes_defaults_and_bounds():
     for name in ("n_rows", "n_features", "n_privileged"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
             make_privileged(**{name: 0})
+        for one in ("10", 10.0, True, None):
+            with pytest.raises(TypeError, match=f"{name} must be a whole number, got {one!r}"):
+                make_privileged(**{name: one})
+    # An infinite blur or gap leaves features without a number.
+    for name, one in (("x_noise", np.inf), ("group_gap", np.nan), ("group_gap", np.inf), ("group_gap", -np.inf)):
+        with pytest.raises(ValueError, match=f"{name} must lie between .* and 1.79769e\\+308, got {one}"):
+            make_privileged(10, **{name: one})
+    with pytest.raises(TypeError, match="strength must be a number, got '2'"):
+        make_privileged(10, strength="2")
 
 
 # ---- arrays

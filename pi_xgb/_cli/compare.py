@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
 def sizes(text: str) -> list[int]:
     """Numbers of rows with commas between them."""
     read = at_least(2)
-    return [read(part) for part in names(text)]
+    return [read(part) for part in names(text, "numbers")]
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:

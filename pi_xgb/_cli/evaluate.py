@@ -124,7 +124,9 @@ def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, say:
     source.check_has(others, "the evaluation needs")
     if arguments.query in model.features:
         raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
-    letters = [*model.categories, *(labels if is_text(model.classes) else []), arguments.query]
+    # Letter by letter: 7 and 07 are two groups, but where a column is something else besides, which needs its numbers.
+    named = [name for name in groups if name not in (*needed, *labels, arguments.weight)]
+    letters = [*model.categories, *(labels if is_text(model.classes) else []), arguments.query, *named]
     frame = source.read([*needed, *others], as_text=letters)
     y = later_labels(frame[labels], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)

@@ -10,14 +10,15 @@ import pandas as pd
 import xgboost
 
 from .._rows.tables import some
-from .._rows.words import first_text
+from .._rows.words import first_text, place_of
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
 
 def learned_features(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     """Training columns: text becomes categories in alphabetical order."""
-    return _replaced(frame, {name: _learned(frame[name], name, file) for name in frame if not _is_plain(frame[name])})
+    changed = {name: _learned(frame[name], name, file) for name in frame if not _is_plain(frame[name])}
+    return _finite(_replaced(frame, changed), file)
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
@@ -45,12 +46,30 @@ def known_features(
             changed[name] = _known(column, str(name), categories[str(name)], name in pieces, file, say)
         elif not _is_plain(column):
             changed[name] = _as_numbers(column, str(name), file)
-    return _replaced(frame, changed)
+    return _finite(_replaced(frame, changed), file)
 
 
 def _is_plain(column: pd.Series[Any]) -> bool:
     """Numbers or truth values, which XGBoost takes as they are."""
     return pd.api.types.is_numeric_dtype(column.dtype)
+
+
+def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """The same; an error where a number is infinite in the single precision of XGBoost, which names no column."""
+    for name in frame:
+        column = frame[name]
+        if getattr(column.dtype, "kind", "") != "f":
+            continue
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(column.to_numpy(np.float32, na_value=np.nan))
+        if infinite.any():
+            row = int(infinite.argmax())
+            raise ValueError(
+                f"the column {name!r} of {file} has {column.iloc[row]} in {place_of(int(frame.index[row]), file)}, "
+                "which is infinite or too large for XGBoost, whose numbers end at 3.4e38: leave the field empty where "
+                "the number is missing, or write a smaller one"
+            )
+    return frame
 
 
 def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -64,6 +83,8 @@ def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
     if pd.api.types.infer_dtype(column) == "string":
         column = column.astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):
+        if any(isinstance(category, bytes) for category in column.cat.categories):
+            return _as_numbers(column, name, file)  # which says that they are none
         if any("\0" in str(text) for text in column.cat.categories):
             raise ValueError(
                 f"the column {name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend it "
@@ -101,9 +122,8 @@ def _known(
 ) -> Any:
     missing = column.isna().to_numpy()
     values = column.astype(object)
-    if not pd.api.types.is_numeric_dtype(categories.dtype):
-        values = values.map(str)
-    codes = categories.get_indexer(pd.Index(values))
+    sought = _numbers_in(values) if pd.api.types.is_numeric_dtype(categories.dtype) else values.map(str)
+    codes = categories.get_indexer(pd.Index(sought))
     codes[missing] = -1
     unseen = (codes < 0) & ~missing
     if unseen.any():
@@ -119,6 +139,12 @@ def _known(
             f"have ({new}): they count as missing"
         )
     return pd.Categorical.from_codes(codes, categories=categories)
+
+
+def _numbers_in(values: pd.Series[Any]) -> pd.Series[Any]:
+    """With numbers in the place of texts: of a CSV file the columns of categories are read letter by letter."""
+    is_text = values.map(lambda value: isinstance(value, str)).astype(bool)
+    return values.where(~is_text, pd.to_numeric(values[is_text], errors="coerce"))
 
 
 def _replaced(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:

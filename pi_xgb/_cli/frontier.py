@@ -62,7 +62,7 @@ def add(commands: Any) -> None:
 
 def gaps(text: str) -> list[float]:
     """Gaps with commas between them."""
-    return [gap(part) for part in names(text)]
+    return [gap(part) for part in names(text, "numbers")]
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:

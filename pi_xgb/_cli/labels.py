@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .._arrays import Array
 from .._core.copied import check_bounds
 from .._core.target import Target, check_no_gaps, encode_labels, read_target
 from .._rows.supervision import no_labelled_row
-from .._rows.words import first_text
+from .._rows.words import first_text, place_of
 
 _EXACT = 2.0**53
 """Below it each whole number is a number of double precision."""
@@ -65,11 +66,15 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     alone = np.flatnonzero(~known & ~np.isnan(upper))
     if alone.size:
         raise ValueError(
-            f"row {alone[0]} of {file} has an upper bound and no lower one: write 0 as the lower bound of a time of "
-            "which only the end is known, and leave both empty where nothing is"
+            f"{place_of(int(alone[0]), file)} of {file} has an upper bound and no lower one: write 0 as the lower "
+            "bound of a time of which only the end is known, and leave both empty where nothing is"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
-    check_bounds(lower, upper, file)
+    try:
+        check_bounds(lower, upper, file)
+    except ValueError as error:  # which counts rows from 0, as Python does
+        told = re.sub(r"row (\d+)(?= has \S+ and \S+$)", lambda row: place_of(int(row[1]), file), str(error))
+        raise ValueError(told) from error
     return np.column_stack([lower, upper]), known
 
 

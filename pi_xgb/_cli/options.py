@@ -90,13 +90,15 @@ _WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed
 """Keywords only where "=" follows."""
 _NAMED = re.compile(
     rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)"
-    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[(])?)"
+    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[('\"])?)"
 )
 """With the numbers of a list that follows, and whether any other value does."""
 
 
 _PARAMETER = re.compile(r"params\['(\w+)'\] = (\w+)(?: \(of \w+: \w+=\w+\))?")
 """A parameter that a message advises, and how an estimator has it."""
+_FIRST = re.compile(r"^(resume|metric|sizes|seed)(?= names | must be | has | ')")
+"""Keywords that are words elsewhere, where a message begins with them."""
 _OBJECTIVE = re.compile(r"params\['objective'\] = '([\w:]+)'")
 
 
@@ -109,7 +111,7 @@ def with_options(message: str) -> str:
             return f"{name} {found[3].replace(' ', '').rstrip(',')}"
         return name + " " * bool(found[4] and found[0].endswith("="))
 
-    message = _OBJECTIVE.sub(r"--objective \1", message)
+    message = _OBJECTIVE.sub(r"--objective \1", _FIRST.sub(r"--\1", message))
     return _NAMED.sub(option, _PARAMETER.sub(r"--params \1=\2", message))
 
 
@@ -313,11 +315,11 @@ def check_compatible(asked: Sequence[Asked]) -> None:
         )
 
 
-def names(text: str) -> list[str]:
+def names(text: str, what: str = "column names") -> list[str]:
     """Column names with commas between them, quoted as in a CSV file where a name has a comma itself."""
     found = next(csv.reader([text], skipinitialspace=True), [])
-    if not all(found):
-        raise argparse.ArgumentTypeError(f"must be column names with commas between them, got {text!r}")
+    if not found or not all(found):  # an empty text is a variable of the shell that nobody set
+        raise argparse.ArgumentTypeError(f"must be {what} with commas between them, got {text!r}")
     return found
 
 

@@ -312,8 +312,9 @@ def _check_whole(groups: Array, query: Array) -> None:
 
 
 def _names_of(columns: Columns) -> list[str]:
-    """Columns of names, which are read letter by letter."""
-    return [columns.of_rows[name] for name in _NAMES if name in columns.of_rows]
+    """Columns of names, which are read letter by letter; of groups those alone that no teacher learns from."""
+    of_rows = [columns.of_rows[name] for name in _NAMES if name in columns.of_rows]
+    return [*of_rows, *(name for name in columns.compared if name not in columns.privileged)]
 
 
 def _option(name: str) -> str:

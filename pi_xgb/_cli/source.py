@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import re
 import sys
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -18,6 +20,12 @@ from .._rows.tables import some
 from .._rows.words import MISSING, PARQUET, is_text
 
 _SAMPLE = 1000
+_BROKEN: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
+"""What packed files say that are cut off, or packed in another way."""
+with contextlib.suppress(ImportError):  # some Pythons are built without it
+    from lzma import LZMAError
+
+    _BROKEN += (LZMAError,)
 
 
 class Source:
@@ -132,6 +140,13 @@ class Source:
             raise ValueError(f"{self.name} is no text in UTF-8 ({error}): save it as UTF-8") from error
         except pd.errors.ParserError as error:
             raise ValueError(f"{self.name} is no table in CSV format: {_told(error)}") from error
+        except _BROKEN as error:
+            if getattr(error, "errno", None) is not None:  # of the disk, not of what the file has
+                raise
+            raise ValueError(
+                f"{self.name} cannot be unpacked ({error}): it is cut off or not packed as its ending says, so copy or "
+                "pack it again, or name it by what it is"
+            ) from error
         return frame
 
 

@@ -73,7 +73,7 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
 
 def folds(text: str) -> list[int]:
     """Numbers of folds with commas between them, each 0 or at least 2."""
-    found = [at_least(0)(part) for part in names(text)]
+    found = [at_least(0)(part) for part in names(text, "numbers")]
     if 1 in found:
         raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
     return found
@@ -81,7 +81,7 @@ def folds(text: str) -> list[int]:
 
 def weights(text: str) -> list[float]:
     """Weights with commas between them."""
-    return [weight(part) for part in names(text)]
+    return [weight(part) for part in names(text, "numbers")]
 
 
 def run(arguments: argparse.Namespace, say: Say) -> None:

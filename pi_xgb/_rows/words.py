@@ -30,5 +30,9 @@ def first_text(column: pd.Series[Any], file: str) -> str:
     is_truth = values.astype(str).str.lower().isin(["true", "false"])
     suspects = [present & ~is_number & ~is_truth, present & ~is_number, present]
     row = int(next((odd for odd in suspects if odd.any()), values.notna()).to_numpy().argmax())
-    where = f"row {row + 1}" if Path(file).suffix.lower() in PARQUET else f"line {row + 2}"
-    return f"{values.iloc[row]!r} in {where}"
+    return f"{values.iloc[row]!r} in {place_of(row, file)}"
+
+
+def place_of(row: int, file: str) -> str:
+    """Where a reader finds a row, the first of which is 0 here: below the names of columns in a file with lines."""
+    return f"row {row + 1}" if Path(file).suffix.lower() in PARQUET else f"line {row + 2}"
