@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
 import numpy as np
@@ -70,11 +69,7 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
             "bound of a time of which only the end is known, and leave both empty where nothing is"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
-    try:
-        check_bounds(lower, upper, file)
-    except ValueError as error:  # which counts rows from 0, as Python does
-        told = re.sub(r"row (\d+)(?= has \S+ and \S+$)", lambda row: place_of(int(row[1]), file), str(error))
-        raise ValueError(told) from error
+    check_bounds(lower, upper, file, lambda row: place_of(row, file))
     return np.column_stack([lower, upper]), known
 
 

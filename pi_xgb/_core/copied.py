@@ -9,7 +9,7 @@ A new objective of this sort is a class here and a line in :data:`pi_xgb._core.l
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -115,14 +115,14 @@ class AFT(Copied):
         """Nothing is left to check of bounds that were read."""
 
 
-def check_bounds(lower: Array, upper: Array, name: str) -> None:
+def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
     """Two bounds of a time for each row, the upper one infinite where nobody saw the end."""
     wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper > 0) & np.isfinite(lower)))
     if wrong.size:
         row = wrong[0]
         raise ValueError(
-            f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, row {row} "
-            f"has {lower[row]:g} and {upper[row]:g}"
+            f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, "
+            f"{place(int(row))} has {lower[row]:g} and {upper[row]:g}"
         )
 
 
