@@ -258,12 +258,13 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     two = several[:, :2]
     with pytest.raises(ValueError, match=r"a teacher guides one target, y has 2 columns, .* binary:logistic, .* only"):
         estimator(0, objective="reg:absoluteerror").fit(x, two, privileged=z)
-    # Which of several labels is known is for pi_xgb.train to be told.
     gaps = two.astype(float)
-    gaps[3, 1] = np.nan
+    gaps[3:5, 1] = gaps[9] = np.nan
     for classes in (0, 2):
-        with pytest.raises(ValueError, match="y has 1 missing values: leave out the rows"):
+        with pytest.raises(ValueError, match=r"all its labels or none, and 2 of 240 rows .* of 2 labels, first row 3"):
             estimator(classes).fit(x, gaps, privileged=z)
+        with pytest.raises(ValueError, match="y has no row with a label"):
+            estimator(classes).fit(x, gaps * np.nan, privileged=z)
 
 
 def test_several_labels_are_guided_as_by_train():

@@ -116,6 +116,32 @@ def encode_labels(
     return codes.astype(np.float32)
 
 
+def read_targets(y: Any, name: str = "y") -> tuple[Array, Array]:
+    """Several numbers per row, 0 where a row has none, and which rows have them."""
+    columns = on_host(y, name)
+    gaps = pd.isna(columns)
+    labelled = ~gaps.all(axis=1)
+    torn = np.flatnonzero(gaps.any(axis=1) & labelled)
+    if torn.size:
+        raise ValueError(
+            f"a row has all its labels or none, and {len(torn)} of {len(columns)} rows of {name} lack some of "
+            f"{columns.shape[1]} labels, first row {torn[0]}: leave such rows out, or make all their labels missing, "
+            "and only the teacher speaks there"
+        )
+    if not labelled.any():
+        raise no_labelled_row(name)
+    return _spread(numbers_of(columns[labelled], name), labelled), labelled
+
+
+def numbers_of(y: Any, name: str) -> Array:
+    """The labels, of one target or of several, as numbers that XGBoost can hold."""
+    check_no_gaps(y, name)
+    columns = on_host(y)
+    if columns.ndim != 2:
+        return encode_labels(columns, None, name=name)
+    return np.column_stack([encode_labels(column, None, name=name) for column in columns.T])
+
+
 def check_no_gaps(y: Any, name: str) -> None:
     """Every row has a label, be it of one column or of several."""
     missing = int(pd.isna(on_host(y, name)).sum())
@@ -222,7 +248,7 @@ def _numbers(column: Array, name: str, objective: str, rows: Array | None = None
 
 def _spread(values: Array, labelled: Array) -> Array:
     """The values in the rows that have a label, 0 elsewhere."""
-    spread = np.zeros(len(labelled), np.float32)
+    spread = np.zeros((len(labelled), *values.shape[1:]), np.float32)
     spread[labelled] = values
     return spread
 

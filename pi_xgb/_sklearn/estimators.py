@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._arrays import Array
 from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
 from .._core.methods import MethodName
-from .._core.target import check_no_gaps, encode_labels, on_host, read_target
+from .._core.target import encode_labels, numbers_of, on_host, read_target, read_targets
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
 from .._rows.alongside import (
@@ -115,7 +115,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         y
             As for XGBoost's estimators. Where it is missing (NaN, None, NaT, NA) nobody knows the label (yet): the
             teacher, which learns from the labelled rows, teaches the others too; with ``kl_weight=0`` they take no
-            part.
+            part. Of several columns a row has all or none.
         privileged
             The privileged columns of the rows of X, in the same order; any kind of table that X could be. Rows
             without any value are not taught, unless ``teacher_weight`` says otherwise.
@@ -250,11 +250,14 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""
         for i, (_, y_i) in enumerate(eval_set or ()):
-            _check_numbers(y_i, f"eval_set[{i}]")
+            numbers_of(y_i, f"eval_set[{i}]")
         column = on_host(y)
-        if (column.ndim == 2 and column.shape[1] > 1) or not pd.isna(column).any():
-            _check_numbers(column, "y")
+        if not pd.isna(column).any():
+            numbers_of(column, "y")
             return Labels(y, eval_set)
+        if column.ndim == 2 and column.shape[1] > 1:
+            values, labelled = read_targets(column)
+            return Labels(values, eval_set, labelled=labelled)
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
@@ -443,14 +446,6 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     >>> model.fit(data.x, data.q, privileged=data.z).predict(data.x).shape
     (400,)
     """
-
-
-def _check_numbers(y: Any, name: str) -> None:
-    """Every label, of one target or of several, is a number that XGBoost can hold."""
-    check_no_gaps(y, name)
-    columns = on_host(y)
-    for column in columns.T if columns.ndim == 2 else [columns]:
-        encode_labels(column, None, name=name)
 
 
 def _number_of_targets(y: Any) -> int:
