@@ -1418,5 +1418,13 @@ def test_a_misspelt_parameter_does_not_go_to_xgboost(name):
     ):
         with pytest.raises(TypeError, match=f"no parameter '{wrong}', and neither has XGBoost: did you mean '{meant}'"):
             made(**{wrong: 2})
+        # A search sets what it tries, and would try nothing.
+        model = made()
+        with pytest.raises(TypeError, match=f"no parameter '{wrong}', and neither has XGBoost: did you mean '{meant}'"):
+            model.set_params(max_depth=7, **{wrong: 2})
+        assert model.max_depth is None
+        assert clone(model).get_params() == model.get_params()
     # XGBoost's own, and those that only it may know one day, are left to it.
     assert made(monotone_constraints="(1)", tree_method="hist", unheard_of=3).get_params()["unheard_of"] == 3
+    model = made(unheard_of=3).set_params(unheard_of=4, eta=0.5, kl_weight=2.0, other__nested=1)
+    assert {"unheard_of": 4, "eta": 0.5, "kl_weight": 2.0, "other__nested": 1}.items() <= model.get_params().items()

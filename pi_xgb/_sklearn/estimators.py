@@ -218,6 +218,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``teacher__x`` is the parameter x of a teacher that is an estimator."""
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
+        # Not by get_params, which draws from a random_state that is a generator.
+        new = [key for key in params if "__" not in key and not hasattr(self, key)]
+        refuse_misspelt(type(self).__name__, new, self._own_parameters)
         super().set_params(**params)
         if nested:
             if not hasattr(self.teacher, "set_params"):
