@@ -32,7 +32,13 @@ from threadpoolctl import threadpool_limits
 import pi_xgb
 from pi_xgb._rows.views import divide
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
-from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressor, by_column
+from pi_xgb.sklearn import (
+    PrivilegedXGBClassifier,
+    PrivilegedXGBClassifierCV,
+    PrivilegedXGBRanker,
+    PrivilegedXGBRegressor,
+    by_column,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -1229,6 +1235,24 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
     # A list may be shorter than the evaluation sets: XGBoost's own says so.
     with pytest.raises(ValueError, match="sample_weight_eval_set"):
         estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)] * 2, sample_weight_eval_set=[None])
+
+
+@pytest.mark.parametrize("made", [PrivilegedXGBClassifier, PrivilegedXGBRanker])
+def test_evaluation_sets_are_pairs(made):
+    x, z, y = rows(40)
+    queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
+    for given, its in (
+        ((x, y), "its item 0 is a DataFrame: give a list even for one pair"),
+        ([(x, y), (x, y, z)], r"its item 1 is a tuple of 3: .* such as eval_privileged"),
+        (x, "its item 0 is a str"),
+        (3, "got 3"),
+    ):
+        with pytest.raises(TypeError, match=rf"eval_set must be a list of \(X, y\), .*{its}"):
+            made(**SMALL).fit(x, y, **queries, privileged=z, eval_set=given)
+    if not queries:
+        read_once = iter([[x, y]])
+        fitted = made(**SMALL).fit(x, y, privileged=z, eval_set=read_once, verbose=False)
+        assert list(fitted.evals_result()) == ["validation_0"]
 
 
 def test_privileged_columns_that_are_not_there():

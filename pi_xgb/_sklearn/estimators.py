@@ -25,6 +25,7 @@ from .._rows.alongside import (
     check_one_margin_each,
     check_orders,
     checked_weight,
+    eval_pairs,
 )
 from .._rows.views import Views, divide, student_part
 from .._xgb.borrowed import borrowed
@@ -135,6 +136,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
             are the student's.
         """
+        eval_set = eval_pairs(eval_set)
         return self._fit(
             X,
             y,
