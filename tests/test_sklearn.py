@@ -1335,6 +1335,8 @@ def test_parameters_that_mean_nothing():
     refused("an estimator or a pi_xgb.Teacher", teacher=LogisticRegression, fit=apart, error=TypeError)
     refused("kl_weight must be a number", kl_weight="much", fit=apart, error=TypeError)
     refused("n_estimators is none", teacher_params={"n_estimators": 3}, fit=apart)
+    for wrong in (3, 0, "ab", [1]):
+        refused(r"teacher_params must be a dict, .* got .*: for", teacher_params=wrong, fit=apart, error=TypeError)
     refused("method='jpib' would be ignored", teacher=LogisticRegression(), method="jpib", fit=apart)
     refused("crossfit would be ignored", teacher=q, crossfit=2)
     refused("would not look at them", teacher=q, fit=apart)
