@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import io
 import pickle
 import struct
@@ -544,6 +545,29 @@ def test_classes_of_any_type_come_back(kind, classes):
     assert np.array_equal(model.predict(x), in_order[numbered.predict(x)])
     assert np.array_equal(model.predict_proba(x), numbered.predict_proba(x))
     assert model.score(x, labels) == numbered.score(x, codes)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [datetime.date(2020, 1, 2), datetime.date(2021, 1, 1)],
+        list(pd.period_range("2020", periods=2, freq="M")),
+        list(pd.interval_range(0, 2)),
+        [(1, 2), (1, 3)],
+        [1, "a"],
+    ],
+    ids=lambda names: type(names[0]).__name__,
+)
+def test_classes_of_types_that_scikit_learn_does_not_know(names):
+    x, z, y = rows()
+    labels = pd.Series([names[code] for code in y], dtype=object)
+    numbered = estimator(crossfit=2).fit(x, y, privileged=z)
+    model = estimator(crossfit=2).fit(x, labels, privileged=z, eval_set=[(x, labels)], verbose=False)
+    assert same_model(model, numbered)
+    assert list(model.classes_) == names
+    assert list(model.predict(x)) == [names[code] for code in numbered.predict(x)]
+    taught = estimator(teacher=LogisticRegression()).fit(x, labels.where(y.index > 20), privileged=z)
+    assert list(taught.classes_) == names
 
 
 def test_labels_of_every_kind_of_column():

@@ -76,8 +76,7 @@ def read_target(
             "a label"
         )
     kept = _unboxed(column[labelled])
-    codes, distinct = pd.factorize(kept, sort=True)
-    distinct = np.asarray(distinct, kept.dtype)
+    codes, distinct = _sorted(kept, name)
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
@@ -192,6 +191,19 @@ def _unboxed(column: Array) -> Array:
         unboxed = np.array(column.tolist())
         return unboxed if unboxed.dtype.kind in "iuf" else column.astype(np.float64)
     return column
+
+
+def _sorted(kept: Array, name: str) -> tuple[Array, Array]:
+    """For each label its place among the distinct ones in their order, and these."""
+    try:
+        codes, distinct = pd.factorize(kept, sort=True)
+    except TypeError as error:
+        types = sorted({type(value).__name__ for value in kept})
+        raise TypeError(
+            f"{name} must have classes of one type that can be sorted, such as text, numbers or dates, and holds "
+            f"{', '.join(types)} ({error}): turn them into text, for example by .astype(str)"
+        ) from error
+    return codes, np.asarray(distinct, kept.dtype)
 
 
 def _is_number(values: Array) -> bool:

@@ -298,7 +298,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
     attributes and methods of ``xgboost.XGBClassifier`` mean what they mean there, and without a teacher, or with
     ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. In addition, classes may have names of
-    any type.
+    any type that can be sorted, though scikit-learn's own scores take text, numbers, truth values and datetime64 only.
 
     Parameters
     ----------
@@ -414,8 +414,9 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
             return super()._encode(y, eval_set)
         target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
         classes, codes = np.asarray(target.classes), target.values
-        known = codes if target.labelled is None else codes[target.labelled]
-        check_classification_targets(classes[known.astype(np.intp)])
+        if classes.dtype.kind in "iufc":  # About amounts in the place of classes; it knows few types of names.
+            known = codes if target.labelled is None else codes[target.labelled]
+            check_classification_targets(classes[known.astype(np.intp)])
         # The training labels again must stay one object, by which XGBoost recognises the training rows.
         sets = [
             (X_i, codes if y_i is y and target.labelled is None else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
