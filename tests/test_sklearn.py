@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import io
 import pickle
 import struct
@@ -32,7 +33,13 @@ from threadpoolctl import threadpool_limits
 import pi_xgb
 from pi_xgb._rows.views import divide
 from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
-from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBClassifierCV, PrivilegedXGBRegressor, by_column
+from pi_xgb.sklearn import (
+    PrivilegedXGBClassifier,
+    PrivilegedXGBClassifierCV,
+    PrivilegedXGBRanker,
+    PrivilegedXGBRegressor,
+    by_column,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -258,12 +265,13 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     two = several[:, :2]
     with pytest.raises(ValueError, match=r"a teacher guides one target, y has 2 columns, .* binary:logistic, .* only"):
         estimator(0, objective="reg:absoluteerror").fit(x, two, privileged=z)
-    # Which of several labels is known is for pi_xgb.train to be told.
     gaps = two.astype(float)
-    gaps[3, 1] = np.nan
+    gaps[3:5, 1] = gaps[9] = np.nan
     for classes in (0, 2):
-        with pytest.raises(ValueError, match="y has 1 missing values: leave out the rows"):
+        with pytest.raises(ValueError, match=r"all its labels or none, and 2 of 240 rows .* of 2 labels, first row 3"):
             estimator(classes).fit(x, gaps, privileged=z)
+        with pytest.raises(ValueError, match="y has no row with a label"):
+            estimator(classes).fit(x, gaps * np.nan, privileged=z)
 
 
 def test_several_labels_are_guided_as_by_train():
@@ -537,6 +545,29 @@ def test_classes_of_any_type_come_back(kind, classes):
     assert np.array_equal(model.predict(x), in_order[numbered.predict(x)])
     assert np.array_equal(model.predict_proba(x), numbered.predict_proba(x))
     assert model.score(x, labels) == numbered.score(x, codes)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [datetime.date(2020, 1, 2), datetime.date(2021, 1, 1)],
+        list(pd.period_range("2020", periods=2, freq="M")),
+        list(pd.interval_range(0, 2)),
+        [(1, 2), (1, 3)],
+        [1, "a"],
+    ],
+    ids=lambda names: type(names[0]).__name__,
+)
+def test_classes_of_types_that_scikit_learn_does_not_know(names):
+    x, z, y = rows()
+    labels = pd.Series([names[code] for code in y], dtype=object)
+    numbered = estimator(crossfit=2).fit(x, y, privileged=z)
+    model = estimator(crossfit=2).fit(x, labels, privileged=z, eval_set=[(x, labels)], verbose=False)
+    assert same_model(model, numbered)
+    assert list(model.classes_) == names
+    assert list(model.predict(x)) == [names[code] for code in numbered.predict(x)]
+    taught = estimator(teacher=LogisticRegression()).fit(x, labels.where(y.index > 20), privileged=z)
+    assert list(taught.classes_) == names
 
 
 def test_labels_of_every_kind_of_column():
@@ -1230,6 +1261,24 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
         estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)] * 2, sample_weight_eval_set=[None])
 
 
+@pytest.mark.parametrize("made", [PrivilegedXGBClassifier, PrivilegedXGBRanker])
+def test_evaluation_sets_are_pairs(made):
+    x, z, y = rows(40)
+    queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
+    for given, its in (
+        ((x, y), "its item 0 is a DataFrame: give a list even for one pair"),
+        ([(x, y), (x, y, z)], r"its item 1 is a tuple of 3: .* such as eval_privileged"),
+        (x, "its item 0 is a str"),
+        (3, "got 3"),
+    ):
+        with pytest.raises(TypeError, match=rf"eval_set must be a list of \(X, y\), .*{its}"):
+            made(**SMALL).fit(x, y, **queries, privileged=z, eval_set=given)
+    if not queries:
+        read_once = iter([[x, y]])
+        fitted = made(**SMALL).fit(x, y, privileged=z, eval_set=read_once, verbose=False)
+        assert list(fitted.evals_result()) == ["validation_0"]
+
+
 def test_privileged_columns_that_are_not_there():
     refused(r"privileged_features 'lab' are not among the columns of X", X=both, privileged_features=["lab", "z0"])
     refused(
@@ -1310,6 +1359,8 @@ def test_parameters_that_mean_nothing():
     refused("an estimator or a pi_xgb.Teacher", teacher=LogisticRegression, fit=apart, error=TypeError)
     refused("kl_weight must be a number", kl_weight="much", fit=apart, error=TypeError)
     refused("n_estimators is none", teacher_params={"n_estimators": 3}, fit=apart)
+    for wrong in (3, 0, "ab", [1]):
+        refused(r"teacher_params must be a dict, .* got .*: for", teacher_params=wrong, fit=apart, error=TypeError)
     refused("method='jpib' would be ignored", teacher=LogisticRegression(), method="jpib", fit=apart)
     refused("crossfit would be ignored", teacher=q, crossfit=2)
     refused("would not look at them", teacher=q, fit=apart)
@@ -1417,5 +1468,13 @@ def test_a_misspelt_parameter_does_not_go_to_xgboost(name):
     ):
         with pytest.raises(TypeError, match=f"no parameter '{wrong}', and neither has XGBoost: did you mean '{meant}'"):
             made(**{wrong: 2})
+        # A search sets what it tries, and would try nothing.
+        model = made()
+        with pytest.raises(TypeError, match=f"no parameter '{wrong}', and neither has XGBoost: did you mean '{meant}'"):
+            model.set_params(max_depth=7, **{wrong: 2})
+        assert model.max_depth is None
+        assert clone(model).get_params() == model.get_params()
     # XGBoost's own, and those that only it may know one day, are left to it.
     assert made(monotone_constraints="(1)", tree_method="hist", unheard_of=3).get_params()["unheard_of"] == 3
+    model = made(unheard_of=3).set_params(unheard_of=4, eta=0.5, kl_weight=2.0, other__nested=1)
+    assert {"unheard_of": 4, "eta": 0.5, "kl_weight": 2.0, "other__nested": 1}.items() <= model.get_params().items()

@@ -230,6 +230,12 @@ def test_what_cannot_be_cross_validated_is_refused(monkeypatch, parameters, fit,
         estimator(**parameters).fit(x, y, **{"privileged": z, **fit})
 
 
+def test_teacher_params_have_names():
+    x, z, y = rows()
+    with pytest.raises(TypeError, match=r"teacher_params must be a dict, .* got 3: for example"):
+        estimator(teacher_params=3).fit(x, y, privileged=z)
+
+
 def test_a_rare_class_is_called_by_its_name():
     x, z, _ = rows()
     with pytest.raises(ValueError, match="class 'rare' has 2 rows for 3 folds"):

@@ -188,3 +188,63 @@ def test_lengths_are_told_in_words(changed, message):
         PrivilegedXGBRanker(**SMALL).fit(
             x, told["y"], qid=told["qid"], privileged=z, eval_set=[(x, told["eval y"])], eval_qid=[QID]
         )
+
+
+@pytest.mark.parametrize(
+    ("told", "error", "message"),
+    [
+        ({"group": [8] * 29}, ValueError, "240 rows: they add up to 232 in 29 queries"),
+        ({"group": [8] * 31 + [-8]}, ValueError, "group must be the number of rows of each query, got -8"),
+        ({"group": [8.5] * 2 + [8] * 28 + [-1]}, ValueError, "number of rows of each query, got 8.5"),
+        ({"group": [8] * 29 + [np.nan]}, ValueError, "1 are missing, the first in position 29"),
+        ({"group": ["8"] * 30}, TypeError, "group must be the number of rows of each query, got dtype"),
+        ({"group": 8}, TypeError, "group must be the number of rows of each query, got 8: give a list"),
+        ({"qid": QID[::-1]}, ValueError, "qid must not decrease from row to row, row 8 has 28 after 29: sort"),
+        ({"qid": np.where(QID == 3, np.nan, QID)}, ValueError, "8 are missing, the first in position 24"),
+        ({"qid": QID.astype(str)}, TypeError, "qid must be the number of the query of each row, got dtype .*factorize"),
+        ({"qid": QID / 4}, ValueError, "whole numbers from 0 to 4294967295, .* got 0.0 to 7.25: number the queries"),
+        ({"qid": QID * 2**32}, ValueError, "whole numbers from 0 to 4294967295, which XGBoost can tell apart"),
+        ({"qid": QID - 3}, ValueError, "whole numbers from 0 to 4294967295, .* got -3 to 26"),
+        ({"qid": QID, "sample_weight": np.ones(240)}, ValueError, "one weight .* the 30 queries of X, got 240"),
+        ({"group": [8] * 30, "sample_weight": np.ones(29)}, ValueError, "the 30 queries of X, got 29"),
+        ({"qid": QID, "sample_weight": [1] * 29 + [-1]}, ValueError, "at least 0, query 29 has -1"),
+        ({"qid": QID, "eval_qid": [QID[::-1]]}, ValueError, r"eval_qid\[0\] must not decrease"),
+        ({"qid": QID, "eval_qid": [QID[1:]]}, ValueError, r"eval_qid\[0\] must have one query .* of eval_set\[0\]"),
+        ({"qid": QID, "eval_group": [[8] * 29]}, ValueError, r"eval_group\[0\] must .* X of eval_set\[0\] has 240"),
+        (
+            {"qid": QID, "eval_qid": [QID], "sample_weight_eval_set": [np.ones(240)]},
+            ValueError,
+            r"sample_weight_eval_set\[0\] must have one weight for each of the 30 queries of X of eval_set\[0\]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_what_is_told_of_queries_fits_the_rows(told, error, message, crossfit):
+    x, z, y = rows()
+    sets = {"eval_set": [(x, y)]} if any(name.startswith("eval") for name in told) else {}
+    with pytest.raises(error, match=message):
+        PrivilegedXGBRanker(**SMALL, crossfit=crossfit).fit(x, y, privileged=z, **sets, **told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"group": pd.Series([8.0] * 30)},
+        {"group": [8] * 15 + [0] + [8] * 15},
+        {"group": np.full((30, 1), 8)},
+        {"qid": QID.tolist()},
+        {"qid": QID * 2.0 + 0.5},
+        {"qid": QID + 2**33},
+        {"qid": QID.astype(np.uint8)},
+        {"qid": pd.Series(QID, dtype="Int64")},
+        {"qid": pd.Series(QID).astype("category")},
+        {"qid": pd.DataFrame({"query": QID})},
+    ],
+)
+def test_queries_are_told_in_every_way_that_xgboost_reads(told):
+    x, z, y = rows()
+    expected = PrivilegedXGBRanker(**SMALL).fit(x, y, privileged=z, qid=QID)
+    model = PrivilegedXGBRanker(**SMALL).fit(x, y, privileged=z, **told)
+    assert model.get_booster().get_dump() == expected.get_booster().get_dump()
+    seen = xgb.XGBRanker(**SMALL).fit(x, y, **told).get_booster()
+    assert PrivilegedXGBRanker(**SMALL, kl_weight=0).fit(x, y, **told).get_booster().get_dump() == seen.get_dump()

@@ -86,6 +86,14 @@ def test_what_labels_ask_for(y, asked, objective, classes):
     assert target.params.get("num_class") == (len(classes) if objective.startswith("multi:") else None)
 
 
+def test_classes_can_be_sorted():
+    for others, types in (([3], "date, int"), ([object(), object()], "date, object")):
+        with pytest.raises(
+            TypeError, match=rf"one type that can be sorted, .* and holds {types} .*: turn them into text"
+        ):
+            read_target([DAY, *others])
+
+
 def test_whole_numbers_may_have_to_be_explained():
     with pytest.raises(ValueError, match=r"3 different whole numbers.*say --objective multi:softprob or --objective"):
         read_target([1, 2, 3], whole_numbers="ask", say="--objective ")

@@ -76,8 +76,7 @@ def read_target(
             "a label"
         )
     kept = _unboxed(column[labelled])
-    codes, distinct = pd.factorize(kept, sort=True)
-    distinct = np.asarray(distinct, kept.dtype)
+    codes, distinct = _sorted(kept, name)
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
@@ -114,6 +113,32 @@ def encode_labels(
             "of known classes, or train on some rows of the others"
         )
     return codes.astype(np.float32)
+
+
+def read_targets(y: Any, name: str = "y") -> tuple[Array, Array]:
+    """Several numbers per row, 0 where a row has none, and which rows have them."""
+    columns = on_host(y, name)
+    gaps = pd.isna(columns)
+    labelled = ~gaps.all(axis=1)
+    torn = np.flatnonzero(gaps.any(axis=1) & labelled)
+    if torn.size:
+        raise ValueError(
+            f"a row has all its labels or none, and {len(torn)} of {len(columns)} rows of {name} lack some of "
+            f"{columns.shape[1]} labels, first row {torn[0]}: leave such rows out, or make all their labels missing, "
+            "and only the teacher speaks there"
+        )
+    if not labelled.any():
+        raise no_labelled_row(name)
+    return _spread(numbers_of(columns[labelled], name), labelled), labelled
+
+
+def numbers_of(y: Any, name: str) -> Array:
+    """The labels, of one target or of several, as numbers that XGBoost can hold."""
+    check_no_gaps(y, name)
+    columns = on_host(y)
+    if columns.ndim != 2:
+        return encode_labels(columns, None, name=name)
+    return np.column_stack([encode_labels(column, None, name=name) for column in columns.T])
 
 
 def check_no_gaps(y: Any, name: str) -> None:
@@ -166,6 +191,19 @@ def _unboxed(column: Array) -> Array:
         unboxed = np.array(column.tolist())
         return unboxed if unboxed.dtype.kind in "iuf" else column.astype(np.float64)
     return column
+
+
+def _sorted(kept: Array, name: str) -> tuple[Array, Array]:
+    """For each label its place among the distinct ones in their order, and these."""
+    try:
+        codes, distinct = pd.factorize(kept, sort=True)
+    except TypeError as error:
+        types = sorted({type(value).__name__ for value in kept})
+        raise TypeError(
+            f"{name} must have classes of one type that can be sorted, such as text, numbers or dates, and holds "
+            f"{', '.join(types)} ({error}): turn them into text, for example by .astype(str)"
+        ) from error
+    return codes, np.asarray(distinct, kept.dtype)
 
 
 def _is_number(values: Array) -> bool:
@@ -222,7 +260,7 @@ def _numbers(column: Array, name: str, objective: str, rows: Array | None = None
 
 def _spread(values: Array, labelled: Array) -> Array:
     """The values in the rows that have a label, 0 elsewhere."""
-    spread = np.zeros(len(labelled), np.float32)
+    spread = np.zeros((len(labelled), *values.shape[1:]), np.float32)
     spread[labelled] = values
     return spread
 

@@ -168,7 +168,9 @@ class _Choosing(PrivilegedXGBModel):
             raise ValueError(
                 f"{', '.join(named)} would be ignored in the selection: use PrivilegedXGBClassifier for it"
             )
-        return ChoosingTrainer(settings=Settings.of(self), model=self, views=views)
+        settings = Settings.of(self)
+        settings.checked_teacher_params()
+        return ChoosingTrainer(settings=settings, model=self, views=views)
 
 
 class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._arrays import Array
 from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
 from .._core.methods import MethodName
-from .._core.target import check_no_gaps, encode_labels, on_host, read_target
+from .._core.target import encode_labels, numbers_of, on_host, read_target, read_targets
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
 from .._rows.alongside import (
@@ -25,6 +25,7 @@ from .._rows.alongside import (
     check_one_margin_each,
     check_orders,
     checked_weight,
+    eval_pairs,
 )
 from .._rows.views import Views, divide, student_part
 from .._xgb.borrowed import borrowed
@@ -115,7 +116,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         y
             As for XGBoost's estimators. Where it is missing (NaN, None, NaT, NA) nobody knows the label (yet): the
             teacher, which learns from the labelled rows, teaches the others too; with ``kl_weight=0`` they take no
-            part.
+            part. Of several columns a row has all or none.
         privileged
             The privileged columns of the rows of X, in the same order; any kind of table that X could be. Rows
             without any value are not taught, unless ``teacher_weight`` says otherwise.
@@ -135,6 +136,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
             are the student's.
         """
+        eval_set = eval_pairs(eval_set)
         return self._fit(
             X,
             y,
@@ -218,6 +220,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``teacher__x`` is the parameter x of a teacher that is an estimator."""
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
+        # Not by get_params, which draws from a random_state that is a generator.
+        new = [key for key in params if "__" not in key and not hasattr(self, key)]
+        refuse_misspelt(type(self).__name__, new, self._own_parameters)
         super().set_params(**params)
         if nested:
             if not hasattr(self.teacher, "set_params"):
@@ -250,11 +255,14 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""
         for i, (_, y_i) in enumerate(eval_set or ()):
-            _check_numbers(y_i, f"eval_set[{i}]")
+            numbers_of(y_i, f"eval_set[{i}]")
         column = on_host(y)
-        if (column.ndim == 2 and column.shape[1] > 1) or not pd.isna(column).any():
-            _check_numbers(column, "y")
+        if not pd.isna(column).any():
+            numbers_of(column, "y")
             return Labels(y, eval_set)
+        if column.ndim == 2 and column.shape[1] > 1:
+            values, labelled = read_targets(column)
+            return Labels(values, eval_set, labelled=labelled)
         target = read_target(column, "reg:squarederror", missing="unlabelled")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
@@ -290,7 +298,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
     attributes and methods of ``xgboost.XGBClassifier`` mean what they mean there, and without a teacher, or with
     ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. In addition, classes may have names of
-    any type.
+    any type that can be sorted, though scikit-learn's own scores take text, numbers, truth values and datetime64 only.
 
     Parameters
     ----------
@@ -406,8 +414,9 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
             return super()._encode(y, eval_set)
         target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
         classes, codes = np.asarray(target.classes), target.values
-        known = codes if target.labelled is None else codes[target.labelled]
-        check_classification_targets(classes[known.astype(np.intp)])
+        if classes.dtype.kind in "iufc":  # About amounts in the place of classes; it knows few types of names.
+            known = codes if target.labelled is None else codes[target.labelled]
+            check_classification_targets(classes[known.astype(np.intp)])
         # The training labels again must stay one object, by which XGBoost recognises the training rows.
         sets = [
             (X_i, codes if y_i is y and target.labelled is None else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
@@ -443,14 +452,6 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     >>> model.fit(data.x, data.q, privileged=data.z).predict(data.x).shape
     (400,)
     """
-
-
-def _check_numbers(y: Any, name: str) -> None:
-    """Every label, of one target or of several, is a number that XGBoost can hold."""
-    check_no_gaps(y, name)
-    columns = on_host(y)
-    for column in columns.T if columns.ndim == 2 else [columns]:
-        encode_labels(column, None, name=name)
 
 
 def _number_of_targets(y: Any) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 import xgboost
 
+from .._arrays import Array
 from .._core.target import on_host
-from .._rows.alongside import check_one_label_each, check_orders
+from .._rows.alongside import check_one_label_each, check_orders, checked_weight, eval_pairs, row_count
 from .._rows.views import divide
+from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel
 
 _QID = "qid"
@@ -79,11 +82,15 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         teacher_weight
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
+        eval_set = eval_pairs(eval_set)
         if qid is None and group is None:
             X, qid, eval_set, eval_qid = _without_qid(X, eval_set, eval_qid)
         check_orders(X, "X", {"qid": qid})
-        if qid is not None:
-            check_one_label_each(on_host(qid), X, "qid", what="query")
+        _check_queries(X, {"group": group, "qid": qid, "sample_weight": sample_weight})
+        of_eval_set = {"eval_group": eval_group, "eval_qid": eval_qid, "sample_weight_eval_set": sample_weight_eval_set}
+        for i, (X_i, _) in enumerate(eval_set or ()):
+            its = {f"{k}[{i}]": v[i] if v is not None and i < len(v) else None for k, v in of_eval_set.items()}
+            _check_queries(X_i, its, f"X of eval_set[{i}]")
         return self._fit(
             X,
             y,
@@ -125,3 +132,69 @@ def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, A
             (student if X_i is X else X_i.drop(columns=_QID) if _has_qid(X_i) else X_i, y_i) for X_i, y_i in eval_set
         ]
     return student, X[_QID], eval_set, eval_qid
+
+
+def _check_queries(X: Any, told: dict[str, Any], X_name: str = "X") -> None:
+    """What is told of queries: sizes or numbers, one of the two, and weights. XGBoost's words are those of its C++."""
+    (group_name, group), (qid_name, qid), (weight_name, weight) = told.items()
+    sizes = None
+    if group is not None:
+        sizes = _sizes(group, X, group_name, X_name)
+    if qid is not None:
+        check_one_label_each(on_host(qid), X, qid_name, X_name, what="query")
+        sizes = _runs_of(qid, qid_name)
+    if sizes is not None and weight is not None:
+        checked_weight(on_host(weight), sizes, None, weight_name, X_name, "query", "queries")
+
+
+def _sizes(group: Any, X: Any, name: str, X_name: str) -> Array:
+    """How many rows each query has, where this is what was given."""
+    sizes, n_rows = _numbers(group, name, "the number of rows of each query"), row_count(X)
+    if sizes.size and (sizes.min() < 0 or (sizes % 1).any()):
+        raise ValueError(
+            f"{name} must be the number of rows of each query, got {sizes[(sizes < 0) | (sizes % 1 > 0)][0]}"
+        )
+    if sizes.sum() != n_rows:
+        raise ValueError(
+            f"{name} must be the number of rows of each query, and {X_name} has {n_rows} rows: they add up to "
+            f"{sizes.sum():g} in {len(sizes)} queries. A number for each row is qid"
+        )
+    return sizes
+
+
+def _runs_of(qid: Any, name: str) -> Array:
+    """How many rows each query has, as XGBoost reads its number: in 32 bits, and without a fraction."""
+    query = _numbers(qid, name, "the number of the query of each row")
+    back = np.flatnonzero(query[1:] < query[:-1])
+    if back.size:
+        raise ValueError(
+            f"{name} must not decrease from row to row, row {back[0] + 1} has {query[back[0] + 1]:g} after "
+            f"{query[back[0]]:g}: sort all rows by it, for example by np.argsort(qid, kind='stable')"
+        )
+    read = query.astype(np.int64) % 2**32
+    if not np.array_equal(np.sign(np.diff(read)), np.sign(np.diff(query))):
+        raise ValueError(
+            f"{name} must hold whole numbers from 0 to 4294967295, which XGBoost can tell apart, got {query[0]} to "
+            f"{query[-1]}: number the queries anew, for example by pandas.factorize(qid)[0]"
+        )
+    return runs(query)[0]
+
+
+def _numbers(values: Any, name: str, meaning: str) -> Array:
+    """One number per row or per query, without gaps."""
+    column = on_host(values)
+    if column.ndim == 0:
+        raise TypeError(f"{name} must be {meaning}, got {values!r}: give a list, an array or a Series")
+    column = column.ravel()
+    missing = np.flatnonzero(pd.isna(column))
+    if missing.size:
+        raise ValueError(
+            f"{name} must be {meaning}, and {len(missing)} are missing, the first in position {missing[0]}"
+        )
+    numbers = pd.Series(column).infer_objects().to_numpy()
+    if numbers.dtype.kind not in "buif":
+        raise TypeError(
+            f"{name} must be {meaning}, got dtype {numbers.dtype} with {column[:1].tolist()}: for names, number the "
+            "queries in the order of their rows, by pandas.factorize(...)[0]"
+        )
+    return numbers.astype(np.int64) if numbers.dtype.kind in "bui" else numbers

@@ -46,7 +46,7 @@ class Settings:
         check_kl_weight(self.kl_weight)
         if self.learns_here:
             check_choice(self.teacher, TEACHERS, "teacher")
-            if "n_estimators" in dict(self.teacher_params or {}):
+            if "n_estimators" in self.checked_teacher_params():
                 raise ValueError(
                     "teacher_params are parameters of XGBoost's boosters, and n_estimators is none: a teacher has as "
                     "many rounds as the student. For another number pass an estimator as teacher, for example "
@@ -69,6 +69,16 @@ class Settings:
                 f"{', '.join(named)} would be ignored with the teacher {self.teacher!r}: leave it out, or use "
                 "teacher='privileged'"
             )
+
+    def checked_teacher_params(self) -> dict[str, Any]:
+        """The parameters of the teacher's booster, which are names and values."""
+        try:
+            return dict(() if self.teacher_params is None else self.teacher_params)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "teacher_params must be a dict, or a list of pairs (name, value), of parameters of XGBoost's boosters, "
+                f"got {self.teacher_params!r}: for example {{'max_depth': 2}}"
+            ) from None
 
     @property
     def asked_for(self) -> list[str]:
