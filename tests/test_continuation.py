@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -414,6 +416,26 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
         (checkpoints / f"teacher-{number}.ubj").write_bytes(b"{")
     with pytest.warns(UserWarning, match="passed over"):
         assert JointCheckPoint.latest(checkpoints) is None
+
+
+def test_a_teacher_of_a_file_that_cannot_be_read(checkpoints):
+    # A process of its own: of such a file XGBoost may hang, or die.
+    code = """
+        import sys
+        import pi_xgb, xgboost as xgb
+
+        data = pi_xgb.datasets.make_privileged(120, seed=0)
+        try:
+            pi_xgb.JointTeacher(xgb.DMatrix(data.z, data.y), {"objective": "binary:logistic"}, xgb_model=sys.argv[1])
+        except (OSError, ValueError) as error:
+            print(type(error).__name__, error)
+    """
+    cut, absent = checkpoints / "cut.ubj", checkpoints / "absent.ubj"
+    cut.write_bytes((checkpoints / "teacher-4.ubj").read_bytes()[:1000])
+    for file, said in ((cut, "ValueError.* is a damaged model of XGBoost"), (absent, "FileNotFoundError.*absent.ubj")):
+        command = [sys.executable, "-c", textwrap.dedent(code), str(file)]
+        told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert re.match(said, told.stdout), told.stderr
 
 
 @pytest.mark.parametrize("name", ["student-007.ubj", "student-٧.ubj", "student--1.ubj", "student-1e3.ubj"])

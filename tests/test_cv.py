@@ -740,3 +740,16 @@ def test_nothing_that_the_user_gave_is_changed(kind: str, interrupted: bool) -> 
     assert [content(m) for m in matrices] == contents
     assert set(guiding) == keywords
     assert len(callbacks) == interrupted
+
+
+def test_rounds_and_folds_are_checked_before_anything_is_trained(monkeypatch):
+    data = table("binary:logistic")
+    monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
+    for guiding in ({"teacher": data.q}, {"privileged": xgb.DMatrix(data.z, data.y)}):
+        for rounds, told, error, message in (
+            ("a", {}, TypeError, "num_boost_round must be a whole number, got 'a'"),
+            (3, {"nfold": 1}, ValueError, "nfold must be at least 2, got 1"),
+            (3, {"folds": [(range(10), [N_ROWS])]}, ValueError, "fold 0 has row numbers from 75 to 75"),
+        ):
+            with pytest.raises(error, match=message):
+                pi_xgb.cv(params_of("binary:logistic"), matrix(data), rounds, **told, **guiding)

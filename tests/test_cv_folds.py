@@ -68,6 +68,50 @@ def test_folds_of_the_user_are_taken_as_they_are():
         dealt(LABELLED, folds=given)
 
 
+REST = np.arange(10, N)
+
+
+@pytest.mark.parametrize("query", [None, QUERY])
+@pytest.mark.parametrize("labelled", [None, np.ones(N, bool)])
+@pytest.mark.parametrize(
+    ("folds", "error", "message"),
+    [
+        ([(REST, [N])], ValueError, f"fold 0 has row numbers from {N} to {N}, there are {N} rows"),
+        ([(REST, [0]), ([-1], [0])], ValueError, "fold 1 has row numbers from -1 to -1"),
+        ([(REST, np.ones(N - 1, bool))], ValueError, f"one truth value for each of the {N} rows, got"),
+        ([(REST, [])], ValueError, "fold 0 must have row numbers on both sides"),
+        ([(REST, [0.5])], ValueError, "fold 0 must have row numbers on both sides"),
+        ([(1, 2)], ValueError, "fold 0 must have row numbers on both sides, or one truth value .*, got 1"),
+        ([REST], TypeError, "folds must be pairs .* got ndarray as fold 0"),
+        ([3], TypeError, "folds must be pairs .* got int as fold 0"),
+        (5, TypeError, "folds must be pairs .* got 5: nfold says how many"),
+        ([], ValueError, "folds is an empty list: give at least one pair"),
+    ],
+)
+def test_folds_of_rows_that_are_not_there(query, labelled, folds, error, message):
+    with pytest.raises(error, match=message):
+        dealt(labelled, query, folds=folds)
+
+
+@pytest.mark.parametrize(
+    ("nfold", "error", "message"),
+    [
+        (1, ValueError, "nfold must be at least 2, got 1"),
+        (0, ValueError, "nfold must be at least 2, got 0"),
+        ("3", TypeError, "nfold must be a whole number, got '3'"),
+        (N + 1, ValueError, "nfold must be at most the {} {}, which are dealt"),
+    ],
+)
+def test_a_number_of_folds_that_cannot_be_dealt(nfold, error, message):
+    for labelled, query, most, what in (
+        (None, None, N, "rows"),
+        (LABELLED, None, 18, "labelled rows"),
+        (None, QUERY, 8, "queries"),
+    ):
+        with pytest.raises(error, match=message.format(most, what)):
+            dealt(labelled, query, nfold=nfold)
+
+
 @rows_known
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_queries_are_dealt_as_a_whole(labelled, shuffle):

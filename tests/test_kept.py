@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import itertools
 import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
 
 import numpy as np
+import pandas as pd
+import polars
 import pytest
 import xgboost as xgb
 
@@ -34,6 +42,36 @@ def long_array(middle):
     return values
 
 
+def to_the(power, by=np.mean):
+    """Closures of one name and one code."""
+    return lambda told: by(told) ** power
+
+
+def with_default(power):
+    def metric(told, by=power, *, offset=-power):
+        return told * by + offset
+
+    return metric
+
+
+class Scales:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, told):
+        return told * self.by
+
+    def of(self, told):
+        return self(told)
+
+
+class Slotted:
+    __slots__ = ("by",)
+
+    def __init__(self, by):
+        self.by = by
+
+
 TOLD = [
     None,
     "None",
@@ -44,6 +82,8 @@ TOLD = [
     ["a"],
     [["a"]],
     ["a", "b"],
+    [1, 23],
+    [12, 3],
     [["a"], "b"],
     [["a"], ["b"]],
     [["a"], ["b", "c"]],
@@ -68,7 +108,96 @@ TOLD = [
     Says(long_array(2)),
     len,
     long_array,
+    *(kind(long_array(middle)) for kind in (pd.Series, pd.DataFrame, polars.Series) for middle in (1, 2)),
+    pd.Series(long_array(1), np.arange(1, 3001)),
+    pd.Series(long_array(1), dtype="float32"),
+    pd.DataFrame({"other": long_array(1)}),
+    polars.DataFrame({"a": long_array(1)}),
+    polars.DataFrame({"b": long_array(1)}),
+    pd.Series(["a", "b"], dtype="category"),
+    pd.Series(["a", "c"], dtype="category"),
+    Says(pd.Series(long_array(1))),
+    Says(pd.Series(long_array(2))),
+    *(kind(power) for kind in (to_the, with_default, Scales, Slotted) for power in (1, 4)),
+    to_the(1, np.max),
+    Scales(1).of,
+    Scales(4).of,
+    functools.partial(long_array, middle=1),
+    functools.partial(long_array, middle=4),
+    lambda told: told.mean(),
+    lambda told: told.max(),
+    lambda told: [one + 1 for one in told],
+    lambda told: [one + 2 for one in told],
+    lambda told: told in {"a", "b"},
+    lambda told: told in {"a", "c"},
+    {"a", "b"},
+    {"a", "c"},
+    xgb.callback.LearningRateScheduler(lambda step: 0.3),
+    xgb.callback.LearningRateScheduler(lambda step: 0.001),
 ]
+
+
+class Stubborn:
+    """It cannot be pickled."""
+
+    def __init__(self, by):
+        self.by = by
+
+    def __reduce_ex__(self, protocol):
+        raise RuntimeError("not me")
+
+
+def test_nothing_is_too_odd_to_be_told():
+    def itself():
+        return itself
+
+    def empty():
+        return later
+
+    around = [1]
+    around.append(around)
+    both = Says(None), Says(None)
+    both[0].value, both[1].value = both[::-1]
+    surrogate = "\ud800"
+    for one in (itself, empty, around, both, threading.Lock(), iter("ab"), surrogate, np.array({"a": 1}, object)):
+        assert _digest(one) == _digest(one)
+    records = [np.array([("a", held)], dtype=[("name", object), ("held", object)]) for held in ([1], [1], [2])]
+    assert _digest(records[0]) == _digest(records[1]) != _digest(records[2])
+    assert _digest(Stubborn(1)) == _digest(Stubborn(1)) != _digest(Stubborn(2))
+    later = 0
+    nested = []
+    for _ in range(10_000):
+        nested = [nested]
+    assert _digest(nested)
+
+
+def test_another_process_tells_the_same():
+    code = """
+        import functools, threading, xgboost as xgb
+        from sklearn.metrics import get_scorer
+        from pi_xgb._core.kept import _digest
+
+        class Odd:
+            def __init__(self):
+                self.names, self.lock, self.inner = {"a", "b", "c", len, Odd}, threading.Lock(), object()
+
+            def __call__(self, told, names=frozenset("defg")):
+                return told in {"a", "b", "c"} or self.names
+
+        odd = Odd()
+        told = (odd, odd.__call__, functools.partial(odd), lambda: odd, get_scorer("accuracy"))
+        print(_digest((told, xgb.callback.EvaluationMonitor(), xgb.callback.LearningRateScheduler(odd))))
+    """
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(digests) == 1
 
 
 def test_what_differs_has_another_digest_and_what_is_the_same_has_the_same():

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED, PARAMS
+from sklearn.metrics import make_scorer
 
 import pi_xgb
 from pi_xgb._core.kept import Kept
@@ -195,6 +198,71 @@ def test_all_that_a_matrix_says_of_its_rows_is_part_of_the_search(told, tmp_path
     assert "part" in Kept(path, "search", plain)
     with pytest.raises(ValueError, match="keeps another search"):
         Kept(path, "search", other)
+
+
+def to_the(power):
+    def metric(predicted, matrix):
+        return "mine", float(np.mean(np.abs(predicted - matrix.get_label()) ** power))
+
+    return metric
+
+
+def with_power(predicted, matrix, power):
+    return to_the(power)(predicted, matrix)
+
+
+def in_a_table(label, answers, table):
+    return float(np.mean(label == answers) + table[1500])
+
+
+@pytest.mark.parametrize("search", [select, compare, cv])
+@pytest.mark.parametrize("made", [to_the, lambda power: functools.partial(with_power, power=power)])
+def test_what_a_metric_encloses_is_part_of_the_search(search, made, tmp_path):
+    path, more = tmp_path / "state.json", {} if search is cv else {"maximize": False}
+    first = search(path, custom_metric=made(1), **more)
+    pd.testing.assert_frame_equal(search(path, custom_metric=made(1), **more), first)
+    with pytest.raises(ValueError, match="keeps another search"):
+        search(path, custom_metric=made(4), **more)
+
+
+@pytest.mark.parametrize("search", [select, compare])
+def test_what_a_scorer_is_given_is_part_of_the_search(search, tmp_path):
+    path, tables = tmp_path / "state.json", np.zeros((2, 3000))
+    tables[1, 1500] = 1
+    one, other = (make_scorer(in_a_table, table=table) for table in tables)
+    assert str(one) == str(other)
+    search(path, metric=one)
+    with pytest.raises(ValueError, match="keeps another search"):
+        search(path, metric=other)
+
+
+def test_callbacks_are_part_of_the_search(tmp_path):
+    def scheduled(rate):
+        return [xgb.callback.LearningRateScheduler(lambda step: rate), xgb.callback.EarlyStopping(rounds=2)]
+
+    path = tmp_path / "state.json"
+    first = cv(path, callbacks=scheduled(0.3))
+    pd.testing.assert_frame_equal(cv(path, callbacks=scheduled(0.3)), first)
+    for others in (scheduled(0.001), scheduled(0.3)[:1], None):
+        with pytest.raises(ValueError, match="keeps another search"):
+            cv(path, callbacks=others)
+
+
+@pytest.mark.parametrize("kind", [pd.Series, polars.Series])
+def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
+    q = np.full(N, 0.5)
+    told = {"privileged": None, "kl_weight": [0.0, 1.0]}
+    cv(tmp_path / "state.json", teacher=kind(q), **told)
+    cv(tmp_path / "state.json", teacher=kind(q.copy()), **told)
+    q[N // 2] = 0.9
+    with pytest.raises(ValueError, match="keeps another search"):
+        cv(tmp_path / "state.json", teacher=kind(q), **told)
+
+
+@every_search
+def test_a_state_is_kept_in_a_file(search, parts):
+    with pytest.raises(TypeError, match="resume must name a file, got 3"):
+        search(3)
 
 
 def search_with(search, path, label):

@@ -65,6 +65,8 @@ def quick(**keywords):
         ({"folds": [(range(100), [[149]])] * 2}, ValueError, "fold 0 must have row numbers on both sides"),
         ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
         ({"folds": [1, 2]}, TypeError, "pairs"),
+        ({"folds": 5}, TypeError, "folds must be pairs .* got 5: nfold says how many"),
+        ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, "one truth value for each of the 150 rows"),
         ({"metric": "gini"}, ValueError, "scorer of scikit-learn"),
         ({"metric": 3}, TypeError, "name of a metric"),
         ({"metric": "roc_auc_ovr_weighted_x"}, ValueError, "got 'roc_auc_ovr_weighted_x'"),

@@ -572,3 +572,16 @@ def test_a_teacher_without_a_score_tells_none(objective, capsys):
     assert said.startswith("teacher: q-mae:") if objective == "reg:absoluteerror" else said == ""
     assert np.isnan(teacher.loss)
     assert repr(teacher) == "<LearnedTeacher: 2 booster(s)>"
+
+
+def test_the_rounds_of_a_teacher_are_a_whole_number():
+    case = problem("binary:logistic")
+    with pytest.raises(TypeError, match="num_boost_round must be a whole number, got 'a'"):
+        pi_xgb.fit_teacher(case.params(), case.dprivileged(), "a")
+
+
+def test_groups_without_folds_would_be_read_by_nobody():
+    case = problem("binary:logistic")
+    groups = np.arange(case.dprivileged().num_row()) // 2
+    with pytest.raises(ValueError, match="in the folds of crossfit: pass crossfit as well"):
+        pi_xgb.fit_teacher(case.params(), case.dprivileged(), 2, crossfit_groups=groups)

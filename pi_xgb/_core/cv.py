@@ -160,6 +160,7 @@ def cv(
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
+        check_whole("num_boost_round", num_boost_round)
         users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
@@ -167,7 +168,8 @@ def cv(
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
         options = {**dealing, **stopping, **functions}
         teachers = [rows.guidance, *rows.guidance.matrices]
-        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options.values(), rows.dealt, teachers)
+        listening = list(callbacks or ())
+        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options.values(), listening, rows.dealt, teachers)
         if not all(str(weight) in kept for weight in grid):
             rows = rows.with_teachers(max(grid))
 

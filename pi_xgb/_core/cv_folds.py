@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._stats.folds import check_apart
+from .._rows.checks import check_whole
+from .._stats.folds import check_apart, pairs_of_rows
 
 Fold = tuple[Array, Array]
 
@@ -27,13 +28,11 @@ def row_folds(
     if query is not None:
         return _query_folds(label, labelled, query, nfold, stratified, folds, shuffle, seed)
     if folds is not None and not hasattr(folds, "split"):
-        return [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
+        return _checked_folds(folds, labelled, len(label))
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     label = label[rows]
-    if labelled is not None and folds is None and nfold > len(rows):
-        raise ValueError(
-            f"nfold must be at most the {len(rows)} labelled rows, which are dealt to the folds, got {nfold}"
-        )
+    if folds is None:
+        _check_nfold(nfold, len(rows), "rows" if labelled is None else "labelled rows")
     if folds is not None:
         splits = folds.split(X=label, y=label)
     elif stratified:
@@ -52,8 +51,20 @@ def row_folds(
     return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in splits]
 
 
-def _checked_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
-    rest, out = (np.flatnonzero(part) if part.dtype == bool else part for part in (rest, out))
+def _check_nfold(nfold: Any, at_most: int, what: str) -> None:
+    check_whole("nfold", nfold, 2)
+    if nfold > at_most:
+        raise ValueError(f"nfold must be at most the {at_most} {what}, which are dealt to the folds, got {nfold}")
+
+
+def _checked_folds(folds: Any, labelled: Array | None, n_rows: int) -> list[Fold]:
+    dealt = pairs_of_rows(folds, n_rows)
+    if not dealt:
+        raise ValueError("folds is an empty list: give at least one pair (training rows, held-out rows)")
+    return [_labelled_fold(rest, out, labelled) for rest, out in dealt]
+
+
+def _labelled_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
     if labelled is None:
         return rest, out
     if not labelled[out].all():
@@ -84,11 +95,12 @@ def _query_folds(
         if hasattr(folds, "split"):  # which numbers the rows that it is shown
             split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
             folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
-        dealt = [_checked_fold(np.asarray(rest), np.asarray(out), labelled) for rest, out in folds]
+        dealt = _checked_folds(folds, labelled, len(label))
         for number, (rest, out) in enumerate(dealt):
             check_apart(query, rest, out, number)
         return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
     codes = pd.factorize(query[rows])[0]
+    _check_nfold(nfold, len(np.unique(codes)), "queries")
     parts = row_folds(np.unique(codes), None, None, nfold, False, None, shuffle, seed)
     where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
     return [(np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out])) for rest, out in parts]

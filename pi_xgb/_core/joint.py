@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from .._arrays import Array, read_only
 from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
+from .._xgb.model_file import load_booster
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
 from .checks import check_as_many_rows, check_dmatrix, check_kl_weight, check_same_labels
@@ -81,6 +83,8 @@ class JointTeacher(Teacher):
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
+            if isinstance(xgb_model, (str, os.PathLike)):
+                load_booster(xgb_model)  # which says what is wrong with a file, where XGBoost may hang
             # A base_score given again would overwrite the loaded one.
             kept = {key: value for key, value in self._spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)

@@ -12,6 +12,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
+from .._rows.checks import check_whole
 from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
 from .._xgb.booster import rounds_in_use
@@ -165,6 +166,10 @@ def fit_teacher(
         Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)
+        if crossfit_groups is not None and not crossfit:
+            raise ValueError(
+                "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
+            )
         teacher = learn(
             spec,
             dprivileged,
@@ -199,6 +204,7 @@ def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled
 
 def check_teacher_rounds(num_boost_round: int) -> None:
     """A teacher of no rounds knows only the average."""
+    check_whole("num_boost_round", num_boost_round)
     if num_boost_round < 1:
         raise ValueError(
             f"the teacher would end with {num_boost_round} rounds and say the same for every row: give "

@@ -194,7 +194,7 @@ def select(
         splits = in_order(splits)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    kept = Kept(resume, "select", *problem.told, candidates, score.name, custom_metric, [vars(one) for one in splits])
+    kept = Kept(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
     n_left = sum(split.name not in kept for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:

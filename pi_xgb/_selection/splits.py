@@ -10,7 +10,14 @@ import numpy as np
 
 from .._arrays import Array
 from .._rows.checks import check_whole
-from .._stats.folds import check_apart, check_enough_groups, deal_folds, deal_groups, groups_of_classes
+from .._stats.folds import (
+    check_apart,
+    check_enough_groups,
+    deal_folds,
+    deal_groups,
+    groups_of_classes,
+    pairs_of_rows,
+)
 
 _ATTEMPTS = 50
 _ROWS_JUDGED, _MOST_REPEATS = 1000, 5
@@ -52,7 +59,7 @@ def splits_of(
     if np.ptp(label[known]) == 0:
         raise ValueError(f"every label is {_called(label[known[0]], names)}: there is nothing to tell apart")
     if folds is not None and not hasattr(folds, "split"):
-        return _checked(list(folds), len(label), groups, labelled)
+        return _checked(folds, len(label), groups, labelled)
     label, groups = label[known], None if groups is None else groups[known]
     if folds is not None:
         splits = _checked(_split(folds, label, groups), len(label), groups)
@@ -142,13 +149,10 @@ def _called(label: Any, names: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _checked(pairs: list[Any], n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
+def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
-    for number, pair in enumerate(pairs):
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise TypeError(f"folds must be pairs (training rows, held-out rows), got {type(pair).__name__}")
-        train, test = (_rows(part, n_rows, number) for part in pair)
+    for number, (train, test) in enumerate(pairs_of_rows(folds, n_rows)):
         if labelled is not None:
             train = _labelled_alone(train, test, labelled, number)
         if np.intersect1d(train, test).size:
@@ -186,14 +190,3 @@ def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:
     except (TypeError, ValueError) as error:
         hint = "" if groups is not None else "; if it needs groups, give them as groups=, one value per row"
         raise ValueError(f"{folds} cannot split these rows: {error}{hint}") from error
-
-
-def _rows(part: Any, n_rows: int, number: int) -> Array:
-    rows = np.asarray(part)
-    if rows.dtype == bool and len(rows) == n_rows:
-        rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(f"fold {number} must have row numbers on both sides, got {part!r}")
-    if rows.min() < 0 or rows.max() >= n_rows:
-        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, there are {n_rows} rows")
-    return rows.astype(np.int64)

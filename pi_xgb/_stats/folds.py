@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,36 @@ def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: 
         fold_of[group] = fold
         dealt[fold] += counts[group]
     return _pairs(fold_of[codes], nfold)
+
+
+def pairs_of_rows(folds: Any, n_rows: int) -> list[tuple[Array, Array]]:
+    """The user's folds: pairs of (rows that train, rows held out), each as numbers or as a mask."""
+    expected = "folds must be pairs (training rows, held-out rows) or a splitter of scikit-learn's, got"
+    if not isinstance(folds, Iterable):
+        raise TypeError(f"{expected} {folds!r}: nfold says how many")
+    dealt = []
+    for number, pair in enumerate(folds):
+        try:
+            train, test = pair
+        except (TypeError, ValueError):
+            raise TypeError(f"{expected} {type(pair).__name__} as fold {number}") from None
+        dealt.append((_rows(train, n_rows, number), _rows(test, n_rows, number)))
+    return dealt
+
+
+def _rows(part: Any, n_rows: int, number: int) -> Array:
+    """Numbers of rows that are there: XGBoost reads others from memory that is not theirs."""
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"fold {number} must have row numbers on both sides, or one truth value for each of the {n_rows} rows, "
+            f"got {part!r}"
+        )
+    if rows.min() < 0 or rows.max() >= n_rows:
+        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, there are {n_rows} rows")
+    return rows.astype(np.int64)
 
 
 def check_apart(groups: Array, train: Array, test: Array, number: int) -> None:
