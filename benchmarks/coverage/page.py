@@ -29,8 +29,9 @@ bound's standard errors is outside.
 ## Differences between groups
 
 95 % intervals and 5 % tests of `pi_xgb.metrics.disparity_report` (200 draws at each true gap, 199 without a gap).
-{cells} In the design "nearly right" one group is decided and ranked without a mistake, and the others with few:
-rates of 0 and 1 have no noise to draw from, and intervals there are wider than they need be rather than too narrow.
+{cells}
+In the design "nearly right" one group is decided and ranked without a mistake, and the others with few: rates of 0 and
+1 have no noise to draw from, and intervals there are wider than they need be rather than too narrow.
 """
 OF_GROUPS = """\
 ## Rates of one group
