@@ -411,6 +411,7 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low):
         seen=lambda: 1.0,
         crowded=lambda n, generator: path,
         plain=lambda n, generator: path,
+        unseen=lambda confidence: 0.0,
     )
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])), gap=lambda *how: gap)
     rows.comparable = lambda name: rows
