@@ -99,14 +99,14 @@ def gradient_of(
     objective: str,
     margin: np.ndarray,
     y: np.ndarray,
-    teachings: list[tuple[np.ndarray, float]],
+    weighted_targets: list[tuple[np.ndarray, float]],
     weight: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Blended gradient and Hessian in float32, in the order of operations of the table of objectives."""
     p = mean_of(objective, margin)
-    total = 1.0 + sum(a for _, a in teachings)
+    total = 1.0 + sum(a for _, a in weighted_targets)
     pulled = as_mean(objective, y)
-    for q, a in teachings:
+    for q, a in weighted_targets:
         pulled = pulled + np.float32(a) * q
     target = pulled / np.float32(total)
     factor = np.float32(total) if weight is None else np.float32(total) * weight
@@ -168,13 +168,13 @@ def kbpib_loop(
     params: dict[str, Any],
     dtrain: xgb.DMatrix,
     rounds: int,
-    teachings: list[tuple[np.ndarray, float]],
+    weighted_targets: list[tuple[np.ndarray, float]],
     weight: np.ndarray | None = None,
 ) -> xgb.Booster:
     """Algorithm 1's student: one booster, the same q in every round."""
     student, y = xgb.Booster(params, [dtrain]), dtrain.get_label()
     for i in range(rounds):
-        grad, hess = gradient_of(params["objective"], margin_of(student, dtrain), y, teachings, weight)
+        grad, hess = gradient_of(params["objective"], margin_of(student, dtrain), y, weighted_targets, weight)
         student.boost(dtrain, i, grad=grad, hess=hess)
     return student
 

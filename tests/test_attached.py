@@ -12,7 +12,7 @@ from pi_xgb import attach_teacher
 from pi_xgb._core.attached import attached_teacher
 from pi_xgb._core.blended import AMOUNTS, POSITIVE
 from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 from pi_xgb.metrics import attach_groups
 
 N = 12
@@ -126,6 +126,8 @@ def test_what_has_no_room_is_refused_and_leaves_nothing(q, told, message):
 
 
 def test_a_teacher_that_is_asked_in_every_round_has_no_place_in_a_matrix():
-    parity = GroupParity([0, 1, 0, 1])
-    with pytest.raises(TypeError, match=r"not for what is asked in every round, got GroupParity\(2 groups.*teacher="):
+    parity = DemographicParity([0, 1, 0, 1])
+    with pytest.raises(
+        TypeError, match=r"not for what is asked in every round, got DemographicParity\(2 groups.*teacher="
+    ):
         attach_teacher(xgb.DMatrix(np.zeros((4, 1)), [0, 1, 0, 1]), parity)

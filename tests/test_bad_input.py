@@ -215,13 +215,13 @@ def unlabelled(bench: Bench) -> None:
 class OneForAll(pi_xgb.Teacher):
     """A teacher that wants the same mean everywhere."""
 
-    def __init__(self, value: float, follows_student: bool) -> None:
-        self.value, self.follows_student = value, follows_student
+    def __init__(self, value: float, is_adaptive: bool) -> None:
+        self.value, self.is_adaptive = value, is_adaptive
 
     def q(self, mean: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return np.full_like(mean, self.value)
 
-    def take(self, rows: np.ndarray) -> OneForAll:
+    def subset(self, rows: np.ndarray) -> OneForAll:
         return self
 
 
@@ -383,7 +383,7 @@ CASES = [
     ),
     *(
         Case(
-            f"own teacher says {value}, follows_student={follows}",
+            f"own teacher says {value}, is_adaptive={follows}",
             Q,
             set_to(q=OneForAll(value, follows)),
             ValueError,
@@ -1093,7 +1093,7 @@ def test_a_teacher_cannot_write_to_the_predictions_it_is_shown() -> None:
     bench = Bench()
 
     class Careless(pi_xgb.Teacher):
-        follows_student = True
+        is_adaptive = True
 
         def q(self, mean: Any, label: Any, weight: Any) -> Any:
             mean[:] = 0.5

@@ -94,7 +94,14 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
     out, err = capsys.readouterr()
     found = pd.read_csv(io.StringIO(out))
     assert found["size"].unique().tolist() == [60, 133]
-    assert found["model"].unique().tolist() == ["NF", "All", "student", "self-distillation", "shuffled", "teacher"]
+    assert found["model"].unique().tolist() == [
+        "plain XGBoost",
+        "z known at prediction",
+        "student",
+        "self-distillation",
+        "shuffled",
+        "teacher",
+    ]
     assert "gain" in err
 
 
@@ -105,9 +112,9 @@ def test_the_demonstration_speaks_as_it_goes():
     lines = []
     table = run_demo(2, show=lines.append)[0].table
     # A line when a seed is done, before the means.
-    assert lines[1].startswith("seed  1 of 2: AUC of NF 0.")
+    assert lines[1].startswith("seed  1 of 2: AUC of plain XGBoost 0.")
     assert lines[2].startswith("seed  2 of 2")
-    assert table.loc["NF", "gain"] == 0
+    assert table.loc["plain XGBoost", "gain"] == 0
     # Both acts, each with its methods, explained.
     assert sum(line.startswith("seed  2 of 2") for line in lines) == 2
     assert any(line.startswith("Second act") for line in lines)

@@ -78,26 +78,26 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, act):
 
 def small(scores):
     """An act of four methods that trains nothing."""
-    explained = {"NF": "plain", "A": "guided", "B": "guided otherwise", CONTROL: "guided by x"}
-    return Act("{n_seeds} seeds", explained, shown=("NF", "A"), judged="A", scores=scores, closing="the end")
+    explained = {"plain XGBoost": "plain", "A": "guided", "B": "guided otherwise", CONTROL: "guided by x"}
+    return Act("{n_seeds} seeds", explained, shown=("plain XGBoost", "A"), judged="A", scores=scores, closing="the end")
 
 
 def scores_of(seed):
-    return {"NF": 0.5 + 0.1 * seed, "A": 0.7, "B": 0.4 + 0.1 * seed, CONTROL: 0.6}
+    return {"plain XGBoost": 0.5 + 0.1 * seed, "A": 0.7, "B": 0.4 + 0.1 * seed, CONTROL: 0.6}
 
 
 TOLD = f"""2 seeds
-seed  1 of 2: AUC of NF 0.5000, A 0.7000
-seed  2 of 2: AUC of NF 0.6000, A 0.7000
+seed  1 of 2: AUC of plain XGBoost 0.5000, A 0.7000
+seed  2 of 2: AUC of plain XGBoost 0.6000, A 0.7000
 
 The means over the seeds:
-NF                           AUC 0.5500 +- 0.0500
+plain XGBoost                    AUC 0.5500 +- 0.0500
     plain
-A                            AUC 0.7000 +- 0.0000   gain +0.1500 +- 0.0500
+A                                AUC 0.7000 +- 0.0000   gain +0.1500 +- 0.0500
     guided
-B                            AUC 0.4500 +- 0.0500   gain -0.1000 +- 0.0000
+B                                AUC 0.4500 +- 0.0500   gain -0.1000 +- 0.0000
     guided otherwise
-{CONTROL}        AUC 0.6000 +- 0.0000   gain +0.0500 +- 0.0500
+{CONTROL}            AUC 0.6000 +- 0.0000   gain +0.0500 +- 0.0500
     guided by x
 What z adds: A less {CONTROL}, +0.1000 +- 0.0000
 the end"""
@@ -169,7 +169,7 @@ def test_the_picture_has_every_seed_and_the_means():
     points = [line for line in lines if len(line.get_xdata()) == 3]
     bars = [container.lines[2][0].get_segments()[0] for container in ax.containers]
     for i, name in enumerate(methods):
-        gains = played.scores[name] - played.scores["NF"]
+        gains = played.scores[name] - played.scores["plain XGBoost"]
         np.testing.assert_array_equal(points[i].get_xydata(), np.c_[gains, [i] * 3])
         assert points[i].get_alpha() < 1
         reach = 2 * gains.sem()

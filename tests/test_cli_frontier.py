@@ -15,7 +15,7 @@ from helpers_cli import PARAMS, QUICK, files, one_thread, refused, works  # noqa
 import pi_xgb
 from pi_xgb.__main__ import main
 from pi_xgb._cli.frontier import drawn
-from pi_xgb.constraints import EqualizedOdds, GroupParity, PrecisionParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, PredictiveParity
 
 LABEL = ["--label", "y", *QUICK, "--drop", "w,q,ill,colour,flag"]
 NAMES = ["x0", "x1", "x2"]
@@ -30,7 +30,7 @@ def dumps(booster):
 
 
 @pytest.mark.parametrize(
-    ("kind", "constraint"), [("parity", GroupParity), ("odds", EqualizedOdds), ("precision", PrecisionParity)]
+    ("kind", "constraint"), [("parity", DemographicParity), ("odds", EqualizedOdds), ("precision", PredictiveParity)]
 )
 def test_train_with_a_constraint_is_train_with_a_constraint(files, kind, constraint):  # noqa: F811
     works("train", "train.csv", *LABEL, "--drop", "z0,z1", "--constraint", f"{kind}:sex=5", "--out", "m.ubj")
@@ -48,12 +48,12 @@ def test_a_constraint_beside_privileged_columns(files):  # noqa: F811
     rows = files[0]
     dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
     teacher = pi_xgb.fit_teacher(PARAMS, privileged, 6, crossfit=3)
-    by_hand = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(teacher, 2.0), (GroupParity(rows.sex), 5.0)])
+    by_hand = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(teacher, 2.0), (DemographicParity(rows.sex), 5.0)])
     assert dumps(model("m.ubj")) == dumps(by_hand)
     # Without a weight privileged columns teach nothing, and the constraint is alone.
     weightless = ["--privileged", "z0,z1", "--kl-weight", "0", "--constraint", "parity:sex=5", "--out", "alone.ubj"]
     works("train", "train.csv", *LABEL, *weightless)
-    alone = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(GroupParity(rows.sex), 5.0)])
+    alone = pi_xgb.train(PARAMS, dtrain, 6, teacher=[(DemographicParity(rows.sex), 5.0)])
     assert model("alone.ubj").attributes() == alone.attributes()
     # The column may be privileged as well: then the teacher sees it, and the student does not.
     both = ["--privileged", "z0,z1,sex", "--constraint", "parity:sex=5", "--out", "both.ubj"]
@@ -81,7 +81,7 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
     shown = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=0)
     rows = files[0]
     dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
-    keywords = {"privileged": privileged, "constraints": [(GroupParity(rows.sex), 20.0)]}
+    keywords = {"privileged": privileged, "constraints": [(DemographicParity(rows.sex), 20.0)]}
     selection = pi_xgb.select(
         PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="privileged", crossfit=3, kl_weight=1, nfold=3, repeats=1
     )
@@ -96,7 +96,7 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         selection.train(dtrain, privileged=privileged)
     if selection.candidate == "plain":
         by_hand = pi_xgb.train(
-            PARAMS, dtrain, selection.choice["num_boost_round"], teacher=[(GroupParity(rows.sex), 20.0)]
+            PARAMS, dtrain, selection.choice["num_boost_round"], teacher=[(DemographicParity(rows.sex), 20.0)]
         )
         assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
 
@@ -114,7 +114,7 @@ def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
         rows[["z0", "z1"]],
         params=PARAMS,
         num_boost_round=6,
-        constraints=[(GroupParity(rows.sex), 20.0)],
+        constraints=[(DemographicParity(rows.sex), 20.0)],
         **keywords,
     )
     np.testing.assert_allclose(shown["score"], by_hand.summary["score"], rtol=1e-6)
@@ -125,7 +125,7 @@ def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked, "--format", "csv", "--out", "m.ubj")
     out, err = capsys.readouterr()
     rows = files[0]
-    dtrain, parity = xgb.DMatrix(rows[NAMES], rows.y), GroupParity(rows.sex)
+    dtrain, parity = xgb.DMatrix(rows[NAMES], rows.y), DemographicParity(rows.sex)
     found = pi_xgb.frontier(PARAMS, dtrain, 6, constraint=parity, kl_weight=[3, 30], gap=0.9, nfold=3, n_boot=100)
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out), index_col=0), found.table)
     assert f"{found}\nm.ubj: written\n" in err

@@ -197,7 +197,7 @@ def test_the_demonstration_prints_before_it_ends(folder):
     try:
         lines = [started.stdout.readline() for _ in range(4)]
         # Through a pipe, and long before the tenth seed.
-        assert lines[3].startswith("seed  1 of 10: AUC of NF")
+        assert lines[3].startswith("seed  1 of 10: AUC of plain XGBoost")
         assert started.poll() is None
         started.send_signal(signal.SIGINT)
         started.communicate(timeout=60)

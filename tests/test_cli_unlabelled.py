@@ -403,7 +403,7 @@ def test_groups_are_kept_together_by_folds_and_by_a_share(tmp_path, monkeypatch,
           "--kl-weight", "1", "--method", "kbpib", "--teacher", "privileged", "--format", "csv")  # fmt: skip
     table = pd.read_csv(io.StringIO(capsys.readouterr().out)).set_index("model")
     # The outcome belongs to the patient and marks say nothing of it: only other visits would tell.
-    assert 0.3 < table.loc["NF", "score"] < 0.7
+    assert 0.3 < table.loc["plain XGBoost", "score"] < 0.7
     works("train", *common, "--crossfit", "3", "--rounds", "30", "--valid", "0.3", "--out", "model.ubj")
     watched = float(re.search(r"logloss ([\d.]+)", capsys.readouterr().err)[1])
     assert watched > 0.6

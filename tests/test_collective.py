@@ -10,7 +10,7 @@ from helpers_workers import on_threads
 from pi_xgb._constraints.distribution import tabulate
 from pi_xgb._rows.groups import on_several_workers, shared_codes
 from pi_xgb._xgb import collective as ours
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness, PrecisionParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
 
 CUTS = [0, 7, 30, 60]
 
@@ -39,14 +39,14 @@ def part(rank, *columns):
 
 
 CONSTRAINTS = {
-    "parity": GroupParity,
-    "means": lambda column, soft: GroupParity(column, soft=soft, match="mean"),
-    "two columns": lambda column, soft: GroupParity(pd.DataFrame({"a": column, "b": column % 2}), soft=soft),
+    "parity": DemographicParity,
+    "means": lambda column, soft: DemographicParity(column, soft=soft, match="mean"),
+    "two columns": lambda column, soft: DemographicParity(pd.DataFrame({"a": column, "b": column % 2}), soft=soft),
     "odds": EqualizedOdds,
-    "key": lambda column, soft: MetricFairness(key=column, soft=soft),
-    "keys of two columns": lambda column, soft: MetricFairness(key=np.stack([column, column % 2], 1), soft=soft),
+    "key": lambda column, soft: IndividualFairness(key=column, soft=soft),
+    "keys of two columns": lambda column, soft: IndividualFairness(key=np.stack([column, column % 2], 1), soft=soft),
     "merit": Meritocracy,
-    "precision": PrecisionParity,
+    "precision": PredictiveParity,
 }
 
 
@@ -73,7 +73,7 @@ def test_a_teacher_forgets_the_workers_as_it_is_cut_or_starts_alone(workers):
 
     def one(rank):
         own = part(rank, p, label, column)
-        teacher = GroupParity(own[2])
+        teacher = DemographicParity(own[2])
         teacher.start(None)
         return teacher
 
@@ -81,8 +81,8 @@ def test_a_teacher_forgets_the_workers_as_it_is_cut_or_starts_alone(workers):
         if rank == 0:
             continue  # of one group
         own = part(rank, p, label, column)
-        alone = GroupParity(own[2]).q(*own[:2], None)
-        np.testing.assert_array_equal(teacher.take(np.arange(len(own[0]))).q(*own[:2], None), alone)
+        alone = DemographicParity(own[2]).q(*own[:2], None)
+        np.testing.assert_array_equal(teacher.subset(np.arange(len(own[0]))).q(*own[:2], None), alone)
         teacher.start(None)
         np.testing.assert_array_equal(teacher.q(*own[:2], None), alone)
 
@@ -96,11 +96,11 @@ def made(rank, make, own):
 @pytest.mark.parametrize(
     ("make", "column", "words"),
     [
-        (GroupParity, np.zeros(60), "one group only"),
-        (GroupParity, np.arange(60), "60 groups of 60 rows"),
+        (DemographicParity, np.zeros(60), "one group only"),
+        (DemographicParity, np.arange(60), "60 groups of 60 rows"),
         (Meritocracy, np.ones(60), "merit is 1.0 in every row"),
-        (lambda own: MetricFairness(key=own), np.arange(60), "no two of the 60 rows are similar by key"),
-        (lambda own: MetricFairness(k=1, features=own), np.arange(60), "this training is split over workers"),
+        (lambda own: IndividualFairness(key=own), np.arange(60), "no two of the 60 rows are similar by key"),
+        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "this training is split over workers"),
     ],
 )
 def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, column, words):
@@ -113,7 +113,9 @@ def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, colu
 
 
 def test_one_worker_alone_may_look_for_neighbours(workers):
-    assert workers(lambda rank: made(rank, lambda own: MetricFairness(k=1, features=own), np.arange(9)), 1) == [None]
+    assert workers(lambda rank: made(rank, lambda own: IndividualFairness(k=1, features=own), np.arange(9)), 1) == [
+        None
+    ]
 
 
 def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
@@ -121,14 +123,14 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
 
     def q(rank):
         own_p, own_label, own_column = part(rank, p, label, column)
-        teacher = GroupParity(own_column)
+        teacher = DemographicParity(own_column)
         teacher.start(None)
         return teacher.q(np.full_like(own_p, np.nan) if rank == 1 else own_p, own_label, None)
 
     first, own, last = workers(q)
     assert "handed predictions that are NaN" in str(own)
     for other in (first, last):
-        assert "a check of the predictions by GroupParity failed on 1 other worker(s)" in str(other)
+        assert "a check of the predictions by DemographicParity failed on 1 other worker(s)" in str(other)
         assert "handed predictions that are NaN" in str(other)
 
 
@@ -142,7 +144,7 @@ def test_numbers_of_any_kind_are_one_kind_among_workers(workers):
 
 def test_a_tie_on_one_worker_is_looked_into_by_all(workers):
     def q(rank):
-        teacher = MetricFairness(key=[rank, rank], soft=False)
+        teacher = IndividualFairness(key=[rank, rank], soft=False)
         teacher.start(None)
         return teacher.q(np.array([0.25, 0.75 if rank == 0 else 0.5], np.float32), np.zeros(2), None).tolist()
 

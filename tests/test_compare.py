@@ -21,11 +21,11 @@ from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
 from pi_xgb._stats.paired import Interval, corrected_interval
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import compare, select
 
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
-MODELS = ["NF", "All", "student", "self-distillation", "shuffled"]
+MODELS = ["plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled"]
 ROWS = [*MODELS, "teacher"]
 AUC = Score("auc", maximised=True)
 
@@ -87,8 +87,8 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
         never = {"standard_errors": 1e6}
         copy = x.iloc[train].rename(columns=lambda c: f"copy of {c}")
         expected = {
-            "NF": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
-            "All": (chosen(both, copy, **never), both, copy),
+            "plain XGBoost": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
+            "z known at prediction": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
             "self-distillation": (chosen(x, copy, teacher="privileged"), x, copy),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
@@ -99,25 +99,25 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             assert own.chosen[model] == selection.candidate
             assert own.rounds[model] == selection.choice["num_boost_round"]
             assert own.score[model] == pytest.approx(score(selection, student_x, privileged_x), abs=2e-6)
-            assert own.gain[model] == pytest.approx(sign * (own.score[model] - own.score["NF"]), abs=1e-12)
+            assert own.gain[model] == pytest.approx(sign * (own.score[model] - own.score["plain XGBoost"]), abs=1e-12)
     # The summary is the corrected interval of these gains.
     for model in MODELS:
         gains = found.table[found.table.model == model].gain.to_numpy()
         row = found.summary.loc[80, model]
-        assert (row.gain, row.error, row.low, row.high) == pytest.approx(tuple(corrected_interval(gains, 1.0)))
+        assert (row.gain, row.gain_se, row.low, row.high) == pytest.approx(tuple(corrected_interval(gains, 1.0)))
 
 
 def test_constraints_hold_for_all_five():
     x, z, y = rows()
     group = (x.iloc[:, 0] > 0).to_numpy()
-    constrained = [(GroupParity(group), 20.0)]
+    constrained = [(DemographicParity(group), 20.0)]
     found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 1e6}).table
     label, both = y.to_numpy(), x.join(z)
     for fold, (train, test) in enumerate(folds_of()):
         own = found[found.fold == fold].set_index("model")
-        for model, table in (("NF", x), ("All", both)):
+        for model, table in (("plain XGBoost", x), ("z known at prediction", both)):
             dtrain = xgb.DMatrix(table.iloc[train], label[train])
-            by_hand = pi_xgb.train(PARAMS, dtrain, own.rounds[model], teacher=[(GroupParity(group[train]), 20.0)])
+            by_hand = pi_xgb.train(PARAMS, dtrain, own.rounds[model], teacher=[(DemographicParity(group[train]), 20.0)])
             loss = float(by_hand.eval(xgb.DMatrix(table.iloc[test], label[test])).split(":")[-1])
             assert own.score[model] == pytest.approx(loss, abs=2e-6)
     # Students too: with standard_errors of 0 one is chosen, and a fold's is a train with teacher and constraint.
@@ -128,14 +128,14 @@ def test_constraints_hold_for_all_five():
         train, test = folds_of()[row.fold]
         dtrain, privileged = xgb.DMatrix(x.iloc[train], label[train]), xgb.DMatrix(z.iloc[train], label[train])
         inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "repeats": 1, "progress": False}
-        said = {"privileged": privileged, "constraints": [(GroupParity(group[train]), 20.0)]}
+        said = {"privileged": privileged, "constraints": [(DemographicParity(group[train]), 20.0)]}
         student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **said, **inner).train(dtrain, **said)
         loss = float(student.eval(xgb.DMatrix(x.iloc[test], label[test])).split(":")[-1])
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="80 rows for 160"):
-        compare(x, y, z, constraints=[(GroupParity(group[:80]), 20.0)], **FEW)
+        compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
     with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
-        compare(x, y, z, constraints=GroupParity(group), **FEW)
+        compare(x, y, z, constraints=DemographicParity(group), **FEW)
 
 
 def xgb_auc(booster, x, label):
@@ -155,7 +155,7 @@ def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
         row = table.loc[(fold, "teacher")]
         # Where nobody taught, the best of those that were tried: there is one.
         assert row.score == pytest.approx(roc_auc_score(label[test], said), abs=1e-6)
-        assert row.gain == pytest.approx(row.score - table.loc[(fold, "NF")].score, abs=1e-12)
+        assert row.gain == pytest.approx(row.score - table.loc[(fold, "plain XGBoost")].score, abs=1e-12)
         assert row.chosen == table.loc[(fold, "student")].chosen
 
 
@@ -182,7 +182,7 @@ def test_the_cost_is_what_it_has_to_be(monkeypatch):
     # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
     # two boosters; then both plain models, and the teacher that might have been.
     assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2)
-    assert not np.signbit(found.gain[found.model.isin(["NF", "student"])]).any()
+    assert not np.signbit(found.gain[found.model.isin(["plain XGBoost", "student"])]).any()
 
 
 def test_held_out_privileged_values_matter_to_the_ceiling_alone():
@@ -195,7 +195,7 @@ def test_held_out_privileged_values_matter_to_the_ceiling_alone():
     same = {model: before[(before.fold == 0) & (before.model == model)].score.item() for model in MODELS}
     now = {model: after[(after.fold == 0) & (after.model == model)].score.item() for model in MODELS}
     # In the fold that holds these rows out, only the model that sees z at prediction can notice.
-    assert {model for model in MODELS if same[model] != now[model]} == {"All"}
+    assert {model for model in MODELS if same[model] != now[model]} == {"z known at prediction"}
     assert set(train).isdisjoint(test)
     # There was something to leak: the students of that fold had teachers.
     assert (before[(before.fold == 0) & (before.model == "student")].chosen != "plain").all()
@@ -218,7 +218,7 @@ def test_a_learning_curve():
     assert (table.n_test == 120).all()
     ax = found.plot()
     assert ax.get_xlabel() == "training rows"
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["NF: plain XGBoost", *ROWS[1:]]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["plain XGBoost", *ROWS[1:]]
     # The largest size is the comparison without a curve.
     assert table[table["size"] == 120].reset_index(drop=True).equals(compare(x, y, z, **FEW).table)
     pyplot.close("all")
@@ -230,7 +230,7 @@ def test_the_picture_of_one_size():
     x, z, y = rows()
     ax = compare(x, y, z, **FEW).plot()
     assert [t.get_text() for t in ax.get_yticklabels()] == ROWS[1:]
-    assert ax.get_xlabel() == "log loss lower by, against NF (plain XGBoost)"
+    assert ax.get_xlabel() == "log loss lower by, against plain XGBoost"
     pyplot.close("all")
 
 
@@ -369,11 +369,17 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
             error = np.sqrt(1 / 8 + 0.25) * difference.std(ddof=1)
             # Below one half a better mean is enough.
             beyond.append(t.sf(difference.mean() / error, 7) < min(1 - confidence, 0.5))
-        gain = corrected_interval((way * (larger["student"] - larger["NF"])).to_numpy(), 0.25, confidence)
+        gain = corrected_interval((way * (larger["student"] - larger["plain XGBoost"])).to_numpy(), 0.25, confidence)
         assert told.evidence == (gain.low > 0 and all(beyond))
-        assert told.difference("student", "NF") == told.difference("student", "NF", 80) == pytest.approx(gain)
-        smaller = (way * (scores["student"] - scores["NF"]))[:8].to_numpy()
-        assert told.difference("student", "NF", 20) == pytest.approx(corrected_interval(smaller, 0.25, confidence))
+        assert (
+            told.difference("student", "plain XGBoost")
+            == told.difference("student", "plain XGBoost", 80)
+            == pytest.approx(gain)
+        )
+        smaller = (way * (scores["student"] - scores["plain XGBoost"]))[:8].to_numpy()
+        assert told.difference("student", "plain XGBoost", 20) == pytest.approx(
+            corrected_interval(smaller, 0.25, confidence)
+        )
         assert told.summary.loc[(20, "student"), "score"] == pytest.approx(scores["student"][:8].mean())
         found.append(told.evidence)
         if told.evidence:
@@ -381,7 +387,7 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
             of_more = Comparison(table, score, 0.25, confidence, unlabelled=True)
             assert of_more.verdict.endswith("comes from a teacher without privileged features, on the same rows")
         # Of equal scores none is better, however little.
-        assert not np.signbit(told.difference("NF", "NF")).any()
+        assert not np.signbit(told.difference("plain XGBoost", "plain XGBoost")).any()
     assert any(found)
 
 
@@ -421,7 +427,7 @@ def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     assert found.evidence
     assert found.verdict.startswith("a gain: log loss lower by")
     assert found.verdict in repr(found)
-    assert found.difference("student", "NF").mean == found.summary.gain.loc[1333, "student"]
+    assert found.difference("student", "plain XGBoost").mean == found.summary.gain.loc[1333, "student"]
     noise = compare(x, y, z[::-1].copy(), **settings)
     assert not noise.evidence
     assert str(noise).startswith("no evidence of a gain")
@@ -465,7 +471,7 @@ def test_the_objective_follows_from_y(y, metric):
     # A smaller loss is a gain, in every cell.
     scores = found.table.pivot(index="fold", columns="model", values="score")
     gains = found.table.pivot(index="fold", columns="model", values="gain")
-    assert np.allclose(gains["All"], scores["NF"] - scores["All"])
+    assert np.allclose(gains["z known at prediction"], scores["plain XGBoost"] - scores["z known at prediction"])
 
 
 def test_numbers_are_numbers_in_whatever_they_come():
@@ -507,8 +513,8 @@ def test_one_size_needs_no_list():
     found = compare(x, y, z, sizes=40, **FEW)
     assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
     with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
-        found.difference("student", "NF", size=7)
-    assert found.difference("student", "NF", size=80) == found.difference("student", "NF")
+        found.difference("student", "plain XGBoost", size=7)
+    assert found.difference("student", "plain XGBoost", size=80) == found.difference("student", "plain XGBoost")
 
 
 @pytest.mark.parametrize(
@@ -565,5 +571,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of 'NF', 'All'"):
+    with pytest.raises(ValueError, match="model must be one of 'plain XGBoost', 'z known at prediction'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -22,19 +22,19 @@ from pi_xgb._constraints import neighbours
 from pi_xgb._constraints.constraint import _rescale_rows
 from pi_xgb._constraints.merit import _isotonic
 from pi_xgb._core.teachers import Teacher
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness, PrecisionParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
 
 # Every constraint, made from one column of small whole numbers, which serves as group, key, feature and merit.
 VARIANTS = {
-    "parity": lambda column, soft: GroupParity(column, soft=soft),
-    "parity-mean": lambda column, soft: GroupParity(column, soft=soft, match="mean"),
+    "parity": lambda column, soft: DemographicParity(column, soft=soft),
+    "parity-mean": lambda column, soft: DemographicParity(column, soft=soft, match="mean"),
     "odds": lambda column, soft: EqualizedOdds(column, soft=soft),
     "odds-mean": lambda column, soft: EqualizedOdds(column, soft=soft, match="mean"),
-    "key": lambda column, soft: MetricFairness(key=column, soft=soft),
-    "radius": lambda column, soft: MetricFairness(radius=1, features=column, soft=soft),
-    "nearest": lambda column, soft: MetricFairness(k=2, features=column, soft=soft),
+    "key": lambda column, soft: IndividualFairness(key=column, soft=soft),
+    "radius": lambda column, soft: IndividualFairness(radius=1, features=column, soft=soft),
+    "nearest": lambda column, soft: IndividualFairness(k=2, features=column, soft=soft),
     "merit": lambda column, soft: Meritocracy(column, soft=soft),
-    "precision": lambda column, soft: PrecisionParity(column, soft=soft),
+    "precision": lambda column, soft: PredictiveParity(column, soft=soft),
 }
 every_variant = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
 every_parity = pytest.mark.parametrize("match", ["distribution", "mean"])
@@ -93,16 +93,16 @@ def parity_by_hand(p, group, weight):
 def test_group_parity_reads_each_rank_off_the_pooled_distribution(seed, levels, weighted):
     p, label, weight, column = rows(seed, 20, levels, weighted)
     by_hand = parity_by_hand(p, column, np.ones(20) if weight is None else weight)
-    np.testing.assert_allclose(GroupParity(column).q(p, label, weight), by_hand, atol=1e-6)
+    np.testing.assert_allclose(DemographicParity(column).q(p, label, weight), by_hand, atol=1e-6)
 
 
 def test_mean_parity_is_the_simple_formula_where_it_stays_within_0_and_1():
     p = np.array([0.2, 0.4, 0.5, 0.9], np.float32)
-    q = GroupParity(list("aabb"), match="mean").q(p, None, None)
+    q = DemographicParity(list("aabb"), match="mean").q(p, None, None)
     # q = p + mean(p) - mean of the group.
     np.testing.assert_allclose(q, p + 0.5 - np.array([0.3, 0.3, 0.7, 0.7]), atol=1e-7)
     # Outside [0, 1], in regression, nothing stops at an edge.
-    np.testing.assert_allclose(GroupParity(list("aabb"), match="mean").q(10 * p, None, None), 10 * q, atol=1e-6)
+    np.testing.assert_allclose(DemographicParity(list("aabb"), match="mean").q(10 * p, None, None), 10 * q, atol=1e-6)
 
 
 @examples(60)
@@ -110,7 +110,7 @@ def test_mean_parity_is_the_simple_formula_where_it_stays_within_0_and_1():
 def test_mean_parity_is_the_closest_point_within_0_and_1(seed, levels, weighted, power):
     p, label, weight, column = rows(seed, 40, levels, weighted)
     p[column == 0] **= power  # pushes groups against an edge
-    q = GroupParity(column, match="mean").q(p, label, weight).astype(float)
+    q = DemographicParity(column, match="mean").q(p, label, weight).astype(float)
     w = np.ones(40) if weight is None else weight.astype(float)
     for code in range(3):
         inside = column == code
@@ -133,7 +133,7 @@ def test_equalized_odds_is_parity_within_each_label(match):
     q = EqualizedOdds(column, match=match).q(p, label, weight)
     for value in (0, 1):
         inside = label == value
-        alone = GroupParity(column[inside], match=match).q(p[inside], None, weight[inside])
+        alone = DemographicParity(column[inside], match=match).q(p[inside], None, weight[inside])
         np.testing.assert_allclose(q[inside], alone, atol=1e-6)
 
 
@@ -157,16 +157,16 @@ def test_metric_fairness_is_the_mean_over_similar_rows(seed, weighted):
 
     two_keys = pd.DataFrame({"one": column, "two": points[:, 0]})
     expected = mean_over(p, w, lambda i, j: two_keys.iloc[i].equals(two_keys.iloc[j]))
-    np.testing.assert_allclose(MetricFairness(key=two_keys).q(p, label, weight), expected, atol=1e-6)
+    np.testing.assert_allclose(IndividualFairness(key=two_keys).q(p, label, weight), expected, atol=1e-6)
 
     expected = mean_over(p, w, lambda i, j: squared[i, j] <= 1)
-    np.testing.assert_allclose(MetricFairness(radius=1, features=points).q(p, label, weight), expected, atol=1e-6)
+    np.testing.assert_allclose(IndividualFairness(radius=1, features=points).q(p, label, weight), expected, atol=1e-6)
 
     # Distinct distances, so that the nearest are not a matter of choice.
     line = rng.permutation(30) ** 2.0
     distance = np.abs(line[:, None] - line)
     expected = mean_over(p, w, lambda i, j: distance[i, j] <= np.sort(distance[i])[3])
-    np.testing.assert_allclose(MetricFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
+    np.testing.assert_allclose(IndividualFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
 
 
 def test_similar_rows_written_out():
@@ -190,12 +190,12 @@ def test_similar_rows_written_out():
 
 def test_a_radius_of_0_is_the_same_features():
     p, features = np.array([0.0, 0.5, 1.0, 0.25], np.float32), np.array([1.0, 2.0, 2.0, 3.0])
-    assert MetricFairness(radius=0, features=features).q(p, None, None).tolist() == [0, 0.75, 0.75, 0.25]
+    assert IndividualFairness(radius=0, features=features).q(p, None, None).tolist() == [0, 0.75, 0.75, 0.25]
 
 
 def test_nearest_rows_with_the_same_features_come_in_together():
     p = np.array([0.0, 0.3, 0.6, 1.0, 0.1, 0.5], np.float32)
-    q = MetricFairness(k=1, features=[0, 0, 0, 1, 5, 5.5]).q(p, None, None)
+    q = IndividualFairness(k=1, features=[0, 0, 0, 1, 5, 5.5]).q(p, None, None)
     # The three rows at 0 have two others there: enough, although k is 1. The row at 1 has three at its nearest point.
     np.testing.assert_allclose(q, [0.3, 0.3, 0.3, 0.475, 0.3, 0.3], atol=1e-7)
 
@@ -245,20 +245,20 @@ def test_counted_parity_pulls_the_rows_nearest_to_one_half():
     # Of group a 1 of 4 is decided 1, of group b 3 of 4: one half of all, so one row of each should change sides.
     p = np.array([0.1, 0.2, 0.3, 0.9, 0.15, 0.55, 0.7, 0.8], np.float32)
     for match in ("distribution", "mean"):
-        q = GroupParity(list("aaaabbbb"), soft=False, match=match).q(p, None, None)
+        q = DemographicParity(list("aaaabbbb"), soft=False, match=match).q(p, None, None)
         # Third of four in a: the mean of the fifth and sixth of all eight. Second of four in b: third and fourth.
         np.testing.assert_allclose(q, [0.1, 0.2, 0.625, 0.9, 0.15, 0.25, 0.7, 0.8], atol=1e-7)
 
 
 def test_counted_metric_fairness_follows_the_majority_of_similar_rows():
     p = np.array([0.1, 0.3, 0.8, 0.9, 0.2, 0.7, 0.4], np.float32)
-    q = MetricFairness(key=list("aaabbcc"), soft=False).q(p, None, None)
+    q = IndividualFairness(key=list("aaabbcc"), soft=False).q(p, None, None)
     # In a one of three is decided 1: that row gets the share. In b and c it is one of two, and the means .55 decide.
     np.testing.assert_allclose(q, [0.1, 0.3, 1 / 3, 0.9, 0.55, 0.7, 0.55], atol=1e-7)
 
 
 def test_one_half_is_decided_0():
-    q = MetricFairness(key=["a", "a", "a"], soft=False).q(np.array([0.5, 0.5, 0.9], np.float32), None, None)
+    q = IndividualFairness(key=["a", "a", "a"], soft=False).q(np.array([0.5, 0.5, 0.9], np.float32), None, None)
     np.testing.assert_allclose(q, [0.5, 0.5, 1 / 3])
 
 
@@ -280,7 +280,7 @@ def test_counted_form_pulls_only_across_one_half_and_no_more_rows_than_it_must(m
     assert ((q > 0.5) != (p > 0.5))[changed].all()
     # One side to be pulled to, in each group of rows that are compared with each other by count.
     teacher = make(column, False)
-    if isinstance(teacher, GroupParity):
+    if isinstance(teacher, DemographicParity):
         compared = column + 3 * label if isinstance(teacher, EqualizedOdds) else column
     elif teacher_is_key(teacher):
         compared = column
@@ -292,14 +292,14 @@ def test_counted_form_pulls_only_across_one_half_and_no_more_rows_than_it_must(m
 
 
 def teacher_is_key(teacher):
-    return isinstance(teacher, MetricFairness) and teacher.k is None and teacher.radius is None
+    return isinstance(teacher, IndividualFairness) and teacher.k is None and teacher.radius is None
 
 
 @examples(40)
 @given(seed=seeds, weighted=st.booleans())
 def test_counted_parity_equalises_shares_up_to_one_row(seed, weighted):
     p, label, weight, column = rows(seed, 60, weighted=weighted)
-    q = GroupParity(column, soft=False).q(p, label, weight)
+    q = DemographicParity(column, soft=False).q(p, label, weight)
     w = np.ones(60) if weight is None else weight
     pooled = np.average(p > 0.5, weights=w)
     for code in range(3):
@@ -338,7 +338,7 @@ def test_predictions_with_parity_are_a_fixed_point(match, soft, seed, levels, we
         weight[::5] = 0
         weight = np.concatenate([weight, np.tile(weight / 4, copies)])[order]
     # q = p, to the bit, in rows of weight 0 as well.
-    np.testing.assert_array_equal(GroupParity(group, soft=soft, match=match).q(both, labels, weight), both)
+    np.testing.assert_array_equal(DemographicParity(group, soft=soft, match=match).q(both, labels, weight), both)
     np.testing.assert_array_equal(EqualizedOdds(group, soft=soft, match=match).q(both, labels, weight), both)
 
 
@@ -351,7 +351,7 @@ def test_rounding_in_sums_of_weights_makes_no_difference(seed):
     weight[p.argmin()] = 2.0**29
     weights = np.concatenate([weight, np.tile(weight, 3)]).astype(np.float32)
     both = np.tile(p**4, 4)  # small predictions beside large ones
-    np.testing.assert_array_equal(GroupParity(np.repeat([0, 1], [23, 69])).q(both, None, weights), both)
+    np.testing.assert_array_equal(DemographicParity(np.repeat([0, 1], [23, 69])).q(both, None, weights), both)
 
 
 @every_parity
@@ -367,7 +367,7 @@ def test_a_row_without_weight_goes_where_its_rank_is():
     weight = np.array([1, 1, 0, 1, 1, 0], np.float32)
     for own, expected in ((0.5, 0.5), (0.15, 0.2), (0.85, 0.8)):
         p = np.array([0.1, 0.9, own, 0.2, 0.8, 0.5], np.float32)
-        q = GroupParity(list("aaabbb")).q(p, None, weight)
+        q = DemographicParity(list("aaabbb")).q(p, None, weight)
         np.testing.assert_allclose(q, [0.15, 0.85, expected, 0.15, 0.85, 0.5], atol=1e-7)
 
 
@@ -376,16 +376,18 @@ def test_a_group_without_weight_is_left_alone(match):
     p, label, _, column = rows(20)
     p = np.float32(0.1) + p / 10  # so far from 0 and 1 that no shift stops there
     weight = (column != 1).astype(np.float32)
-    q = GroupParity(column, match=match).q(p, label, weight)
+    q = DemographicParity(column, match=match).q(p, label, weight)
     # Nothing is asked of it, and the others do as if it were not there.
     np.testing.assert_array_equal(q[column == 1], p[column == 1])
     rest = column != 1
-    np.testing.assert_allclose(q[rest], GroupParity(column[rest], match=match).q(p[rest], label[rest], None), atol=1e-6)
+    np.testing.assert_allclose(
+        q[rest], DemographicParity(column[rest], match=match).q(p[rest], label[rest], None), atol=1e-6
+    )
 
 
 def test_zero_has_no_sign():
     # -0 and 0 are the same prediction, also in the order of float bits.
-    q = GroupParity(list("aaabbb")).q(np.array([-0.0, 0.0, 1.0, 5.0, 6.0, 7.0], np.float32), None, None)
+    q = DemographicParity(list("aaabbb")).q(np.array([-0.0, 0.0, 1.0, 5.0, 6.0, 7.0], np.float32), None, None)
     assert q[0] == q[1] == pytest.approx(1.5)
 
 
@@ -397,9 +399,9 @@ def test_predictions_that_agree_among_similar_rows_are_a_fixed_point(soft, seed,
     agreed = p[:3][column]
     points = column * 10.0
     for similar in (
-        MetricFairness(key=column, soft=soft),
-        MetricFairness(radius=2, features=points, soft=soft),
-        MetricFairness(k=1, features=points, soft=soft),
+        IndividualFairness(key=column, soft=soft),
+        IndividualFairness(radius=2, features=points, soft=soft),
+        IndividualFairness(k=1, features=points, soft=soft),
     ):
         np.testing.assert_array_equal(similar.q(agreed, label, weight), agreed)
 
@@ -502,7 +504,7 @@ def test_parity_keeps_the_order_within_groups_and_equals_their_means(match, seed
     label[:6] = [0, 0, 0, 1, 1, 1]  # every group has both labels
     if weight is not None:
         weight[6::4] = 0
-    q = (EqualizedOdds if odds else GroupParity)(column, match=match).q(p, label, weight)
+    q = (EqualizedOdds if odds else DemographicParity)(column, match=match).q(p, label, weight)
     w = np.ones(60) if weight is None else weight
     for value in (0, 1):
         stratum = (label == value) | (not odds)
@@ -523,7 +525,7 @@ def test_groups_of_equal_size_get_equal_distributions(seed, n_groups):
     rng = np.random.default_rng(seed)
     p = rng.random(20 * n_groups).astype(np.float32)
     group = np.repeat(np.arange(n_groups), 20)
-    q = GroupParity(group).q(p, None, None)
+    q = DemographicParity(group).q(p, None, None)
     first = np.sort(q[group == 0])
     for code in range(1, n_groups):
         np.testing.assert_allclose(np.sort(q[group == code]), first, atol=1e-6)
@@ -533,7 +535,7 @@ def test_groups_of_equal_size_get_equal_distributions(seed, n_groups):
 @given(seed=seeds)
 def test_groups_of_unequal_size_get_the_pooled_distribution_up_to_one_row(seed):
     p, _, _, column = rows(seed, 60)
-    q = GroupParity(column).q(p, None, None)
+    q = DemographicParity(column).q(p, None, None)
     for code in range(3):
         inside = column == code
         ranks = (np.arange(5000) + 0.5) / 5000
@@ -596,7 +598,7 @@ def test_parity_holds_in_each_class_before_rows_are_rescaled():
         return np.abs(values[group == 0].mean(axis=0) - values[group == 1].mean(axis=0)).max()
 
     # Rescaling gives back a little of what was gained; repeated, as in training, the gap shrinks away.
-    parity, gaps = GroupParity(group), [gap(p)]
+    parity, gaps = DemographicParity(group), [gap(p)]
     for _ in range(6):
         p = parity.q(p, None, None)
         gaps.append(gap(p))
@@ -620,7 +622,7 @@ def test_a_row_of_classes_keeps_its_sum():
     # Of nothing wanted there is nothing to scale: it stays.
     expected = [p[0], [total[1] / 4, total[1] * 3 / 4], [total[2] / 2] * 2]
     np.testing.assert_allclose(_rescale_rows(wanted, p), expected, rtol=1e-12)
-    assert GroupParity(["a", "b", "b"]).q(p, None, None).shape == (3, 2)
+    assert DemographicParity(["a", "b", "b"]).q(p, None, None).shape == (3, 2)
 
 
 # ---- life in a training ----------------------------------------------------------------------------------------
@@ -633,7 +635,7 @@ def test_a_teacher_of_some_rows_is_the_teacher_made_from_them(make, soft):
     teacher = make(column, soft)
     before = teacher.q(p, label, weight)
     for chosen in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:30], np.arange(60) < 30):
-        part = teacher.take(chosen)
+        part = teacher.subset(chosen)
         part.check(30)
         expected = make(column[chosen], soft).q(p[chosen], label[chosen], weight[chosen])
         np.testing.assert_array_equal(part.q(p[chosen], label[chosen], weight[chosen]), expected)
@@ -646,7 +648,7 @@ def test_it_is_a_picklable_teacher_that_follows_the_student(make):
     p, label, weight, column = rows(11, weighted=True)
     teacher = make(column, True)
     assert isinstance(teacher, Teacher)
-    assert teacher.follows_student
+    assert teacher.is_adaptive
     assert type(teacher).__name__ in repr(teacher)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(teacher)).q(p, label, weight), teacher.q(p, label, weight))
 
@@ -664,7 +666,7 @@ def test_what_the_user_gave_is_copied(make):
 def test_groups_come_in_any_container():
     p, label, weight, column = rows(13)
     names = np.array(["x", "y", "z"])[column]
-    expected = GroupParity(column).q(p, label, weight)
+    expected = DemographicParity(column).q(p, label, weight)
     for container in (
         names,
         list(names),
@@ -679,7 +681,7 @@ def test_groups_come_in_any_container():
         {"group": names},
         names[:, None],
     ):
-        np.testing.assert_array_equal(GroupParity(container).q(p, label, weight), expected)
+        np.testing.assert_array_equal(DemographicParity(container).q(p, label, weight), expected)
 
 
 def test_other_libraries_columns_are_read_as_arrays():
@@ -687,14 +689,16 @@ def test_other_libraries_columns_are_read_as_arrays():
         def __array__(self, dtype=None, copy=None):
             return np.array(["x", "y", "x", "y"])
 
-    assert GroupParity(Column()).groups == ["x", "y"]
+    assert DemographicParity(Column()).groups == ["x", "y"]
 
 
 def test_several_columns_are_their_intersections():
     p, label, weight, column = rows(14)
     other = np.arange(60) % 2
-    teacher = GroupParity(pd.DataFrame({"one": column, "two": other}))
-    np.testing.assert_array_equal(teacher.q(p, label, weight), GroupParity(column * 2 + other).q(p, label, weight))
+    teacher = DemographicParity(pd.DataFrame({"one": column, "two": other}))
+    np.testing.assert_array_equal(
+        teacher.q(p, label, weight), DemographicParity(column * 2 + other).q(p, label, weight)
+    )
     assert sorted(teacher.groups) == [(i, j) for i in range(3) for j in range(2)]
 
 
@@ -778,14 +782,14 @@ def falls_with_merit(p, y, merit):
 
 
 TRAININGS = {
-    "parity": (lambda s, soft: GroupParity(s, soft=soft), quantile_gap, 0),
-    "parity-mean": (lambda s, soft: GroupParity(s, soft=soft, match="mean"), mean_gap, 0),
+    "parity": (lambda s, soft: DemographicParity(s, soft=soft), quantile_gap, 0),
+    "parity-mean": (lambda s, soft: DemographicParity(s, soft=soft, match="mean"), mean_gap, 0),
     "odds": (lambda s, soft: EqualizedOdds(s, soft=soft), within_labels(quantile_gap), 0),
     "odds-mean": (lambda s, soft: EqualizedOdds(s, soft=soft, match="mean"), within_labels(mean_gap), 0),
     # Predictions may vary with x[0] within the group: being similar means having the same sign of it.
-    "key": (lambda s, soft: MetricFairness(key=s, soft=soft), spread_within_key, 1),
-    "radius": (lambda s, soft: MetricFairness(radius=0.5, features=s, soft=soft), spread_within_key, 1),
-    "nearest": (lambda s, soft: MetricFairness(k=1, features=s, soft=soft), spread_within_key, 1),
+    "key": (lambda s, soft: IndividualFairness(key=s, soft=soft), spread_within_key, 1),
+    "radius": (lambda s, soft: IndividualFairness(radius=0.5, features=s, soft=soft), spread_within_key, 1),
+    "nearest": (lambda s, soft: IndividualFairness(k=1, features=s, soft=soft), spread_within_key, 1),
     "merit": (lambda s, soft: Meritocracy(s, soft=soft), falls_with_merit, 2),
 }
 
@@ -837,7 +841,7 @@ def test_parity_costs_less_than_it_brings():
     x, y, group = training_data()
     dtest = xgb.DMatrix(x)
     plain = fit(x, y, None, 0, 40).predict(dtest)
-    fair = fit(x, y, GroupParity(group), 16.0, 200).predict(dtest)
+    fair = fit(x, y, DemographicParity(group), 16.0, 200).predict(dtest)
     # The feature that tells y in both groups is still used: parity was not met by saying nothing.
     assert quantile_gap(fair, y, group) < 0.2 * quantile_gap(plain, y, group)
     assert ((fair > 0.5) == y).mean() > 0.7
@@ -849,7 +853,7 @@ def test_constraints_combine_with_each_other_and_with_a_privileged_teacher():
     dtrain = xgb.DMatrix(x, y)
     params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
     q = 1 / (1 + np.exp(-(2 * x[:, 0] + 2 * group - 1)))
-    parity, merit = GroupParity(group), Meritocracy(-np.round(x[:, 0]))
+    parity, merit = DemographicParity(group), Meritocracy(-np.round(x[:, 0]))
 
     def p_of(*teachers):
         return pi_xgb.train(params, dtrain, 150, teacher=list(teachers)).predict(dtrain)
@@ -866,7 +870,7 @@ def test_constraints_combine_with_each_other_and_with_a_privileged_teacher():
 def test_cross_validation_cuts_a_constraint_into_folds():
     x, y, group = training_data()
     params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
-    history = pi_xgb.cv(params, xgb.DMatrix(x, y), 10, nfold=3, teacher=GroupParity(group), kl_weight=5.0, seed=1)
+    history = pi_xgb.cv(params, xgb.DMatrix(x, y), 10, nfold=3, teacher=DemographicParity(group), kl_weight=5.0, seed=1)
     # The loss falls from round to round: the folds trained.
     loss = history["test-logloss-mean"].to_numpy()
     assert loss[-1] < loss[0]
@@ -884,7 +888,7 @@ def test_regression_and_classes_train_towards_parity():
         dtrain = xgb.DMatrix(x, label)
         gaps = []
         for kl_weight in (0.0, 20.0):
-            p = pi_xgb.train(params, dtrain, 100, teacher=GroupParity(group), kl_weight=kl_weight).predict(dtrain)
+            p = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group), kl_weight=kl_weight).predict(dtrain)
             gaps.append(np.abs(p[group == 0].mean(axis=0) - p[group == 1].mean(axis=0)).max())
         assert gaps[1] < 0.2 * gaps[0]
 
@@ -896,11 +900,11 @@ def test_many_groups_levels_and_rows_stay_fast():
     label = (rng.random(n) < p).astype(np.float32)
     pairs = np.arange(n) // 2
     for teacher in (
-        GroupParity(pairs),
-        GroupParity(pairs, match="mean"),
+        DemographicParity(pairs),
+        DemographicParity(pairs, match="mean"),
         EqualizedOdds(pairs),
-        MetricFairness(key=pairs),
-        MetricFairness(k=5, features=rng.integers(0, 30, (n, 2))),
+        IndividualFairness(key=pairs),
+        IndividualFairness(k=5, features=rng.integers(0, 30, (n, 2))),
         Meritocracy(pairs),
         Meritocracy(-label),
     ):
@@ -917,8 +921,8 @@ def test_many_groups_levels_and_rows_stay_fast():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: GroupParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
-        (lambda: GroupParity(["a", "a"]), ValueError, "one group only"),
+        (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
+        (lambda: DemographicParity(["a", "a"]), ValueError, "one group only"),
         (lambda: EqualizedOdds(["a", "a"]), ValueError, "one group only"),
         (
             lambda: EqualizedOdds(["a", "b"], [0, 1]),
@@ -926,33 +930,37 @@ def test_many_groups_levels_and_rows_stay_fast():
             "EqualizedOdds takes sensitive_features by .*got 2.*soft=",
         ),
         (lambda: EqualizedOdds("sex", "y"), TypeError, "by position, got 2 values: labels .* come with"),
-        (lambda: MetricFairness([1, 1]), TypeError, "MetricFairness takes nothing by position, got 1.*key="),
-        (lambda: GroupParity(np.arange(10)), ValueError, "10 groups of 10 rows.*pandas.cut"),
-        (lambda: GroupParity([]), ValueError, "is empty"),
-        (lambda: GroupParity(None), TypeError, "one value per row"),
-        (lambda: GroupParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
+        (lambda: IndividualFairness([1, 1]), TypeError, "IndividualFairness takes nothing by position, got 1.*key="),
+        (lambda: DemographicParity(np.arange(10)), ValueError, "10 groups of 10 rows.*pandas.cut"),
+        (lambda: DemographicParity([]), ValueError, "is empty"),
+        (lambda: DemographicParity(None), TypeError, "one value per row"),
+        (lambda: DemographicParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
         (
-            lambda: GroupParity(["a", "b"], match="median"),
+            lambda: DemographicParity(["a", "b"], match="median"),
             ValueError,
             "match must be one of .*; got .median.",
         ),
-        (lambda: GroupParity(["a", "b"], soft="yes"), TypeError, "soft must be True .* or False"),
-        (lambda: MetricFairness(), ValueError, "exactly one of .* got none"),
-        (lambda: MetricFairness(key=[1, 1], k=1), ValueError, "exactly one of .* got key and k"),
-        (lambda: MetricFairness(k=1), ValueError, "give the columns to measure in"),
-        (lambda: MetricFairness(key=[1, 1], features=[1, 2]), ValueError, "would be ignored"),
-        (lambda: MetricFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
-        (lambda: MetricFairness(key=[1, None, 1]), ValueError, "key has missing .* in 1 rows, first in row 1.*unknown"),
-        (lambda: MetricFairness(k=4, features=[1, 2, 3, 4]), ValueError, "k=4 .* give k of at most 3"),
-        (lambda: MetricFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
-        (lambda: MetricFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
-        (lambda: MetricFairness(k=True, features=[1, 2]), TypeError, "k must be a whole number"),
-        (lambda: MetricFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
-        (lambda: MetricFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
-        (lambda: MetricFairness(radius="1", features=[1, 2]), TypeError, "radius must be a number"),
-        (lambda: MetricFairness(k=1, features=[1, 2, np.nan]), ValueError, "features has missing .* row 2"),
-        (lambda: MetricFairness(k=1, features=[1, 2, np.inf]), ValueError, "features has missing or infinite"),
-        (lambda: MetricFairness(k=1, features=["a", "b"]), TypeError, "features must be numbers"),
+        (lambda: DemographicParity(["a", "b"], soft="yes"), TypeError, "soft must be True .* or False"),
+        (lambda: IndividualFairness(), ValueError, "exactly one of .* got none"),
+        (lambda: IndividualFairness(key=[1, 1], k=1), ValueError, "exactly one of .* got key and k"),
+        (lambda: IndividualFairness(k=1), ValueError, "give the columns to measure in"),
+        (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, "would be ignored"),
+        (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
+        (
+            lambda: IndividualFairness(key=[1, None, 1]),
+            ValueError,
+            "key has missing .* in 1 rows, first in row 1.*unknown",
+        ),
+        (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), ValueError, "k=4 .* give k of at most 3"),
+        (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
+        (lambda: IndividualFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
+        (lambda: IndividualFairness(k=True, features=[1, 2]), TypeError, "k must be a whole number"),
+        (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
+        (lambda: IndividualFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
+        (lambda: IndividualFairness(radius="1", features=[1, 2]), TypeError, "radius must be a number"),
+        (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features has missing .* row 2"),
+        (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features has missing or infinite"),
+        (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be numbers"),
         (lambda: Meritocracy([1, np.nan]), ValueError, "merit has missing"),
         (lambda: Meritocracy([1, 1]), ValueError, "merit is 1.0 in every row"),
         (lambda: Meritocracy(["low", "high"]), TypeError, "merit must be numbers"),
@@ -979,25 +987,25 @@ def test_other_numbers_of_rows_are_refused(make):
 def test_a_fold_may_lack_a_key():
     p = np.array([0.25, 0.75], np.float32)
     for chosen in ([0, 1], [2, 3]):
-        part = MetricFairness(key=["x", "x", "y", "y", "z", "z"]).take(chosen)
+        part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).take(chosen)
         part.check(2)
         assert part.q(p, None, None).tolist() == [0.5, 0.5]
 
 
 def test_a_fold_too_small_for_k_is_refused_before_training():
-    part = MetricFairness(k=3, features=[1, 2, 3, 4, 5]).take([0, 1, 2])
+    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).take([0, 1, 2])
     with pytest.raises(ValueError, match=r"k=3 .* give k of at most 2"):
         part.check(3)
 
 
 def test_a_radius_without_neighbours_is_refused_before_training():
     with pytest.raises(ValueError, match=r"no two of the 3 rows are similar by radius=0\.5"):
-        MetricFairness(radius=0.5, features=[1, 2, 3]).check(3)
+        IndividualFairness(radius=0.5, features=[1, 2, 3]).check(3)
 
 
 def test_equal_points_are_neighbours_even_when_as_many_as_rows():
     # Four pairs for four rows, yet not one pair per row.
-    assert MetricFairness(k=2, features=[1, 1, 2, 2]).check(4) is None
+    assert IndividualFairness(k=2, features=[1, 1, 2, 2]).check(4) is None
 
 
 def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch):
@@ -1005,7 +1013,7 @@ def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch)
     assert len(neighbours.within_radius(np.arange(20.0)[:, None], 100).similar) == 400
     monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 100)
     with pytest.raises(ValueError, match=r"radius=100.0 makes 400 pairs .* 20 for each row .* at most 100"):
-        MetricFairness(radius=100, features=np.arange(20)).check(20)
+        IndividualFairness(radius=100, features=np.arange(20)).check(20)
 
 
 @every_variant
@@ -1019,14 +1027,14 @@ def test_predictions_that_are_no_numbers_are_refused(make):
 def test_counting_needs_probabilities():
     p, label, _, column = rows(17)
     with pytest.raises(ValueError, match=r"soft=False .* use soft=True for classes"):
-        GroupParity(column, soft=False).q(p * 3, label, None)
+        DemographicParity(column, soft=False).q(p * 3, label, None)
     with pytest.raises(ValueError, match=r"soft=False .* use soft=True for classes"):
-        GroupParity(column, soft=False).q(np.stack([p, 1 - p], axis=1), label, None)
+        DemographicParity(column, soft=False).q(np.stack([p, 1 - p], axis=1), label, None)
 
 
 def test_labels_of_equalized_odds_must_be_classes():
     p, label, _, column = rows(17)
-    with pytest.raises(ValueError, match=r"whole-number labels, got labels such as 0\.5.* use GroupParity"):
+    with pytest.raises(ValueError, match=r"whole-number labels, got labels such as 0\.5.* use DemographicParity"):
         EqualizedOdds(column).q(p, label + 0.5, None)
     with pytest.raises(ValueError, match="one label per row"):
         EqualizedOdds(column).q(p, label[1:], None)
@@ -1035,7 +1043,7 @@ def test_labels_of_equalized_odds_must_be_classes():
 def test_columns_that_are_not_classes_are_refused():
     p, label, _, column = rows(17)
     with pytest.raises(ValueError, match="one model per target"):
-        GroupParity(column).q(np.stack([p, p], axis=1), label, None)
+        DemographicParity(column).q(np.stack([p, p], axis=1), label, None)
     with pytest.raises(ValueError, match="cannot all rise with merit"):
         Meritocracy(column).q(np.stack([p, 1 - p], axis=1), label, None)
 
@@ -1052,7 +1060,7 @@ def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
     y = np.exp(1.5 * x[:, 0] + 1.5 * group)
     y = np.round(y) if objective == "count:poisson" else y
     dtrain, params = xgb.DMatrix(x, y), {"objective": objective, "max_depth": 3, "eta": 0.3, "nthread": 1}
-    parity = GroupParity(group, match="mean")
+    parity = DemographicParity(group, match="mean")
     booster = pi_xgb.train(params, dtrain, 20, teacher=parity, kl_weight=3.0)
     means = [booster.predict(dtrain)[group == one].mean() for one in (0, 1)]
     plain = [xgb.train(params, dtrain, 20).predict(dtrain)[group == one].mean() for one in (0, 1)]
@@ -1064,4 +1072,4 @@ def test_several_targets_are_refused_before_anything_is_learned():
     label = np.stack([np.arange(60) % 2, 1 - np.arange(60) % 2], axis=1)  # their rows sum to 1 by chance
     dtrain = xgb.DMatrix(np.arange(60)[:, None], label)
     with pytest.raises(ValueError, match="these are 2 targets, or do not sum to 1: train one model per target"):
-        pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=GroupParity(np.arange(60) % 3))
+        pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=DemographicParity(np.arange(60) % 3))

@@ -21,7 +21,7 @@ from pi_xgb._core.loss import NUMBERS as ANY_NUMBER
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
-from pi_xgb._core.teachers import as_teachings
+from pi_xgb._core.teachers import as_weighted_teachers
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
 NUMBERS = [name for name, loss in LOSSES.items() if loss.engines == ("copies",) and not loss.by_query]
@@ -213,7 +213,7 @@ def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows()
     matrix = xgb.DMatrix(np.zeros((6, 1)), np.arange(6.0), qid=[0, 1, 1, 2, 2, 2], weight=[1, 2, 4])
     labelled, counts = np.array([1, 0, 1, 1, 0, 1], bool), np.array([2, 0.5, 0.5, 0, 0, 0])
     task = Task.of_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
-    taught = as_teachings(10 + np.arange(6.0), 1.0, ANY_NUMBER, counts)
+    taught = as_weighted_teachers(10 + np.arange(6.0), 1.0, ANY_NUMBER, counts)
     stack, params = stack_with_params(task, taught, matrix, {})
     assert np.diff(stack.get_uint_info("group_ptr")).tolist() == [1, 1, 2, 1, 2]
     assert stack.get_weight().tolist() == [1, 2, 4, 2, 1]

@@ -111,7 +111,7 @@ def test_two_folds_have_one_booster():
     for one, other in ((0, 1), (1, 0)):
         with held_out[one].booster_without(other, fit) as booster:
             assert booster is trained[0]
-    assert folds.take(np.array([3, 0])).fold_of.tolist() == [2, 0]
+    assert folds.subset(np.array([3, 0])).fold_of.tolist() == [2, 0]
     # Of nothing held out, and of teachers of another kind, there are others; two selections share none.
     nothing_out = Folds(folds.fold_of, 3, whose="z", _kept=folds._kept)
     all_kinds = Folds(folds.fold_of, 3, 0, "all", folds._kept)

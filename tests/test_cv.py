@@ -435,7 +435,7 @@ def test_a_teacher_that_cannot_be_cut_says_what_it_needs() -> None:
             return mean
 
     data = table("binary:logistic")
-    with pytest.raises(TypeError, match=r"Uncut cannot be cut into folds.*take\(rows\)"):
+    with pytest.raises(TypeError, match=r"Uncut cannot be cut into folds.*subset\(rows\)"):
         pi_xgb.cv(params_of("binary:logistic"), matrix(data), 3, teacher=Uncut())
 
 
@@ -645,7 +645,7 @@ class Counting(pi_xgb.Teacher):
         time.sleep(0.003)  # let the other threads in
         return np.full_like(mean, 1 / (1 + self.asked))
 
-    def take(self, rows: np.ndarray) -> Counting:
+    def subset(self, rows: np.ndarray) -> Counting:
         return Counting()
 
 

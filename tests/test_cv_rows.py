@@ -9,7 +9,7 @@ import xgboost as xgb
 from sklearn.model_selection import GroupKFold
 
 import pi_xgb
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 N, ROUNDS = 120, 3
 RNG = np.random.default_rng(0)
@@ -119,7 +119,7 @@ def ranked():
 
 def test_what_copies_cannot_do_is_refused_in_folds_too():
     gain = RANKING | {"ndcg_exp_gain": True}
-    follows = GroupParity(np.arange(N) % 2)
+    follows = DemographicParity(np.arange(N) % 2)
     torn = np.where(np.arange(N) % 6 == 0, 2.0, 1.0)
     for params, told, message in (
         (gain, {"teacher": Q}, "exponential gain"),

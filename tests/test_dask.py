@@ -14,7 +14,7 @@ from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_folds
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, Meritocracy
 
 da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
 dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
@@ -166,10 +166,10 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         "a Series": (dd.from_dask_array(spread(q)), q),
         "an array": (q, q),
         "a learned teacher": (fitted, fitted),
-        "a constraint of all rows": (GroupParity(group), GroupParity(group)),
+        "a constraint of all rows": (DemographicParity(group), DemographicParity(group)),
         "a constraint of a column": (
-            pid.by_column(GroupParity, groups, match="mean"),
-            GroupParity(group, match="mean"),
+            pid.by_column(DemographicParity, groups, match="mean"),
+            DemographicParity(group, match="mean"),
         ),
         "a list": (
             [(pid.by_column(EqualizedOdds, groups), 3.0), (spread(q), 1.0), (Meritocracy(z[:, 0]), 1.0)],
@@ -354,8 +354,8 @@ def faults(client):
         "partition 1 has 200 rows in teacher": {"teacher": spread(q, other_cuts)},
         "blocks of columns": {"teacher": da.from_array(np.stack([q, 1 - q], axis=1), chunks=(CHUNKS, 1))},
         "has 1 NaN": {"teacher": spread(bad_q)},
-        "sensitive_features as a Dask collection": {"teacher": pid.by_column(GroupParity, x[:, 0])},
-        "one group only": {"teacher": pid.by_column(GroupParity, spread(np.zeros(N_ROWS)))},
+        "sensitive_features as a Dask collection": {"teacher": pid.by_column(DemographicParity, x[:, 0])},
+        "one group only": {"teacher": pid.by_column(DemographicParity, spread(np.zeros(N_ROWS)))},
         "for JPIB on a cluster pass privileged=": {"teacher": joint},
         "repartition it into at least 2": {**stopping, "privileged_evals": [(one_part, "valid")]},
         "pass early_stopping_rounds with them": {"privileged": privileged, "privileged_evals": [(one_part, "valid")]},

@@ -29,7 +29,7 @@ from pi_xgb._dask.rows import (
     this_client,
 )
 from pi_xgb._dask.teachers import OnWorkers, made_of, teachers_on_workers
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 PARTS = [Part("p0", "b", 3), Part("p1", "a", 0), Part("p2", "a", 2), Part("p3", None, 1), Part("p4", "b", 1)]
 
@@ -176,14 +176,16 @@ def test_a_worker_is_sent_what_its_teacher_needs():
     # An array of all rows is cut on the client.
     np.testing.assert_array_equal(on_worker(q)[0].q(None, None, None), q[[0, 1, 2, 6]])
     group = np.array(list("fmfmfmf"))
-    parity, weight = on_worker([(pid.by_column(GroupParity, da.from_array(group, chunks=((3, 0, 2, 1, 1),))), 2.0)])
-    assert isinstance(parity, GroupParity)
+    parity, weight = on_worker(
+        [(pid.by_column(DemographicParity, da.from_array(group, chunks=((3, 0, 2, 1, 1),))), 2.0)]
+    )
+    assert isinstance(parity, DemographicParity)
     assert weight == 2.0
     assert asyncio.run(teachers_on_workers(Client(), None, PARTS)) is None
     with pytest.raises(ValueError, match="7"):
         on_worker(q[:5])
     with pytest.raises(TypeError, match=r"by_column needs its .* as a Dask collection here, got ndarray"):
-        on_worker(pid.by_column(GroupParity, group))
+        on_worker(pid.by_column(DemographicParity, group))
     weighed = asyncio.run(teachers_on_workers(Client(), [(cut, q)], PARTS))[0][1]
     assert weighed.share(shares, PARTS, "a")[0].tolist() == q[[3, 4]].tolist()
     assert OnWorkers({}, None).share(shares, PARTS, "b") == (None, {})
@@ -434,7 +436,7 @@ def table(n_parts=2):
 def fitting(monkeypatch):
     """What XGBoost's own ``fit`` is called with, and what would train in it."""
     told = {}
-    monkeypatch.setattr(estimators, "borrowed", lambda own, **names: told.update(names, borrowed=own) or own)
+    monkeypatch.setattr(estimators, "rebind", lambda own, **names: told.update(names, rebind=own) or own)
     monkeypatch.setattr(
         estimators.DaskPrivilegedXGBModel,
         "_client_sync",
@@ -463,7 +465,7 @@ def test_fit_passes_on_what_is_xgboosts(fitting, exposed):
     train, work = fitting.pop("_train_async"), fitting.pop("work")
     assert train.func.__func__ is estimators.DaskPrivilegedXGBModel._train_guided
     (rows,) = train.args
-    assert fitting.pop("borrowed") is work.func is xgb.dask.DaskXGBRegressor._fit_async
+    assert fitting.pop("rebind") is work.func is xgb.dask.DaskXGBRegressor._fit_async
     assert work.args == (model,)
     assert fitting == {"X": "X", "y": y, "eval_set": [valid], **ARRIVES}
     # Where margins are exposures the teacher has them, too.
@@ -508,21 +510,21 @@ def test_the_teachers_matrices_are_read_as_the_students(monkeypatch):
         return guided(monkeypatch, model, rows, evals=evals, global_config="no", obj=None, **shared)
 
     told = told_by(early_stopping_rounds=2)
-    guidance = told.pop("guidance")
+    teacher_config = told.pop("teacher_config")
     assert told == {**shared, "given": ("client",), "evals": evals, "engine": "native", "may_be_torn": False}
-    assert guidance.privileged == (("client", "Z"), {**read, "label": "y"})
-    assert guidance.privileged_evals == [((("client", "Zv"), {**read, "label": "yv"}), "valid")]
-    assert (guidance.teacher, guidance.kl_weight, guidance.method) == ("teacher", 0.5, "kbpib")
-    assert (guidance.crossfit, guidance.allow_overlap, guidance.teacher_params) == (0, False, None)
+    assert teacher_config.privileged == (("client", "Z"), {**read, "label": "y"})
+    assert teacher_config.privileged_evals == [((("client", "Zv"), {**read, "label": "yv"}), "valid")]
+    assert (teacher_config.teacher, teacher_config.kl_weight, teacher_config.method) == ("teacher", 0.5, "kbpib")
+    assert (teacher_config.crossfit, teacher_config.allow_overlap, teacher_config.teacher_params) == (0, False, None)
     assert pid.DaskPrivilegedXGBRegressor(coll_cfg="how to talk").coll_cfg == "how to talk"
     # Only a teacher that learns first, and counts, stops.
     for unread in ({}, *({"early_stopping_rounds": 2, **one} for one in ({"kl_weight": 0}, {"method": "jpib"}))):
-        assert told_by(**unread)["guidance"].privileged_evals is None
+        assert told_by(**unread)["teacher_config"].privileged_evals is None
     model = pid.DaskPrivilegedXGBRanker(early_stopping_rounds=2, allow_group_split=True)
     alone = estimators.TeacherRows("teacher", None, {}, {"labelled": "known"}, [])
     told = guided(monkeypatch, model, alone, evals=None)
     assert told["may_be_torn"]
-    assert (told["guidance"].privileged, told["guidance"].labelled) == (None, "known")
+    assert (told["teacher_config"].privileged, told["teacher_config"].labelled) == (None, "known")
 
 
 def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
@@ -564,7 +566,7 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
             return value if split or value is None else ("whole", value)
 
         (rows,) = fitting.pop("_train_async").args
-        assert fitting.pop("work").func is fitting.pop("borrowed") is xgb.dask.DaskXGBRanker._fit_async
+        assert fitting.pop("work").func is fitting.pop("rebind") is xgb.dask.DaskXGBRanker._fit_async
         assert fitting == {
             **{name: told(its[name]) for name in ("X", "y", "qid", "base_margin")},
             "eval_set": [(told(one["X"]), told(one["y"])) for one in (valid, again, other)],

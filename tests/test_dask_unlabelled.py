@@ -9,7 +9,7 @@ from helpers_dask import CHUNKS, spread
 from helpers_distributed import N_ROWS, rows
 
 import pi_xgb
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
@@ -81,8 +81,8 @@ def test_teachers_at_hand_count_row_by_row(client):
         "a list with weights of all rows": ([(q, COUNTS)], [(q, COUNTS)]),
         "a teacher with weights of its own": (fitted, fitted),
         "a constraint": (
-            [(pid.by_column(GroupParity, spread(group)), series(COUNTS))],
-            [(GroupParity(group), COUNTS)],
+            [(pid.by_column(DemographicParity, spread(group)), series(COUNTS))],
+            [(DemographicParity(group), COUNTS)],
         ),
     }
     for name, (there, here) in cases.items():

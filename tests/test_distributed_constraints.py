@@ -16,7 +16,7 @@ from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import Start
 from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness, PrecisionParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eta": 0.5}
 ROUNDS = 5
@@ -36,19 +36,19 @@ def columns():
 def constraint(name, start, end):
     group, key, merit = (column[start:end] for column in columns())
     return {
-        "parity": lambda: GroupParity(group),
-        "parity counted": lambda: GroupParity(group, soft=False),
-        "parity of means": lambda: GroupParity(group, match="mean"),
-        "parity of two columns": lambda: GroupParity(pd.DataFrame({"g": group, "k": key % 2})),
-        "parity with missing groups": lambda: GroupParity(np.where(merit < -0.5, None, group)),
+        "parity": lambda: DemographicParity(group),
+        "parity counted": lambda: DemographicParity(group, soft=False),
+        "parity of means": lambda: DemographicParity(group, match="mean"),
+        "parity of two columns": lambda: DemographicParity(pd.DataFrame({"g": group, "k": key % 2})),
+        "parity with missing groups": lambda: DemographicParity(np.where(merit < -0.5, None, group)),
         "odds": lambda: EqualizedOdds(group),
         "odds counted": lambda: EqualizedOdds(group, soft=False, match="mean"),
-        "key": lambda: MetricFairness(key=key),
-        "key counted": lambda: MetricFairness(key=key, soft=False),
+        "key": lambda: IndividualFairness(key=key),
+        "key counted": lambda: IndividualFairness(key=key, soft=False),
         "merit": lambda: Meritocracy(merit),
         "merit counted": lambda: Meritocracy(merit, soft=False),
-        "precision": lambda: PrecisionParity(group),
-        "precision counted": lambda: PrecisionParity(group, soft=False),
+        "precision": lambda: PredictiveParity(group),
+        "precision counted": lambda: PredictiveParity(group, soft=False),
     }[name]()
 
 
@@ -114,13 +114,13 @@ def failing(case, start, end):
     group, _, merit = (column[start:end] for column in columns())
     row = np.arange(start, end)
     teacher = {
-        "radius": lambda: MetricFairness(radius=0.1, features=merit),
-        "one group": lambda: GroupParity(np.full(len(group), "a")),
+        "radius": lambda: IndividualFairness(radius=0.1, features=merit),
+        "one group": lambda: DemographicParity(np.full(len(group), "a")),
         "one merit": lambda: Meritocracy(np.zeros(len(group))),
-        "all keys differ": lambda: MetricFairness(key=row),
-        "groups are identifiers": lambda: GroupParity(row),
+        "all keys differ": lambda: IndividualFairness(key=row),
+        "groups are identifiers": lambda: DemographicParity(row),
         "soft labels on one worker": lambda: EqualizedOdds(group),
-        "short column on one worker": lambda: GroupParity(group[:-1] if last else group),
+        "short column on one worker": lambda: DemographicParity(group[:-1] if last else group),
     }[case]()
     if case == "soft labels on one worker" and last:
         y = np.full_like(y, 0.5)
@@ -157,7 +157,7 @@ def statistics(start, end):
     table = tabulate(shared.codes, p, None, over_workers=True)
     # Two rows of this worker are similar, and only the first worker's are in a tie.
     pair = np.array([0.25, 0.75 if start == 0 else 0.5], np.float32)
-    undecided = MetricFairness(key=[start, start], soft=False)
+    undecided = IndividualFairness(key=[start, start], soft=False)
     spec = Spec.read({"objective": "binary:logistic"})
     undecided.start(Start(Task(spec, np.zeros(2, np.float32), None), 1.0, None, None))
     bits = np.array([start, 2**63 + end], np.uint64)

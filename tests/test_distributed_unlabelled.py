@@ -12,7 +12,7 @@ from helpers_distributed import N_ROWS, rows, told_by_workers
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_groups
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1}
@@ -62,7 +62,7 @@ def training(case, start, end):
     y = (z.sum(axis=1) // 9).clip(0, 2) if way == "classes" else y
     y = y if known is None else np.where(known, y, 0)
     dtrain, privileged = xgb.DMatrix(x, y, weight=weight if "weighted" in how else None), xgb.DMatrix(z, y)
-    parity, per_row = GroupParity((x[:, 0] > 5).astype(int)), {"kl_weight": 2.0, "teacher_weight": counts}
+    parity, per_row = DemographicParity((x[:, 0] > 5).astype(int)), {"kl_weight": 2.0, "teacher_weight": counts}
     keywords = {
         "kbpib": {"privileged": privileged, **per_row},
         "jpib": {"privileged": privileged, "method": "jpib", **per_row},

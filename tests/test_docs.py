@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 import xgboost
-from test_house import ALLOWED
+from test_architecture import ALLOWED
 
 from pi_xgb.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PLAN = (ROOT / "docs" / "house.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
+PLAN = (ROOT / "docs" / "architecture.md").read_text().partition("## Packages")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -66,23 +66,23 @@ def test_names_stand_where_a_page_says(page):
     assert [(name, path) for name, path in said if not re.search(rf"\b{name}\b", files[path].read_text())] == []
 
 
-def rooms():
-    """The rooms of the map, and what it says that each may import."""
+def packages():
+    """The packages of the map, and what it says that each may import."""
     rows = re.findall(r"^\| (`.*?) \|.*\| (.*)\|$", PLAN, flags=re.MULTILINE)
     below = {names: set(re.findall(r"`(\w+)`", told)) for names, told in rows}
-    return {room: told for names, told in below.items() for room in re.findall(r"`(\w+)/?`", names)}
+    return {package: told for names, told in below.items() for package in re.findall(r"`(\w+)/?`", names)}
 
 
-def test_the_map_shows_every_room():
-    assert set(rooms()) == set(ALLOWED)
+def test_the_map_shows_every_package():
+    assert set(packages()) == set(ALLOWED)
 
 
-@pytest.mark.parametrize("room", sorted(ALLOWED))
-def test_the_map_says_what_a_room_may_import(room):
-    told = rooms()[room]
+@pytest.mark.parametrize("package", sorted(ALLOWED))
+def test_the_map_says_what_a_package_may_import(package):
+    told = packages()[package]
     below = told.union(*(ALLOWED[name] for name in told))
     # The page names the top of what the plan allows, and nothing else.
-    assert told <= ALLOWED[room] <= below
+    assert told <= ALLOWED[package] <= below
 
 
 def toctrees(text):

@@ -5,7 +5,7 @@ import pytest
 from xgboost import DMatrix
 
 import pi_xgb
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
@@ -34,7 +34,7 @@ def train(**guidance):
 
 
 def test_a_list_says_how_its_pairs_are_written():
-    for teacher in ([DATA.q, GroupParity(DATA.group)], [(0.5, DATA.q)]):
+    for teacher in ([DATA.q, DemographicParity(DATA.group)], [(0.5, DATA.q)]):
         with pytest.raises(TypeError, match=r"pairs \(teacher, weight\)"):
             train(teacher=teacher)
 

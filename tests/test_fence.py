@@ -17,7 +17,7 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._warnings import warn_user
-from pi_xgb._xgb import booster, borrowed, categories, classes, matrix, model_file, params, signature, stack, trees
+from pi_xgb._xgb import booster, categories, classes, matrix, model_file, params, rebind, signature, stack, trees
 
 ROWS = np.random.default_rng(0).random((40, 3)).round(1)
 LABEL = (ROWS[:, 0] > 0.5).astype(np.float32)
@@ -593,17 +593,17 @@ def calls(value, *, more=1):
 
 
 def test_a_borrowed_function_calls_something_else_by_the_same_name():
-    assert borrowed.borrowed(calls, float=lambda value: 10)("x") == 11
-    assert borrowed.borrowed(calls, float=lambda value: 10)("x", more=2) == 12
+    assert rebind.rebind(calls, float=lambda value: 10)("x") == 11
+    assert rebind.rebind(calls, float=lambda value: 10)("x", more=2) == 12
     assert calls("3") == 4
     with pytest.raises(RuntimeError, match=r"calls of XGBoost .* does not call int, nothing, through"):
-        borrowed.borrowed(calls, float=float, nothing=1, int=1)
+        rebind.rebind(calls, float=float, nothing=1, int=1)
 
 
 def test_evaluation_matrices_have_the_cuts_of_the_training(trained):
     dtrain = xgb.QuantileDMatrix(ROWS, LABEL)
     stand_in = xgb.QuantileDMatrix(ROWS, LABEL, ref=dtrain)
-    train = borrowed.train_in_place_of(dtrain)
+    train = rebind.train_in_place_of(dtrain)
     fine = [(dtrain, "a"), (xgb.QuantileDMatrix(ROWS, LABEL, ref=dtrain), "b"), (xgb.DMatrix(ROWS, LABEL), "c")]
     log = {}
     train(PARAMS, stand_in, 2, evals=fine, evals_result=log, verbose_eval=False)

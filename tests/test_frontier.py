@@ -17,7 +17,7 @@ from pi_xgb._frontier.frontier import Students, _close_in
 from pi_xgb._frontier.measured import HeldOut
 from pi_xgb._frontier.result import Frontier
 from pi_xgb._rows.groups import Groups
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, PrecisionParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, Meritocracy, PredictiveParity
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.2, "nthread": 1}
 
@@ -31,7 +31,7 @@ def made(n=1200, seed=0):
     return pd.DataFrame(x, columns=["a", "b", "c"]), y, np.where(group == 1, "f", "m")
 
 
-def found(constraint=GroupParity, n=1200, **keywords):
+def found(constraint=DemographicParity, n=1200, **keywords):
     x, y, sex = made(n)
     told = {"kl_weight": [3, 30], "nfold": 3, "n_boot": 200, **keywords}
     return pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 30, constraint=constraint(sex), **told)
@@ -42,7 +42,7 @@ def held_out_scores(kl_weight, folds, n=1200):
     (x, y, sex), scores = made(n), np.empty(n, np.float32)
     for rest, out in folds:
         dtrain = xgb.DMatrix(x.iloc[rest], y[rest])
-        taught = {"teacher": GroupParity(sex[rest]), "kl_weight": kl_weight} if kl_weight else {}
+        taught = {"teacher": DemographicParity(sex[rest]), "kl_weight": kl_weight} if kl_weight else {}
         scores[out] = pi_xgb.train(PARAMS, dtrain, 30, **taught).predict(xgb.DMatrix(x.iloc[out]))
     return scores
 
@@ -67,7 +67,7 @@ def test_the_table_is_that_of_folds_trained_by_hand():
         assert row["cost"] - row["cost_low"] == pytest.approx(half, rel=1e-5)
 
 
-@pytest.mark.parametrize("constraint", [GroupParity, EqualizedOdds, PrecisionParity])
+@pytest.mark.parametrize("constraint", [DemographicParity, EqualizedOdds, PredictiveParity])
 def test_each_constraint_has_its_gap(constraint):
     frontier = found(constraint)
     assert frontier.gap == constraint.gap
@@ -83,7 +83,7 @@ def test_precision_is_that_of_the_metrics():
     dtrain, rows = xgb.DMatrix(x, y), np.arange(1200)
     folds = [(rows[rows % 2 == 1], rows[rows % 2 == 0]), (rows[rows % 2 == 0], rows[rows % 2 == 1])]
     frontier = pi_xgb.frontier(
-        PARAMS, dtrain, 30, constraint=PrecisionParity(sex), kl_weight=1.0, folds=folds, n_boot=0
+        PARAMS, dtrain, 30, constraint=PredictiveParity(sex), kl_weight=1.0, folds=folds, n_boot=0
     )
     decided = held_out_scores(0.0, folds) > 0.5
     by_group = [metrics.precision(y[sex == name], decided[sex == name]) for name in ("f", "m")]
@@ -223,7 +223,7 @@ def test_the_bar_has_room_for_every_training(monkeypatch):
 
     monkeypatch.setattr(importlib.import_module("pi_xgb._frontier.frontier"), "progress_bar", bar)
     data = pi_xgb.datasets.make_privileged(1000, group_gap=1.0, seed=0)
-    asked = {"constraint": GroupParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
+    asked = {"constraint": DemographicParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
     pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked)
     assert told == {"room": 9, "done": 9}
     found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked, gap=0.28)
@@ -235,11 +235,11 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     frontier = found(gap=0.12, n=3000)
     x, y, sex = made(3000)
     dtrain = xgb.DMatrix(x, y)
-    booster = frontier.train(dtrain, GroupParity(sex), gap=0.12, verbose_eval=False)
+    booster = frontier.train(dtrain, DemographicParity(sex), gap=0.12, verbose_eval=False)
     weight = float(frontier.at(0.12).name)
-    by_hand = pi_xgb.train(PARAMS, dtrain, 30, teacher=GroupParity(sex), kl_weight=weight)
+    by_hand = pi_xgb.train(PARAMS, dtrain, 30, teacher=DemographicParity(sex), kl_weight=weight)
     assert booster.save_raw("json") == by_hand.save_raw("json")
-    plain = frontier.train(dtrain, GroupParity(sex), gap=1.0)
+    plain = frontier.train(dtrain, DemographicParity(sex), gap=1.0)
     assert plain.save_raw("json") == xgb.train(PARAMS, dtrain, 30).save_raw("json")
     # On rows that nobody has seen the numbers are within the intervals, made wider by their own error.
     x, y, sex = made(20000, seed=7)
@@ -253,7 +253,7 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
 def test_weights_threads_and_groups_of_rows():
     x, y, sex = made(600)
     weight, patients = np.random.default_rng(0).integers(1, 3, 600).astype(float), np.arange(600) // 2
-    keywords = {"constraint": GroupParity(sex), "kl_weight": 5, "nfold": 3, "n_boot": 0, "groups": patients}
+    keywords = {"constraint": DemographicParity(sex), "kl_weight": 5, "nfold": 3, "n_boot": 0, "groups": patients}
     weighted = xgb.DMatrix(x, y, weight=weight)
     one, other = (pi_xgb.frontier(PARAMS, weighted, 10, n_jobs=jobs, **keywords).table for jobs in (1, 3))
     pd.testing.assert_frame_equal(one, other)
@@ -325,7 +325,7 @@ def test_equalized_odds_is_a_sum_and_may_be_wanted_above_one():
 def test_a_gap_that_no_model_has_is_told_in_words():
     # Nobody is selected anywhere, so that no group has a precision.
     x, y, sex = made(300)
-    told = {"constraint": PrecisionParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
+    told = {"constraint": PredictiveParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
     dtrain, words = (
         xgb.DMatrix(x, y),
         "no kl_weight has a predictive_parity .*some group has no such rate.*fewer groups",
@@ -349,18 +349,18 @@ def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
         with pytest.raises(TypeError, match=f"{next(iter(chosen))}=: these were chosen by the frontier"):
             frontier.train(DTRAIN, PARITY, gap=gap, **chosen)
     with pytest.raises(ValueError, match="sensitive_features of 150 rows for 200"):
-        frontier.train(DTRAIN, GroupParity(SEX[:150]), gap=gap)
+        frontier.train(DTRAIN, DemographicParity(SEX[:150]), gap=gap)
     with pytest.raises(TypeError, match=r"dtrain must be an xgboost\.DMatrix, got DataFrame"):
         frontier.train(X, PARITY, gap=gap)
 
 
 X, Y, SEX = made(200)
-DTRAIN, PARITY = xgb.DMatrix(X, Y), GroupParity(SEX)
+DTRAIN, PARITY = xgb.DMatrix(X, Y), DemographicParity(SEX)
 ROWS = np.arange(200)
 HALVES = [(ROWS[:100], ROWS[100:150]), (ROWS[:100], ROWS[150:])]
 MANY = {
     "dtrain": xgb.DMatrix(np.zeros((6000, 1)), np.arange(6000) % 2),
-    "constraint": GroupParity(np.arange(6000) // 5),
+    "constraint": DemographicParity(np.arange(6000) // 5),
 }
 
 
@@ -378,9 +378,9 @@ def weighted(weight):
         ({"gap": True}, ValueError, "got True"),
         ({"kl_weight": 0}, ValueError, "no value above 0: plain XGBoost is always there"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
-        ({"constraint": GroupParity("sex")}, TypeError, "names a column, which a DMatrix does not have"),
-        ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be GroupParity, .*got Meritocracy"),
-        ({"constraint": GroupParity(SEX[:-1])}, ValueError, "sensitive_features of 199 rows for 200"),
+        ({"constraint": DemographicParity("sex")}, TypeError, "names a column, which a DMatrix does not have"),
+        ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
+        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, "sensitive_features of 199 rows for 200"),
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"n_boot": -1}, ValueError, "n_boot"),
         ({"threshold": 3}, ValueError, "threshold must lie between 0 and 1"),
@@ -400,7 +400,11 @@ def weighted(weight):
             "label 0 and of label 1 that weigh something, fold 2 has only such of label 1",
         ),
         ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "labels of dtrain have 2 columns: ask for"),
-        ({"constraint": GroupParity(ROWS < 100), "folds": HALVES}, ValueError, "all of one group, False: at least two"),
+        (
+            {"constraint": DemographicParity(ROWS < 100), "folds": HALVES},
+            ValueError,
+            "all of one group, False: at least two",
+        ),
         (MANY, ValueError, "makes 1200 groups of 6000 rows, and at most 1000 are taken"),
     ],
     ids=lambda value: str(value)[:30],

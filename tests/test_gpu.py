@@ -12,13 +12,13 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
-from pi_xgb._core.lesson import Lesson
+from pi_xgb._core.distillation import DistillationLoss
 from pi_xgb._core.loss import NUMBERS
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
-from pi_xgb._core.teachers import FixedTeacher, Teaching
-from pi_xgb.constraints import GroupParity
+from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
+from pi_xgb.constraints import DemographicParity
 
 WHY_NOT = gpu.why_no_cuda()
 on_cuda = pytest.mark.skipif(WHY_NOT is not None, reason=f"{WHY_NOT}")
@@ -108,7 +108,7 @@ def test_classes_and_a_constraint_on_cuda():
     group = (x[:, 0] > 0).astype(int)
 
     def gap(kl_weight):
-        parity = GroupParity(group)
+        parity = DemographicParity(group)
         booster = pi_xgb.train(params_of(), xgb.DMatrix(x, y), ROUNDS, teacher=parity, kl_weight=kl_weight)
         shown = margins(booster, x)
         return abs(shown[group == 1].mean() - shown[group == 0].mean())
@@ -220,10 +220,14 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
     made = []
     for cupy in (None, cupy_on(available=True)):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
-        lesson = Lesson(Task.of_matrix(spec, dtrain, labelled), [Teaching(FixedTeacher(q, NUMBERS), 1.5, counts)])
-        made.append([*lesson.gradient(margin, 0.3), lesson.target(margin, 0.3), lesson.blend.row_factor])
+        distillation = DistillationLoss(
+            Task.of_matrix(spec, dtrain, labelled), [WeightedTeacher(FixedTeacher(q, NUMBERS), 1.5, counts)]
+        )
+        made.append(
+            [*distillation.gradient(margin, 0.3), distillation.target(margin, 0.3), distillation.blend.row_factor]
+        )
         # The intercept is a number of the host's.
-        assert np.isfinite(lesson.base_score()).all()
+        assert np.isfinite(distillation.base_score()).all()
     for here, there in zip(*made, strict=True):
         # Gradient, target and the weights of the native engine are the same, and never leave the device.
         assert isinstance(there, DeviceArray)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pi_xgb import metrics
 from pi_xgb._rows.groups import MISSING, as_groups, encoded_columns
-from pi_xgb.constraints import EqualizedOdds, GroupParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds
 from pi_xgb.importance import fair_importance
 
 N_ROWS = 24
@@ -60,7 +60,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     if groups.count < 2:
         for ask in (
             lambda: metrics.statistical_parity(Y, Y, sensitive_features=features),
-            lambda: GroupParity(features),
+            lambda: DemographicParity(features),
             lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
         ):
             # The same fault has the same message, whoever finds it.
@@ -68,7 +68,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
                 ask()
         return
     rates = metrics.selection_rate(None, Y, sensitive_features=features)
-    parity = GroupParity(features)
+    parity = DemographicParity(features)
     importance = fair_importance(BOOSTER, X, Y, sensitive_features=features)
     # The names are the same, in the same order but for constraints, which number groups as the rows meet them.
     assert rates.index.tolist() == importance.attrs["groups"] == groups.names.tolist()
@@ -76,7 +76,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     # So are the rows of each: shares of decisions, pooled predictions and scores are those of plain numbers.
     assert rates.tolist() == [Y[groups.codes == code].mean() for code in range(groups.count)]
     p = RNG.random(N_ROWS).astype(np.float32)
-    np.testing.assert_array_equal(parity.q(p, Y, None), GroupParity(groups.codes).q(p, Y, None))
+    np.testing.assert_array_equal(parity.q(p, Y, None), DemographicParity(groups.codes).q(p, Y, None))
     by_code = fair_importance(BOOSTER, X, Y, sensitive_features=groups.codes)
     np.testing.assert_array_equal(importance["fair_importance"], by_code["fair_importance"])
 
@@ -158,6 +158,6 @@ def test_groups_on_a_gpu_are_read(monkeypatch):
 
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match=r"sensitive_features\['a'\] has 2, sensitive_features\['b'\] has 3"):
-        GroupParity({"a": [1, 2], "b": [1, 2, 3]})
+        DemographicParity({"a": [1, 2], "b": [1, 2, 3]})
     with pytest.raises(TypeError, match=r"sensitive_features\['a'\] must hold one value per row, got 1"):
-        GroupParity({"a": 1})
+        DemographicParity({"a": 1})

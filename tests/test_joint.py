@@ -591,13 +591,13 @@ def test_gblinear_alternates_as_well():
 
 
 def test_a_constraint_teaches_beside_the_privileged_booster():
-    from pi_xgb.constraints import GroupParity
+    from pi_xgb.constraints import DemographicParity
 
     data = pi_xgb.datasets.make_privileged(400, seed=2, group_gap=1.5)
     dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1, "base_score": 0.5}
-    parity = (GroupParity(data.group), 3.0)
-    objective = JointObjective(privileged, 0.7, params, further_teachers=[parity])
+    parity = (DemographicParity(data.group), 3.0)
+    objective = JointObjective(privileged, 0.7, params, extra_teachers=[parity])
     by_objective = xgb.train(params, dtrain, 6, obj=objective)
     by_train = pi_xgb.train(params, dtrain, 6, teacher=[(pi_xgb.JointTeacher(privileged, params), 0.7), parity])
     # The objective with a further teacher is the list of both in train.
@@ -620,13 +620,13 @@ class Further(pi_xgb.Teacher):
         self.asked += 1
         return mean
 
-    def take(self, rows):
+    def subset(self, rows):
         return self
 
 
 def test_a_further_teacher_is_told_when_a_training_begins():
     case, one, silent = problem("binary:logistic"), Further(), Further()
-    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(one, 3.0), (silent, 0.0)])
+    teacher = JointTeacher(case.dprivileged(), case.params(), extra_teachers=[(one, 3.0), (silent, 0.0)])
     for _ in range(2):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
     # The student is not the one that it teaches; who counts for nothing is asked nothing.
@@ -636,16 +636,16 @@ def test_a_further_teacher_is_told_when_a_training_begins():
 
 def test_a_further_teacher_of_other_rows_is_an_error():
     case = problem("binary:logistic")
-    teacher = JointTeacher(case.dprivileged(), case.params(), further_teachers=[(case.q[1:], 0.5)])
+    teacher = JointTeacher(case.dprivileged(), case.params(), extra_teachers=[(case.q[1:], 0.5)])
     with pytest.raises(ValueError, match="the teacher has a q for 199 rows, dtrain has 200 rows"):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
 
 
-def test_further_teachers_of_any_weight_pull_the_teacher():
+def test_extra_teachers_of_any_weight_pull_the_teacher():
     case = problem("binary:logistic")
     params, dprivileged = case.params(base_score=0.5), case.dprivileged()
     for weight in (0.25, 2.0):
-        teacher = JointTeacher(dprivileged, params, kl_weight=0.0, further_teachers=[(case.q, weight)])
+        teacher = JointTeacher(dprivileged, params, kl_weight=0.0, extra_teachers=[(case.q, weight)])
         pi_xgb.train(params, case.dtrain(), 3, teacher=teacher)
         # Pulled by q alone it is the student of q, on the privileged features.
         assert trees(teacher.booster) == trees(kbpib_loop(params, dprivileged, 2, [(case.q, weight)]))
@@ -659,10 +659,10 @@ def test_the_teacher_of_some_rows_is_the_teacher_made_of_them():
     def further(rows):
         return [(case.q[rows], per_row[rows]), (1 - case.q[rows], 0.5)]
 
-    whole = JointTeacher(case.dprivileged(), params, kl_weight=4.0, further_teachers=further(np.arange(200)))
-    by_hand = JointTeacher(case.dprivileged().slice(rows), params, kl_weight=4.0, further_teachers=further(rows))
+    whole = JointTeacher(case.dprivileged(), params, kl_weight=4.0, extra_teachers=further(np.arange(200)))
+    by_hand = JointTeacher(case.dprivileged().slice(rows), params, kl_weight=4.0, extra_teachers=further(rows))
     students = [
-        pi_xgb.train(params, case.dtrain().slice(rows), 4, teacher=teacher) for teacher in (whole.take(rows), by_hand)
+        pi_xgb.train(params, case.dtrain().slice(rows), 4, teacher=teacher) for teacher in (whole.subset(rows), by_hand)
     ]
     assert_same_model(*students)
 

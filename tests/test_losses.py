@@ -117,10 +117,10 @@ def test_the_margin_of_a_mean_is_one_that_has_it(name):
     )
 
 
-def blend(loss: Loss, label: Any, teachings: list[tuple[Any, float]], like: Any) -> tuple[Any, Any]:
+def blend(loss: Loss, label: Any, weighted_targets: list[tuple[Any, float]], like: Any) -> tuple[Any, Any]:
     """The blended target of pairs (q, weight), and what labels and teachers weigh together."""
-    blended = Blend(loss, label, [weight for _, weight in teachings])
-    return blended.target([q for q, _ in teachings], like), blended.factor
+    blended = Blend(loss, label, [weight for _, weight in weighted_targets])
+    return blended.target([q for q, _ in weighted_targets], like), blended.factor
 
 
 def column(factor: Any, like: np.ndarray) -> Any:
@@ -263,16 +263,16 @@ def test_the_identity_that_everything_rests_on(name, seed, weights, scale):
     loss, n = LOSSES[name], 15
     margin, label = draw_margins(loss, n, seed), draw_labels(loss, n, seed)
     p = loss.mean(margin)
-    teachings = [(draw_targets(loss, n, seed + k), a) for k, a in enumerate(weights)]
+    weighted_targets = [(draw_targets(loss, n, seed + k), a) for k, a in enumerate(weights)]
     row_weight = (scale * np.random.default_rng(seed).random(n)).astype(np.float32)
-    target, total = blend(loss, label, teachings, p)
+    target, total = blend(loss, label, weighted_targets, p)
     grad, hess = loss.gradient(p, target, np.float32(total) * row_weight)
 
     p64, y = p.astype(np.float64), loss.one_hot(label, p).astype(np.float64)
-    plain = loss.slope(p64, y) + sum(a * loss.slope(p64, q) for q, a in teachings)
+    plain = loss.slope(p64, y) + sum(a * loss.slope(p64, q) for q, a in weighted_targets)
     w = column(row_weight.astype(np.float64), p)
     # (p - y) + sum_k a_k (p - q_k) = (1 + sum_k a_k) (p - t), times the row's weight.
-    size = max(1.0, *[float(np.abs(q).max()) for q, _ in teachings], float(size_of(loss, p, target).max()))
+    size = max(1.0, *[float(np.abs(q).max()) for q, _ in weighted_targets], float(size_of(loss, p, target).max()))
     np.testing.assert_allclose(grad, w * plain, rtol=1e-5, atol=20 * EPS * size * total * max(scale, 1e-30))
     # The Hessian is (1 + sum_k a_k) w times that of a row of weight 1.
     alone = np.maximum(loss.curvature(p, target).astype(np.float64), 1e-16)

@@ -27,7 +27,7 @@ GAPS = {
     "equalized_odds_max": partial(metrics.equalized_odds, agg="max"),
     "equal_opportunity": metrics.equal_opportunity,
 }
-METHODS = ["between_groups", "to_rest"]
+METHODS = ["between_groups", "one_vs_rest"]
 
 
 def rate_by_hand(name, y, d, w):
@@ -130,15 +130,15 @@ class TestAgainstDefinitions:
     @given(rows)
     def test_each_against_the_rest(self, name, drawn):
         y, d, g = drawn
-        each = metrics.each_against_rest(GAPS[name], y, d, sensitive_features=g)
+        each = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=g)
         by_hand = [
             gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y)), "between_groups") for a in sorted(set(g))
         ]
         np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
         assert each.index.tolist() == sorted(set(g))
         assert each.name == getattr(GAPS[name], "__name__", None)
-        # The largest of them is what method="to_rest" returns.
-        assert each.max() == pytest.approx(GAPS[name](y, d, sensitive_features=g, method="to_rest"), abs=1e-12)
+        # The largest of them is what method="one_vs_rest" returns.
+        assert each.max() == pytest.approx(GAPS[name](y, d, sensitive_features=g, method="one_vs_rest"), abs=1e-12)
 
 
 class TestProperties:
@@ -306,12 +306,12 @@ class TestUndefined:
         assert got == metrics.equalized_odds(self.y[known], self.d[known], sensitive_features=self.g[known]) == 1
         with pytest.warns(UndefinedRateWarning):
             # Against the rest: b and c drop out; a has 1/2, 1/2 against 2/3, 2/3; d has 1, 1 against 1/2, 1/2.
-            assert skip(self.y, self.d, method="to_rest") == pytest.approx(1.0)
+            assert skip(self.y, self.d, method="one_vs_rest") == pytest.approx(1.0)
         with pytest.warns(UndefinedRateWarning):
             # The larger of the two needs one rate only: the true positive rate of c counts.
             assert skip(self.y, self.d, agg="max") == 0.5
         y, d, g = [1, 1, 1, 0, 1] * 2, [1, 0, 1, 1, 0] * 2, list("aabbc") * 2
-        for method, expected in [("between_groups", 1.0), ("to_rest", 2 / 3)]:
+        for method, expected in [("between_groups", 1.0), ("one_vs_rest", 2 / 3)]:
             with pytest.warns(UndefinedRateWarning):
                 # Only b has negatives: the true positive rates 1/2, 1, 0 alone can be compared.
                 value = metrics.equalized_odds(y, d, sensitive_features=g, agg="max", undefined="skip", method=method)
@@ -357,7 +357,7 @@ NEED_TWO_GROUPS = {**GAPS, **SCORE_METRICS}
 
 class TestBadInput:
     def test_every_public_metric_is_covered(self):
-        covered = set(DECISION_METRICS) | set(SCORE_METRICS) | {"recall", "each_against_rest"}
+        covered = set(DECISION_METRICS) | set(SCORE_METRICS) | {"recall", "one_vs_rest"}
         others = {"UndefinedRateWarning", "Watch", "attach_groups", "choose_threshold", "watch"}
         assert covered - {"equalized_odds_max"} | others == set(metrics.__all__)
 
@@ -406,17 +406,17 @@ class TestBadInput:
         with pytest.raises(TypeError, match="sensitive_features must hold one value per row, got None"):
             call_decision_metric(metric, g=None)
         with pytest.raises(ValueError, match="one group only"):
-            metrics.each_against_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
+            metrics.one_vs_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
 
     def test_a_name_is_no_metric(self):
         with pytest.raises(TypeError, match=r"metric must be a function.*got 'abroca'"):
-            metrics.each_against_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
+            metrics.one_vs_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
 
     def test_a_group_may_be_called_the_rest(self):
         y, d, group = [1, 0, 1, 1] * 3, [1, 0, 0, 1] * 3, ["the rest", "the rest", "b", "c"] * 3
-        told = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=group)
+        told = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=group)
         renamed = ["a" if name == "the rest" else name for name in group]
-        other = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=renamed)
+        other = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=renamed)
         assert told.sort_index().tolist() == pytest.approx(other[["b", "c", "a"]].tolist())
 
     @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
@@ -432,7 +432,7 @@ class TestBadInput:
     @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
     def test_options(self, name):
         metric = NEED_TWO_GROUPS[name]
-        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_rest'; got 'to_overall'"):
+        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'one_vs_rest'; got 'to_overall'"):
             call_decision_metric(metric, method="to_overall")
         with pytest.raises(ValueError, match="undefined must be one of"):
             call_decision_metric(metric, undefined="zero")
@@ -532,6 +532,6 @@ class TestFairlearn:
 
     def test_their_metrics_against_the_rest(self, fair):
         y, d, g = draw_rows(np.random.default_rng(3), 3, 30, complete=True)
-        theirs = metrics.each_against_rest(fair.demographic_parity_difference, y, d, sensitive_features=g)
-        ours = metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=g)
+        theirs = metrics.one_vs_rest(fair.demographic_parity_difference, y, d, sensitive_features=g)
+        ours = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=g)
         np.testing.assert_allclose(theirs, ours, atol=1e-12)

@@ -163,11 +163,13 @@ class TestSecondFormulations:
         ]
         # Of many groups: the largest area over all pairs.
         assert metrics.abroca(y, s, sensitive_features=g) == max(pairs)
-        each = metrics.each_against_rest(metrics.abroca, y, s, sensitive_features=g)
+        each = metrics.one_vs_rest(metrics.abroca, y, s, sensitive_features=g)
         by_hand = [metrics.abroca(y, s, sensitive_features=g == a) for a in range(n_groups)]
         # Or each group against all other rows together.
         np.testing.assert_allclose(each, by_hand, atol=1e-15)
-        assert metrics.abroca(y, s, sensitive_features=g, method="to_rest") == pytest.approx(max(by_hand), abs=1e-15)
+        assert metrics.abroca(y, s, sensitive_features=g, method="one_vs_rest") == pytest.approx(
+            max(by_hand), abs=1e-15
+        )
 
 
 class TestProperties:
@@ -236,10 +238,12 @@ class TestUndefined:
             assert metrics.abroca(self.y, self.s, sensitive_features=self.g, undefined="skip") == 1
         with pytest.warns(UndefinedRateWarning, match="'b'"):
             # Against the rest b still counts among the others: "a" is perfect, c and b together rank N first.
-            to_rest = metrics.abroca(self.y, self.s, sensitive_features=self.g, undefined="skip", method="to_rest")
-        assert to_rest == 1
+            one_vs_rest = metrics.abroca(
+                self.y, self.s, sensitive_features=self.g, undefined="skip", method="one_vs_rest"
+            )
+        assert one_vs_rest == 1
 
-    @pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+    @pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
     def test_one_curve_is_no_difference(self, method):
         with pytest.warns(UndefinedRateWarning, match="'b'"):
             value = metrics.abroca(

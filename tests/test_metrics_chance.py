@@ -122,7 +122,7 @@ def test_coverage_of_known_gaps():
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["between_groups", "to_rest"]))
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["between_groups", "one_vs_rest"]))
 def test_what_holds_of_every_table(seed, n_groups, method):
     y, p, group = rows_of(seed, 150, n_groups, apart=0.2)
     usual = {"n_boot": 100, "n_null": 100, "method": method, "undefined": "skip"}

@@ -54,7 +54,7 @@ class Expected:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 @pytest.mark.parametrize("name", ["statistical_parity", "equal_opportunity", "equalized_odds", "predictive_parity"])
 def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, method, weighted):
     y, p, group, weight = rows_of(0)
@@ -182,7 +182,7 @@ def test_the_path_leads_five_errors_further(monkeypatch):
         assert Rates(rates, rows).plain(1, None) == pytest.approx(5 * np.sqrt(sum(variances)))
 
 
-@pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 def test_without_a_gap_what_there_is_is_dealt(method):
     y, p, group, weight = rows_of(1)
     found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), "equalized_odds", method)
@@ -209,7 +209,7 @@ def test_without_a_gap_what_there_is_is_dealt(method):
 
 @pytest.mark.parametrize("agg", ["sum", "max"])
 @pytest.mark.parametrize("undefined", ["nan", "skip"])
-@pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 @pytest.mark.parametrize("name", ["statistical_parity", "equalized_odds"])
 def test_gaps_of_many_tables_are_those_of_each(name, method, undefined, agg):
     cells = np.random.default_rng(0).integers(1, 9, (2, 3, 4, 4)).astype(float)
@@ -234,7 +234,7 @@ def curves(seed=0, weighted=False, method="between_groups"):
     y, p, group, weight = rows_of(seed)
     weight = weight if weighted else np.ones(len(y))
     ranked = RankedGroups(y, p, as_groups(group))
-    return curves_of(y, p, ranked, weight, group, against_rest=method == "to_rest"), (y, p, group, weight)
+    return curves_of(y, p, ranked, weight, group, against_rest=method == "one_vs_rest"), (y, p, group, weight)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -277,14 +277,14 @@ def test_groups_of_few_effective_rows_keep_one(steepness):
     np.testing.assert_allclose(cells.sum(axis=2), np.transpose(effective), atol=3)
 
 
-@pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 def test_the_gap_of_curves_is_the_largest_of_all(method):
     found, _ = curves(method=method)
     assert found.gap(np.stack([found.middles, found.middles / 2])).tolist() == pytest.approx(
         [found.value, found.value / 2]
     )
     areas = {}
-    if method == "to_rest":
+    if method == "one_vs_rest":
         positives = found.rows[1]
         for code in range(4):
             others = [k for k in range(4) if k != code]
@@ -415,7 +415,7 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low):
     )
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])), gap=lambda *how: gap)
     rows.comparable = lambda name: rows
-    told = Draws(100, n_null, 0.5).of(rows, "abroca", "to_rest", None)
+    told = Draws(100, n_null, 0.5).of(rows, "abroca", "one_vs_rest", None)
     assert asked == [n_null] * bool(n_null) + [100]
     assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "b – the rest")
     if n_null:

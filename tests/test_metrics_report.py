@@ -324,7 +324,7 @@ class TestIntervals:
 
 
 class TestDisparityReport:
-    @pytest.mark.parametrize("method", ["between_groups", "to_rest"])
+    @pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
     @pytest.mark.parametrize("threshold", [0.5, 0.3])
     def test_values_are_those_of_the_single_metrics(self, method, threshold):
         y, p, g, w = draw(2, 90, n_groups=3)

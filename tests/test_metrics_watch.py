@@ -123,7 +123,7 @@ class TestValues:
         expected = abs(p[first[3] == "f"].mean() - p[first[3] == "m"].mean())
         assert history["one"]["mean_gap"][-1] == pytest.approx(expected, abs=1e-6)
         # A partial of abroca is abroca: it gets scores whatever the threshold.
-        area = metrics.watch(partial(metrics.abroca, method="to_rest"), [(first[0], first[3])])
+        area = metrics.watch(partial(metrics.abroca, method="one_vs_rest"), [(first[0], first[3])])
         assert area(p, first[0]) == metrics.watch("abroca", [(first[0], first[3])])(p, first[0])
 
     def test_fairlearn(self, data):
@@ -343,8 +343,8 @@ class TestBadInput:
 
     def test_a_metric_of_many_numbers(self, data):
         _, first, _ = data
-        per_group = partial(metrics.each_against_rest, metrics.statistical_parity)
-        with pytest.raises(TypeError, match="one number, each_against_rest gave Series"):
+        per_group = partial(metrics.one_vs_rest, metrics.statistical_parity)
+        with pytest.raises(TypeError, match="one number, one_vs_rest gave Series"):
             train(first[0], [(first[0], "t")], metrics.watch(per_group, [(first[0], first[3])]))
 
     def test_multi_class(self, data):

@@ -204,7 +204,7 @@ def test_several_teachers_pull_together(objective):
 class Recorder(Teacher):
     """Pulls half of the way to a fixed q, and remembers what it was shown."""
 
-    hessian = "paper"
+    hessian = "full"
 
     def __init__(self, q: np.ndarray) -> None:
         self.seen: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
@@ -251,14 +251,14 @@ def test_a_teacher_of_ones_own_sees_the_student_in_every_round(objective, weight
 
 def test_a_teacher_that_never_changes_counts_in_the_intercept():
     class Pessimist(Teacher):
-        follows_student = False
+        is_adaptive = False
 
         def q(self, mean, label, weight):
             return np.full(len(label), 0.1, np.float32)
 
     case = problem("binary:logistic")
     booster = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=Pessimist(), kl_weight=1.0)
-    # follows_student = False says that q is known before the training, so the student starts at the blend.
+    # is_adaptive = False says that q is known before the training, so the student starts at the blend.
     assert base_score_of(booster) == pytest.approx((case.y.mean() + 0.1) / 2, abs=1e-6)
     # One that follows the student begins where the student begins and leaves the mean of the labels.
     follower = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=Recorder(case.q), kl_weight=1.0)

@@ -928,7 +928,7 @@ def choice(chosen="jpib 5"):
     table = {
         "kl_weight": [0.0, 1.0, 5.0, 0.5, 5.0],
         "gain": [0.0, 0.1, 0.2, 0.3, 0.4],
-        "error": [0, 0.01, 0.02, 0.03, 0.04],
+        "gain_se": [0, 0.01, 0.02, 0.03, 0.04],
     }
     return pd.DataFrame(table, index=index).assign(chosen=index == chosen)
 
@@ -943,7 +943,7 @@ def test_the_gain_of_each_way_stands_over_its_weights():
         along = own["kl_weight"] * (1, 1.04)[position]
         np.testing.assert_allclose(bars[0].get_xydata(), np.c_[along, own["gain"]])
         ends = [segment[:, 1] for segment in bars[2][0].get_segments()]
-        np.testing.assert_allclose(ends, np.c_[own["gain"] - own["error"], own["gain"] + own["error"]])
+        np.testing.assert_allclose(ends, np.c_[own["gain"] - own["gain_se"], own["gain"] + own["gain_se"]])
         assert (bars[0].get_marker(), bars[0].get_color()) == (MARKERS[position], PALETTE[position])
     np.testing.assert_allclose(ring.get_xydata(), [[5 * 1.04, 0.4]])
     assert (ring.get_fillstyle(), ring.get_color()) == ("none", REFERENCE)
@@ -957,7 +957,7 @@ def test_the_gain_of_each_way_stands_over_its_weights():
 
 
 def models(sizes=(100,)):
-    index = pd.MultiIndex.from_product([sizes, ["NF", "student", "teacher"]], names=["size", "model"])
+    index = pd.MultiIndex.from_product([sizes, ["plain XGBoost", "student", "teacher"]], names=["size", "model"])
     gain = 0.01 * np.arange(len(index))
     return pd.DataFrame({"gain": gain, "low": gain - 0.02, "high": gain + 0.05}, index=index)
 
@@ -967,7 +967,7 @@ def test_the_models_of_one_size_are_rows():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["student", "teacher"]
     assert ax.get_ylim() == (1.5, -0.5)
     assert (ax.lines[0].get_xdata(), ax.lines[0].get_color()) == ([0, 0], REFERENCE)
-    assert ax.get_xlabel() == "AUC higher by, against NF (plain XGBoost)"
+    assert ax.get_xlabel() == "AUC higher by, against plain XGBoost"
     for i, bars in zip(range(2), ax.containers, strict=True):
         own = models().iloc[i + 1]
         np.testing.assert_allclose(bars[0].get_xydata(), [[own["gain"], i]])
@@ -978,11 +978,11 @@ def test_the_models_of_one_size_are_rows():
 def test_the_models_of_several_sizes_are_lines():
     table = models((100, 2000))
     ax = plot_comparison(table, "AUC higher by", new_axes())
-    assert texts(ax) == ["NF: plain XGBoost", "student", "teacher"]
+    assert texts(ax) == ["plain XGBoost", "student", "teacher"]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "2,000"]
     assert ax.get_xticks(minor=True).size == 0
     assert ax.get_xscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training rows", "AUC higher by, against NF")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training rows", "AUC higher by, against plain XGBoost")
     zero, *lines = ax.lines
     assert (zero.get_ydata(), zero.get_color()) == ([0, 0], REFERENCE)
     for i, (line, band) in enumerate(zip(lines, ax.collections, strict=True)):

@@ -27,8 +27,8 @@ from pi_xgb._privacy.budget import Budget, Spent, check_delta
 from pi_xgb._privacy.domain import Domain
 from pi_xgb._privacy.mechanisms import (
     STEPS,
-    Coin,
     Laplace,
+    RandomizedResponse,
     bit_thresholds,
     discrete_laplace,
     geometric,
@@ -37,7 +37,7 @@ from pi_xgb._privacy.mechanisms import (
 )
 from pi_xgb._privacy.own_model import OwnModel
 from pi_xgb._privacy.randomness import SeededWords
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 from pi_xgb.privacy import PrivateTeacher, audit
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
@@ -88,7 +88,7 @@ def test_the_digits_of_a_geometric_number_have_their_chances(rate):
 def test_words_below_the_threshold_make_a_digit_1():
     words = iter(np.array([[4, 5, 6, 0], [8, 8, 9, 7]], np.uint64))
     assert geometric(4, [5, 9], lambda count: next(words)).tolist() == [1 + 2, 2, 0, 1 + 2]
-    coin = Coin(1.0)
+    coin = RandomizedResponse(1.0)
     threshold = coin._low + 3 * coin._step
     shown = coin.release(np.full(2, 3), lambda count: np.array([threshold - 1, threshold], np.uint64))
     assert shown[0] > 1
@@ -138,7 +138,7 @@ def test_the_laplace_noise_of_a_verdict_is_that_of_its_scale():
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 20.0])
 def test_a_coin_keeps_its_epsilon_exactly_and_is_unbiased(epsilon):
-    coin = Coin(epsilon)
+    coin = RandomizedResponse(epsilon)
     low, high = coin._low, coin._low + coin._step * STEPS
     with localcontext() as context:
         context.prec = 60
@@ -154,7 +154,7 @@ def test_a_coin_keeps_its_epsilon_exactly_and_is_unbiased(epsilon):
 
 @pytest.mark.parametrize("steps", [0, STEPS // 4, STEPS])
 def test_a_coin_falls_with_its_chance(steps):
-    coin = Coin(1.0)
+    coin = RandomizedResponse(1.0)
     shown = coin.release(np.full(100_000, steps), SeededWords(3))
     assert len(np.unique(shown)) == 2
     chance = (coin._low + coin._step * steps) / 2**64
@@ -162,7 +162,9 @@ def test_a_coin_falls_with_its_chance(steps):
 
 
 def test_auto_takes_the_noise_that_varies_less():
-    assert [noise_named("auto", epsilon).name for epsilon in (0.1, 1, 2, 3, 10)] == ["coin"] * 3 + ["laplace"] * 2
+    assert [noise_named("auto", epsilon).name for epsilon in (0.1, 1, 2, 3, 10)] == ["randomized_response"] * 3 + [
+        "laplace"
+    ] * 2
 
 
 def test_noise_comes_from_the_operating_system(data, monkeypatch):
@@ -241,7 +243,7 @@ def test_a_row_without_a_label_is_in_no_table_and_has_the_whole_epsilon(data):
     one, two = (fitted(rows, seed=0, labelled=labelled) for rows in (data, other))
     assert np.array_equal(one.values[:200], two.values[:200])
     assert one.noise_variance[0] > one.noise_variance[399]
-    width = one.values[200:].max() - one.values[200:].min()  # of the coin of epsilon 1
+    width = one.values[200:].max() - one.values[200:].min()  # of randomized response of epsilon 1
     half = fitted(data, seed=0, labelled=labelled, epsilon=2.0)
     assert half.noise_variance[0] / (half.values[:200].max() - half.values[:200].min()) ** 2 == pytest.approx(
         one.noise_variance[399] / width**2, rel=1e-6
@@ -279,7 +281,7 @@ def test_nothing_of_z_is_kept(data):
 def spoken(no_noise_in_tables, monkeypatch):
     """What is released is what a table without noise says, in steps; the numbers of rows that tables have seen."""
     seen, real = [], histogram.Histogram.fit
-    monkeypatch.setattr(Coin, "release", lambda self, steps, words: steps / STEPS)
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, steps, words: steps / STEPS)
 
     def fit(self, values, label, *rest):
         seen.append(len(label))
@@ -313,7 +315,7 @@ def test_what_is_released_written_out(spoken):
     assert low == 0.05
     steps = np.rint((table[cell] - low) / width * STEPS)
     np.testing.assert_allclose(teacher.values, low + width * steps / STEPS, rtol=1e-7)
-    expected = width**2 * np.where(known, Coin(0.5).variance, Coin(1.0).variance)
+    expected = width**2 * np.where(known, RandomizedResponse(0.5).variance, RandomizedResponse(1.0).variance)
     np.testing.assert_allclose(teacher.noise_variance, expected)
     assert spoken == [3000]  # the budget is that of one table
 
@@ -328,7 +330,7 @@ def test_a_cross_fit_written_out(spoken):
     expected = np.where(known, said[folds, np.arange(4500)], said.mean(axis=0))
     np.testing.assert_allclose(teacher.values, expected, rtol=0, atol=2 / STEPS)
     width = np.max(tables) - np.min(tables)
-    np.testing.assert_allclose(teacher.noise_variance[known], width**2 * Coin(0.2).variance)
+    np.testing.assert_allclose(teacher.noise_variance[known], width**2 * RandomizedResponse(0.2).variance)
     assert spoken == [2000, 2000, 2000]
 
 
@@ -438,7 +440,7 @@ def test_a_fit_that_fails_before_noise_is_drawn_spends_nothing(data):
 # ---- training with noisy q
 
 
-@pytest.mark.parametrize("noise", ["coin", "laplace"])
+@pytest.mark.parametrize("noise", ["randomized_response", "laplace"])
 def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_tables):
     margin = np.random.default_rng(0).normal(size=400).astype(np.float32)
     teachers = (fitted(data, seed=seed, noise=noise) for seed in range(400))
@@ -511,7 +513,7 @@ def test_an_estimator_takes_it(data):
 
 def test_a_worker_gets_its_rows_and_the_promise(data):
     teacher = fitted(data)
-    part = pickle.loads(pickle.dumps(teacher.share(np.arange(10))))
+    part = pickle.loads(pickle.dumps(teacher.shard(np.arange(10))))
     assert part.spent == teacher.spent
     assert np.array_equal(part.values, teacher.values[:10])
 
@@ -545,11 +547,11 @@ def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=q, xgb_model=private)) == (None, None)
     plain = xgb.train(PARAMS, dtrain, 2)
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=plain)) == ("1.0", "1e-06")
-    with pytest.warns(UserWarning, match="GroupParity beside a PrivateTeacher"):
-        model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (GroupParity(data.group), 1.0)])
+    with pytest.warns(UserWarning, match="DemographicParity beside a PrivateTeacher"):
+        model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (DemographicParity(data.group), 1.0)])
     assert recorded(model) == (None, None)
     # One with a seed promises nothing: it takes the record away, and there is nothing to warn it of.
-    for other in (teacher, GroupParity(data.group)):
+    for other in (teacher, DemographicParity(data.group)):
         model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(fitted(data, seed=0), 0.3), (other, 1.0)])
         assert recorded(model) == (None, None)
 
@@ -584,7 +586,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
         lambda: pi_xgb.train(PARAMS, dtrain, 1, teacher=empty),
         lambda: pi_xgb.KLObjective(empty, objective="binary:logistic")(np.zeros(400, np.float32), dtrain),
         lambda: empty.values,
-        lambda: empty.share(np.arange(3)),
+        lambda: empty.shard(np.arange(3)),
     ):
         with pytest.raises(ValueError, match=r"call fit\(z, y\) first"):
             use()
@@ -632,7 +634,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"split": 1.0}, ValueError, "split must lie between 0 and 1"),
         ({"clip": 0.5}, ValueError, "clip must lie between 0 and 0.5"),
         ({"clip": -0.1}, ValueError, "clip must lie between 0 and 0.5"),
-        ({"noise": "gauss"}, ValueError, "noise must be one of 'auto', 'laplace', 'coin'"),
+        ({"noise": "gauss"}, ValueError, "noise must be one of 'auto', 'laplace', 'randomized_response'"),
         ({"teacher": "xgboost"}, ValueError, "must be one of 'histogram', 'dp-ebm'"),
         ({"teacher": object(), "bounds": None}, TypeError, "no fit, predict_proba, epsilon, delta"),
         ({"bins": 1}, ValueError, "bins must be at least 2"),
@@ -935,7 +937,7 @@ def small(rows=1):
     return z, other, y
 
 
-@pytest.mark.parametrize("noise", ["coin", "laplace"])
+@pytest.mark.parametrize("noise", ["randomized_response", "laplace"])
 @pytest.mark.parametrize("rows", [1, 10])
 def test_a_private_teacher_stays_below_its_epsilon(noise, rows):
     z, other, y = small(rows=rows)
@@ -1255,13 +1257,15 @@ def test_every_row_is_asked_about_without_its_neighbours(odd):
 
 
 def test_a_model_may_say_anything_within_the_clip(data, monkeypatch):
-    monkeypatch.setattr(Coin, "release", lambda self, steps, words: steps / STEPS)
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, steps, words: steps / STEPS)
     model = Own()
     model.predict_proba = lambda z: np.tile([0.75, 0.25], (len(z), 1))
-    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model, noise="coin", clip=0.1).fit(data.z, data.y)
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model, noise="randomized_response", clip=0.1).fit(data.z, data.y)
     # On the scale from 0.1 to 0.9, which depends on no row.
     np.testing.assert_allclose(teacher.values, 0.25, atol=1e-6)
-    np.testing.assert_allclose(teacher.noise_variance, 0.8**2 * Coin(teacher.budget.rows.epsilon).variance)
+    np.testing.assert_allclose(
+        teacher.noise_variance, 0.8**2 * RandomizedResponse(teacher.budget.rows.epsilon).variance
+    )
 
 
 def test_a_model_that_states_another_budget_by_now_is_not_trained(data):
@@ -1299,7 +1303,7 @@ def test_a_verdict_that_is_no_number_does_not_stand_out(data):
             return np.where(odd, np.nan, 0.5)[:, None].repeat(2, axis=1)
 
     first = float(np.asarray(data.z, float)[0, 0])
-    for noise in ("laplace", "coin"):
+    for noise in ("laplace", "randomized_response"):
         released = PrivateTeacher(EPSILON, DELTA, teacher=Gap(), noise=noise).fit(data.z, data.y).values
         assert np.abs(released).max() < 1e3
 

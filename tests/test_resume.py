@@ -17,9 +17,9 @@ from helpers_selection import COMPARED, PARAMS
 from sklearn.metrics import make_scorer
 
 import pi_xgb
-from pi_xgb._core.kept import Kept
+from pi_xgb._core.resume_cache import ResumeCache
 from pi_xgb._selection.progress import progress_bar
-from pi_xgb.constraints import EqualizedOdds, GroupParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
 N = len(DATA.y)
@@ -154,17 +154,17 @@ def compare_of(path, constraints):
 @pytest.mark.parametrize("search", [select_of, compare_of, cv_of])
 def test_constraints_are_part_of_the_search(search, tmp_path):
     path, group = tmp_path / "state.json", np.arange(N) % 2
-    search(path, [(GroupParity(group), 2.0)])
+    search(path, [(DemographicParity(group), 2.0)])
     kept = path.read_bytes()
     # The same by another object, whose rows are the same.
-    search(path, [(GroupParity(group.copy()), 2.0)])
+    search(path, [(DemographicParity(group.copy()), 2.0)])
     assert path.read_bytes() == kept
     for others in (
         [],
-        [(GroupParity(group), 3.0)],
-        [(GroupParity(np.roll(group, 1) * (np.arange(N) > 5)), 2.0)],
+        [(DemographicParity(group), 3.0)],
+        [(DemographicParity(np.roll(group, 1) * (np.arange(N) > 5)), 2.0)],
         [(EqualizedOdds(group), 2.0)],
-        [(GroupParity(group, match="mean"), 2.0)],
+        [(DemographicParity(group, match="mean"), 2.0)],
     ):
         with pytest.raises(ValueError, match="keeps another search"):
             search(path, others)
@@ -174,10 +174,10 @@ def test_a_teacher_is_part_of_the_search(tmp_path):
     path, privileged = tmp_path / "state.json", matrices()[1]
     params = {**PARAMS, "max_depth": 1}
     teachers = [pi_xgb.fit_teacher(one, privileged, 3, crossfit=3) for one in (PARAMS, PARAMS, params)]
-    Kept(path, "search", teachers[0]).through(lambda item: 1, str)("part")
-    assert "part" in Kept(path, "search", teachers[1])
+    ResumeCache(path, "search", teachers[0]).memoize(lambda item: 1, str)("part")
+    assert "part" in ResumeCache(path, "search", teachers[1])
     with pytest.raises(ValueError, match="keeps another search"):
-        Kept(path, "search", teachers[2])
+        ResumeCache(path, "search", teachers[2])
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,10 @@ def test_all_that_a_matrix_says_of_its_rows_is_part_of_the_search(told, tmp_path
     plain, other = xgb.DMatrix(DATA.x, DATA.y), xgb.DMatrix(DATA.x, DATA.y)
     other.set_info(**told)
     path = tmp_path / "state.json"
-    Kept(path, "search", plain).through(lambda item: 1, str)("part")
-    assert "part" in Kept(path, "search", plain)
+    ResumeCache(path, "search", plain).memoize(lambda item: 1, str)("part")
+    assert "part" in ResumeCache(path, "search", plain)
     with pytest.raises(ValueError, match="keeps another search"):
-        Kept(path, "search", other)
+        ResumeCache(path, "search", other)
 
 
 def to_the(power):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import pi_xgb
 from pi_xgb._core.target import encode_labels, on_host, read_target
-from pi_xgb._rows import alongside, checks, columns, groups, names, supervision, tables, vectors, views, words
+from pi_xgb._rows import checks, columns, groups, names, row_alignment, supervision, tables, vectors, views, words
 from pi_xgb._xgb.params import usable_cores
 
 
@@ -80,13 +80,13 @@ READERS = {
     "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
     "y_true": lambda values: vectors.as_numbers("y_true", values),
     "sample_weight": lambda values: vectors.as_weights(values, 4),
-    "the weight": lambda values: alongside.checked_weight(values, X_OF_4, name="the weight"),
-    "base_margin": lambda values: alongside.check_one_margin_each(values, X_OF_4),
+    "the weight": lambda values: row_alignment.checked_weight(values, X_OF_4, name="the weight"),
+    "base_margin": lambda values: row_alignment.check_one_margin_each(values, X_OF_4),
     "sensitive_features": groups.as_groups,
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}),
     "merit": lambda values: columns.number_column(values, "merit"),
     "features": lambda values: columns.number_table(values[:, None], "features"),
-    "key": lambda values: pi_xgb.constraints.MetricFairness(key=values),
+    "key": lambda values: pi_xgb.constraints.IndividualFairness(key=values),
     "the q of teacher": lambda values: pi_xgb.KLObjective(values),
     "y of the evaluation set": lambda values: encode_labels(values, None, name="y of the evaluation set"),
     "y": lambda values: read_target(values, missing="unlabelled"),
@@ -120,25 +120,27 @@ def frame(*index):
 
 def test_the_same_index_in_another_order_is_a_mistake_only_where_it_says_which_row_is_which():
     for other in (frame(0, 1), frame(5, 0), np.zeros(2)):
-        assert alongside.check_same_order(frame(0, 1), other, "X", "z") is None
-    assert alongside.check_same_order(frame(0, 1, 1), frame(1, 0, 2), "X", "z") is None
-    assert alongside.check_same_order(frame(0, 1, 2), frame(1, 0, 0), "X", "z") is None
-    refused(ValueError, "z and X have the same index", alongside.check_same_order, frame(0, 1), frame(1, 0), "X", "z")
+        assert row_alignment.check_same_order(frame(0, 1), other, "X", "z") is None
+    assert row_alignment.check_same_order(frame(0, 1, 1), frame(1, 0, 2), "X", "z") is None
+    assert row_alignment.check_same_order(frame(0, 1, 2), frame(1, 0, 0), "X", "z") is None
+    refused(
+        ValueError, "z and X have the same index", row_alignment.check_same_order, frame(0, 1), frame(1, 0), "X", "z"
+    )
     refused(
         ValueError,
         "z must describe the rows of X: X has 2 rows, z has 1",
-        alongside.check_same_rows,
+        row_alignment.check_same_rows,
         [[1], [2]],
         [[1]],
         "X",
         "z",
     )
     sets = [(frame(0, 1), [0, 1]), (frame(0, 1), [0, 1])]
-    assert alongside.check_eval_orders(sets, {"weight": [frame(0, 1)], "none": None}) is None
+    assert row_alignment.check_eval_orders(sets, {"weight": [frame(0, 1)], "none": None}) is None
     refused(
         ValueError,
         "weight[1] and X of eval_set[1] have",
-        alongside.check_eval_orders,
+        row_alignment.check_eval_orders,
         sets,
         {"weight": [None, frame(1, 0)]},
     )
@@ -149,7 +151,7 @@ def test_a_label_for_each_row_is_several(y):
     refused(
         TypeError,
         f"y must have one label for each of the 4 rows of X, got {y!r}: give a list",
-        alongside.check_one_label_each,
+        row_alignment.check_one_label_each,
         on_host(y),
         X_OF_4,
     )
@@ -157,7 +159,7 @@ def test_a_label_for_each_row_is_several(y):
 
 def test_weights_count_where_there_is_a_label():
     labelled = np.array([True, True, False])
-    read = alongside.checked_weight
+    read = row_alignment.checked_weight
     assert read(None, [[1]] * 3) is None
     assert read([[0], [2], [0]], [[1]] * 3, labelled).tolist() == [0, 2, 0]
     refused(ValueError, "sample_weight is zero in every row that has a label", read, [0, 0, 5], [[1]] * 3, labelled)
@@ -165,9 +167,9 @@ def test_weights_count_where_there_is_a_label():
     refused(ValueError, "sample_weight must be finite and at least 0, row 1 has -1", read, [0, -1, np.inf], [[1]] * 3)
     refused(ValueError, "w must have one weight for each of the 3 rows of X", read, [1, 1], sparse.eye(3), name="w")
     refused(TypeError, "sample_weight must be numbers", read, ["a", 1, 1], [[1]] * 3)
-    assert alongside.check_one_margin_each(np.zeros((3, 2)), [[1]] * 3) is None
-    refused(ValueError, "base_margin must have one margin", alongside.check_one_margin_each, np.zeros(4), [[1]] * 3)
-    refused(ValueError, "base_margin must have one margin", alongside.check_one_margin_each, 0.0, [[1]] * 3)
+    assert row_alignment.check_one_margin_each(np.zeros((3, 2)), [[1]] * 3) is None
+    refused(ValueError, "base_margin must have one margin", row_alignment.check_one_margin_each, np.zeros(4), [[1]] * 3)
+    refused(ValueError, "base_margin must have one margin", row_alignment.check_one_margin_each, 0.0, [[1]] * 3)
 
 
 # ---- columns and groups

@@ -15,14 +15,14 @@ from xgboost import collective
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
-from pi_xgb._core.guidance import Guidance
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._selection.candidates import candidates_of
 from pi_xgb._selection.comparison import Comparison
-from pi_xgb._selection.five_models import NF, ROWS
+from pi_xgb._selection.five_models import BASELINE, ROWS
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import in_threads
-from pi_xgb.constraints import GroupParity, MetricFairness
+from pi_xgb.constraints import DemographicParity, IndividualFairness
 
 N = 90
 DATA = pi_xgb.datasets.make_privileged(N, x_noise=2.0, seed=3)
@@ -37,7 +37,7 @@ def matrices(label=DATA.y):
 def test_mean_parity_shifts_amounts(values):
     group = np.array(["a", "a", "b", "b"])
     mean = np.array(values, np.float32)
-    q = GroupParity(group, match="mean").q(mean, np.zeros(4, np.float32), None)
+    q = DemographicParity(group, match="mean").q(mean, np.zeros(4, np.float32), None)
     wanted = np.concatenate([part - part.mean() + mean.mean() for part in (mean[:2], mean[2:])])
     np.testing.assert_allclose(q, wanted, atol=1e-6)
 
@@ -45,9 +45,9 @@ def test_mean_parity_shifts_amounts(values):
 def test_mean_parity_at_the_edge_shifts_the_rest_further():
     # Both must come to 0.5; 0.9 has room for 0.1 only, so that 0.3 gets the rest.
     mean = np.array([0.3, 0.9, 0.0, 0.0, 0.0], np.float32)
-    q = GroupParity(np.array(list("aabbb")), match="mean").q(mean, np.zeros(5, np.float32), None)
+    q = DemographicParity(np.array(list("aabbb")), match="mean").q(mean, np.zeros(5, np.float32), None)
     assert np.allclose([q[:2].mean(), q[2:].mean()], mean.mean())
-    upper = GroupParity(np.array(list("aabb")), match="mean").q(
+    upper = DemographicParity(np.array(list("aabb")), match="mean").q(
         np.array([0.3, 0.98, 1.0, 1.0], np.float32), np.zeros(4, np.float32), None
     )
     np.testing.assert_allclose(upper, [0.64, 1.0, 0.82, 0.82], atol=1e-6)
@@ -57,7 +57,7 @@ def test_the_verdict_is_that_of_the_largest_size():
     def outcomes(size, gain):
         return [
             {"size": size, "repeat": 0, "fold": fold, "model": model, "score": 0.5 - gain * (model == "student"),
-             "gain": gain * (model == "student") + 0.001 * fold * (model != NF), "chosen": "kbpib in-sample 1",
+             "gain": gain * (model == "student") + 0.001 * fold * (model != BASELINE), "chosen": "kbpib in-sample 1",
              "rounds": 3, "n_train": size, "n_test": 20}
             for fold in range(5)
             for model in ROWS
@@ -110,7 +110,7 @@ def test_similar_rows_by_radius_on_one_worker_are_those_of_one_machine():
     features, mean = DATA.x.to_numpy()[:, :2], DATA.q.to_numpy(np.float32)
 
     def q():
-        teacher = MetricFairness(features=features, radius=0.5)
+        teacher = IndividualFairness(features=features, radius=0.5)
         params = {**PARAMS, "tree_method": "hist"}
         return pi_xgb.train(params, matrices()[0], 3, teacher=teacher, kl_weight=2.0), teacher.q(mean, mean, None)
 
@@ -195,7 +195,7 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
     [
         ({}, {}, "kbpib", "native"),
         ({}, {}, "jpib", "auto"),
-        ({}, {"constraints": [(GroupParity(np.arange(N) % 2), 1.0)]}, "kbpib", "auto"),
+        ({}, {"constraints": [(DemographicParity(np.arange(N) % 2), 1.0)]}, "kbpib", "auto"),
         # The teacher does not follow the student, so that dropped trees are the same.
         ({"booster": "dart", "rate_drop": 0.5}, {}, "kbpib", "native"),
         ({"tree_method": "approx"}, {}, "kbpib", "native"),
@@ -206,7 +206,9 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
 )
 def test_the_engine_of_a_student_depends_on_params_and_rows(params, said, method, engine):
     dtrain, privileged = matrices()
-    problem = Recipe({**PARAMS, **params}, 1, None).problem(dtrain, Guidance(privileged, **said), "", sees_all=False)
+    problem = Recipe({**PARAMS, **params}, 1, None).problem(
+        dtrain, TeacherConfig(privileged, **said), "", sees_all=False
+    )
     assert problem._engine(candidates_of(method, "privileged", 0, 1.0)[1]) == engine
 
 

@@ -17,7 +17,7 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.guidance import Guidance
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.methods import METHODS
 from pi_xgb._selection import progress, search
 from pi_xgb._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, TEACHERS, candidates_of
@@ -25,11 +25,11 @@ from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
 from pi_xgb._selection.select import _warn_of_poor_teacher
-from pi_xgb._selection.sharing import sharing
+from pi_xgb._selection.shared_matrices import shared_matrices
 from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import Selection, select
 from pi_xgb.sklearn import PrivilegedXGBClassifierCV
 
@@ -186,7 +186,7 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
             z[:50], y[:50] = -z[:50], 1 - y[:50]
             dtrain.set_label(y)
             privileged = xgb.DMatrix(z, y)
-        problem = Recipe(params, ROUNDS, None).problem(dtrain, Guidance(privileged), "select", sees_all=True)
+        problem = Recipe(params, ROUNDS, None).problem(dtrain, TeacherConfig(privileged), "select", sees_all=True)
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
@@ -271,7 +271,7 @@ def test_the_bar_stands_between_luck_and_a_choice():
     row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
     assert row.gain > 0
     for share, chosen in ((0.99, row.name), (1.01, "plain")):
-        bar = share * row.gain / row.error
+        bar = share * row.gain / row.gain_se
         assert select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=bar).candidate == chosen
 
 
@@ -428,10 +428,10 @@ def test_a_jpib_choice_and_its_pickle():
 def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
     params, dtrain, _, _ = data()
     student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
-    labelled, constraints = None, [(GroupParity(np.arange(150) % 2), 5.0)]
+    labelled, constraints = None, [(DemographicParity(np.arange(150) % 2), 5.0)]
     if told == "labelled":
         labelled = np.arange(150) % 3 > 0
-    said = Guidance(labelled=labelled, constraints=constraints if told == "constraints" else ())
+    said = TeacherConfig(labelled=labelled, constraints=constraints if told == "constraints" else ())
     selection = Selection(Recipe(params, 2, None), Score("logloss", maximised=False), found_by_hand(0.0, 1.0, 0))
     for student_matrix, rows in ((student, student), (None, dtrain)):
         expected = {
@@ -444,14 +444,14 @@ def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
         assert booster.get_dump() == expected.get_dump()
         assert teacher is None
     with pytest.raises(TypeError, match=r"constraints must be a list of \(constraint, weight\)"):
-        selection.train(dtrain, constraints=GroupParity(np.arange(150) % 2))
+        selection.train(dtrain, constraints=DemographicParity(np.arange(150) % 2))
 
 
 def test_a_choice_may_be_trained_on_another_matrix_of_the_same_rows():
     params, dtrain, privileged, _ = data()
     student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
     selection = Selection(Recipe(params, 2, None), Score("logloss", maximised=False), found_by_hand(1.0, 0.1, 2))
-    booster, teacher = selection.fit_matrices(dtrain, Guidance(privileged), {}, student)
+    booster, teacher = selection.fit_matrices(dtrain, TeacherConfig(privileged), {}, student)
     joint = pi_xgb.JointTeacher(privileged, params)
     assert booster.get_dump() == pi_xgb.train(params, student, 2, teacher=joint, kl_weight=2.0).get_dump()
     assert teacher.booster.get_dump() == joint.booster.get_dump()
@@ -463,13 +463,13 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
     how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
-    said = {"constraints": [(GroupParity(groups), 5.0)], "teacher_weight": per_row}
+    said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
     found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
     scores = []
     for train, test in folds:
         learned = pi_xgb.fit_teacher(params, privileged.slice(train), ROUNDS, crossfit=2)
         weight = 2.0 if per_row is None else 2.0 * per_row[train]
-        both = [(learned, weight), (GroupParity(groups[train]), 5.0)]
+        both = [(learned, weight), (DemographicParity(groups[train]), 5.0)]
         booster = pi_xgb.train(params, dtrain.slice(train), ROUNDS, teacher=both)
         scores.append(float(booster.eval(dtrain.slice(test)).split(":")[-1]))
     assert found.curves.iloc[-1, 1] == pytest.approx(np.mean(scores), abs=2e-6)
@@ -746,9 +746,9 @@ def test_folds_that_do_not_part_the_rows_share_no_teacher():
     recipe = Recipe(params, ROUNDS, None)
 
     def shared(splits, groups=None, **said):
-        guidance = Guidance(privileged, crossfit=4, **said)
-        problem = recipe.problem(dtrain, guidance, "select", groups=groups, sees_all=False)
-        return [one.guidance.folds is not None for one in sharing(problem, splits)]
+        config = TeacherConfig(privileged, crossfit=4, **said)
+        problem = recipe.problem(dtrain, config, "select", groups=groups, sees_all=False)
+        return [one.config.folds is not None for one in shared_matrices(problem, splits)]
 
     splits = splits_of(label, 4, 1, None, 0, classes=True)
     assert all(shared(splits))
@@ -767,10 +767,10 @@ def test_unlabelled_rows_of_a_group_go_with_it():
     params, dtrain, privileged, _ = data()
     groups, labelled = np.arange(150) // 3, np.arange(150) % 3 == 0
     problem = Recipe(params, ROUNDS, None).problem(
-        dtrain, Guidance(privileged, labelled=labelled), "select", groups=groups, sees_all=False
+        dtrain, TeacherConfig(privileged, labelled=labelled), "select", groups=groups, sees_all=False
     )
     splits = splits_of(dtrain.get_label(), 4, 1, None, 0, classes=True, groups=groups, labelled=labelled)
-    first = sharing(problem, splits)[0].guidance.folds
+    first = shared_matrices(problem, splits)[0].config.folds
     # A fold is that of the labelled row of the group.
     assert np.array_equal(first.fold_of, np.repeat(first.fold_of[labelled], 3))
     assert set(first.fold_of) == set(range(4))
@@ -788,7 +788,7 @@ def test_plain_where_it_is_hardly_ever_wrong():
     how = {"privileged": privileged, "repeats": 2, "kl_weight": 1.0}
     found = select(params, dtrain, 10, **how, standard_errors=1e-9)
     # Wrong rows of one pass over the data, not of both.
-    assert 0 < found.mistakes < LEAST_WRONG
+    assert 0 < found.n_errors < LEAST_WRONG
     assert found.gain == 0
     assert found.candidate == "plain"
     assert "the folds cannot tell, plain XGBoost gets" in str(found)
@@ -811,11 +811,11 @@ def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective)
         booster.set_param({"eval_metric": metric or "rmse"})
         share = float(booster.eval(dtrain.slice(test)).split(":")[-1]) if metric else 1
         wrong += share * len(test)
-    assert found.mistakes == pytest.approx(wrong, abs=1e-3)
+    assert found.n_errors == pytest.approx(wrong, abs=1e-3)
     # The same rows dealt again are no more rows.
     more = {"nfold": 3, "repeats": 2}
     again = select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, "method": "jpib", **more})
-    assert 0 < again.mistakes <= 150
+    assert 0 < again.n_errors <= 150
 
 
 @pytest.mark.parametrize(
@@ -840,7 +840,7 @@ def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
     how = {"nfold": 3, "repeats": 1, "method": "jpib", "kl_weight": 1.0, "progress": False, **told}
     found = select(params, dtrain, 2, privileged=privileged, **how)
     assert found.candidate == candidate
-    assert found.mistakes == pytest.approx(wrong)
+    assert found.n_errors == pytest.approx(wrong)
     assert found.summary["rounds"].tolist() == [2, 1]
     if candidate == "plain":
         assert str(found) == "plain, 2 rounds: the folds cannot tell, plain XGBoost gets 9 rows wrong, 10 are needed"
@@ -898,7 +898,7 @@ def test_a_selection_says_what_its_search_found(found, sentence):
     assert told.summary["score"].tolist() == pytest.approx([0.6, 0.375, 0.6875])
     assert told.summary["teacher_score"].tolist()[1:] == [0.375, 0.75]
     assert told.summary["gain"].tolist() == [gain.mean for gain in found.gains]
-    assert told.summary[["error", "low", "high"]].to_numpy().tolist() == [list(gain[1:]) for gain in found.gains]
+    assert told.summary[["gain_se", "low", "high"]].to_numpy().tolist() == [list(gain[1:]) for gain in found.gains]
     assert told.summary["chosen"].tolist() == [i == found.chosen for i in range(3)]
 
 
@@ -917,7 +917,7 @@ def test_a_teacher_that_is_as_good_as_its_student_is_told_of(recwarn, teacher, w
 
 def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
     def check(crossfit, groups=None):
-        of = types.SimpleNamespace(guidance=types.SimpleNamespace(crossfit_groups=groups), adjective="")
+        of = types.SimpleNamespace(config=types.SimpleNamespace(crossfit_groups=groups), adjective="")
         candidates = candidates_of("kbpib", "privileged", crossfit, 1.0)
         search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
 

@@ -9,7 +9,7 @@ import xgboost as xgb
 import pi_xgb
 from pi_xgb._core.methods import METHODS
 from pi_xgb._selection.candidates import TEACHERS
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select
 
 ROUNDS = 5
@@ -77,7 +77,7 @@ def quick(**keywords):
         ({"custom_metric": lambda p, d: ("m", 0.0)}, ValueError, "needs maximize"),
         ({"custom_metric": "auc"}, TypeError, "must be a function"),
         ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
-        ({"constraints": [(GroupParity(np.arange(150) % 2), -1.0)]}, ValueError, "the weight of a constraint"),
+        ({"constraints": [(DemographicParity(np.arange(150) % 2), -1.0)]}, ValueError, "the weight of a constraint"),
         ({"metrics": "auc"}, TypeError, "did you mean 'metric'"),
         ({"max_depth": 3}, TypeError, "parameters of the booster"),
     ],

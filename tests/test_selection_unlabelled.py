@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.guidance import Guidance
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.methods import METHODS
 from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb._selection.five_models import Cell, FiveModels, _moved
@@ -199,7 +199,7 @@ def test_groups_stay_together_in_every_fold_of_labelled_rows():
 def test_groups_that_judge_do_not_train_without_a_label_either():
     rows = Rows()
     dtrain, privileged, _ = rows.matrices()
-    said = Guidance(privileged, labelled=rows.labelled)
+    said = TeacherConfig(privileged, labelled=rows.labelled)
     problem = Recipe(PARAMS, 2, None).problem(dtrain, said, "select", groups=rows.groups, sees_all=False)
     splits = splits_of(rows.y, 3, 1, None, 0, classes=True, groups=rows.groups, labelled=rows.labelled)
     for split in splits:
@@ -344,8 +344,8 @@ def test_compare_is_a_loop_written_by_hand():
         x, z = rows.x.iloc[part], rows.z.iloc[part]
         copy, never = x.rename(columns=lambda c: f"copy of {c}"), {"standard_errors": 1e6}
         expected = {
-            "NF": judged(x, z, test[0], **never),
-            "All": judged(x.join(z), copy, test[1], **never),
+            "plain XGBoost": judged(x, z, test[0], **never),
+            "z known at prediction": judged(x.join(z), copy, test[1], **never),
             "student": judged(x, z, test[0]),
             # The control teaches the unlabelled rows as well, without z.
             "self-distillation": judged(x, copy, test[0], teacher="privileged"),
@@ -397,12 +397,12 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
     # The rows that are taught are the same in all models, so their weights may as well be said.
     assert by_itself.table.equals(said.table)
     privileged = xgb.DMatrix(z, rows.y)
-    guidance = Guidance(privileged, labelled=rows.labelled, teacher_weight=np.ones(N))
-    problem = Recipe(PARAMS, 2, None).problem(xgb.DMatrix(rows.x, rows.y), guidance, "compare", sees_all=True)
+    config = TeacherConfig(privileged, labelled=rows.labelled, teacher_weight=np.ones(N))
+    problem = Recipe(PARAMS, 2, None).problem(xgb.DMatrix(rows.x, rows.y), config, "compare", sees_all=True)
     cell = Cell(25, Split(0, 0, KNOWN[:25], KNOWN[25:]), KNOWN[:25])
     part = problem.take(cell.rows, cell.split.test)
     five = FiveModels([], [], None, 0.0, 2, 0, None)
-    before, after = part.guidance.privileged, five._others(part, cell)["shuffled"].guidance.privileged
+    before, after = part.config.privileged, five._others(part, cell)["shuffled"].config.privileged
     # Where there was nothing there is nothing, and everywhere else something of somebody else's.
     assert np.array_equal(rows_without_values(before), rows_without_values(after))
     assert not np.array_equal(before.get_data().data, after.get_data().data)
@@ -413,7 +413,7 @@ def test_the_verdict_says_what_the_control_was():
     settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "privileged"}
     found = compare(x, np.where(labelled, y, np.nan), z, **settings)
     # With how many rows a version of XGBoost finds evidence is its affair; that it is a gain is not.
-    assert found.difference("student", "NF").mean > 0
+    assert found.difference("student", "plain XGBoost").mean > 0
 
     better, none = Interval(0.02, 0.002, 0.015, 0.025), Interval(0.0, 0.002, -0.005, 0.005)
     earned = {"self-distillation": better, "shuffled": better}

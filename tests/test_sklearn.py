@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 import pi_xgb
 from pi_xgb._rows.views import divide
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy
 from pi_xgb.sklearn import (
     PrivilegedXGBClassifier,
     PrivilegedXGBClassifierCV,
@@ -172,7 +172,7 @@ def test_evaluation_columns_are_found_by_name():
     stopping = {"early_stopping_rounds": 2, "n_estimators": 40, "learning_rate": 0.8}
 
     def fitted(table, **keywords):
-        model = estimator(constraints=[(by_column(GroupParity, "group"), 0.1)], **stopping, **keywords)
+        model = estimator(constraints=[(by_column(DemographicParity, "group"), 0.1)], **stopping, **keywords)
         apart = {"eval_set": [(x[:80], y[:80])], "eval_privileged": [table], "verbose": False}
         return model.fit(x, y, privileged=z.join(group), **apart)
 
@@ -658,7 +658,7 @@ def patterns(values):
         {"method": "jpib"},
         {"teacher": "all"},
         {"teacher": LogisticRegression(), "crossfit": 2},
-        {"constraints": [(by_column(GroupParity, "secret_group"), 3.0)]},
+        {"constraints": [(by_column(DemographicParity, "secret_group"), 3.0)]},
     ],
 )
 @pytest.mark.parametrize("inside", [True, False])
@@ -697,7 +697,7 @@ def test_clone_and_parameters():
         kl_weight=3.0,
         method="jpib",
         privileged_features=["z0"],
-        constraints=[(by_column(GroupParity, "sex"), 1.0)],
+        constraints=[(by_column(DemographicParity, "sex"), 1.0)],
         teacher=LogisticRegression(C=3.0),
         gamma=0.5,
         some_new_parameter=1,
@@ -708,7 +708,7 @@ def test_clone_and_parameters():
     copied = clone(model)
     ours = {key: value for key, value in parameters.items() if key not in ("teacher", "constraints", "missing")}
     assert {key: copied.get_params()[key] for key in ours} == ours
-    assert repr(copied.constraints) == "[(by_column(GroupParity, sensitive_features='sex'), 1.0)]"
+    assert repr(copied.constraints) == "[(by_column(DemographicParity, sensitive_features='sex'), 1.0)]"
     # The booster gets XGBoost's parameters and no other.
     assert set(plain().get_xgb_params()) | {"some_new_parameter"} == set(model.get_xgb_params())
 
@@ -780,7 +780,7 @@ def test_a_loaded_estimator_forgets_the_classes_it_had(tmp_path):
 def test_fit_leaves_the_users_objects_alone_and_can_be_repeated():
     x, z, y = rows()
     both = x.join(z)
-    params, constraints = {"max_depth": 2}, [(by_column(GroupParity, "z1"), 0.5)]
+    params, constraints = {"max_depth": 2}, [(by_column(DemographicParity, "z1"), 0.5)]
     both["z1"] = (both["z1"] > 0).astype(int)
     kept = both.copy(), y.copy()
     model = estimator(privileged_features=["z0", "z1"], teacher_params=params, constraints=constraints)
@@ -1068,9 +1068,9 @@ def test_a_teacher_of_the_library_beside_the_column_of_a_constraint():
     x, z, y = rows()
     learned = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(z, y), 5, crossfit=2)
     group = (z["z0"] > 0).rename("group")
-    model = estimator(teacher=learned, kl_weight=1.5, constraints=[(by_column(GroupParity, "group"), 2.0)])
+    model = estimator(teacher=learned, kl_weight=1.5, constraints=[(by_column(DemographicParity, "group"), 2.0)])
     model.fit(x, y, privileged=group.to_frame())
-    assert same_as_train(model, x, y, 2, teacher=[(learned, 1.5), (GroupParity(group), 2.0)])
+    assert same_as_train(model, x, y, 2, teacher=[(learned, 1.5), (DemographicParity(group), 2.0)])
 
 
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
@@ -1083,15 +1083,17 @@ def test_constraints_join_the_privileged_teacher(method, classes):
         method=method,
         kl_weight=1.0,
         privileged_features=["group", "z0", "z1"],
-        constraints=[(by_column(GroupParity, "group", match="mean"), 3.0)],
+        constraints=[(by_column(DemographicParity, "group", match="mean"), 3.0)],
     ).fit(x.join(group).join(z), y)
     params, dpriv = params_of(by_name, classes), xgb.DMatrix(z, y)
     learned = pi_xgb.JointTeacher(dpriv, params) if method == "jpib" else pi_xgb.fit_teacher(params, dpriv, 8)
 
     # The constraint reads its column, the learned teacher the other privileged columns, the student neither.
-    pairs = [(learned, 1.0), (GroupParity(group, match="mean"), 3.0)]
+    pairs = [(learned, 1.0), (DemographicParity(group, match="mean"), 3.0)]
     assert same_as_train(by_name, x, y, classes, teacher=pairs)
-    by_value = estimator(classes, method=method, kl_weight=1.0, constraints=[(GroupParity(group, match="mean"), 3.0)])
+    by_value = estimator(
+        classes, method=method, kl_weight=1.0, constraints=[(DemographicParity(group, match="mean"), 3.0)]
+    )
     assert same_model(by_value.fit(x, y, privileged=z), by_name)
     apart = estimator(classes, method=method, kl_weight=1.0, constraints=by_name.constraints)
     assert same_model(apart.fit(x, y, privileged=z.join(group)), by_name)
@@ -1102,9 +1104,9 @@ def test_a_constraint_names_its_column_like_its_values():
     group = (z["z0"] > 0).astype(int)
     both = x.assign(group=group, score=z["z1"])
     pairs = [
-        (GroupParity("group", match="mean"), by_column(GroupParity, "group", match="mean")),
+        (DemographicParity("group", match="mean"), by_column(DemographicParity, "group", match="mean")),
         (EqualizedOdds(sensitive_features="group"), by_column(EqualizedOdds, "group")),
-        (MetricFairness(key="group"), by_column(MetricFairness, key="group")),
+        (IndividualFairness(key="group"), by_column(IndividualFairness, key="group")),
         (Meritocracy("score"), by_column(Meritocracy, "score")),
     ]
     for short, long in pairs:
@@ -1115,21 +1117,21 @@ def test_a_constraint_names_its_column_like_its_values():
         ]
         assert same_model(fitted[0], fitted[1])
         assert same_model(fitted[0], fitted[2])
-    given = estimator(kl_weight=0, constraints=[(GroupParity(group, match="mean"), 2.0)]).fit(x, y, privileged=z)
-    named = estimator(kl_weight=0, constraints=[(GroupParity("group", match="mean"), 2.0)])
+    given = estimator(kl_weight=0, constraints=[(DemographicParity(group, match="mean"), 2.0)]).fit(x, y, privileged=z)
+    named = estimator(kl_weight=0, constraints=[(DemographicParity("group", match="mean"), 2.0)])
     assert same_model(named.fit(x, y, privileged=z.assign(group=group)), given)
     # Where nobody can look the column up, it says so before any training.
     dtrain = xgb.DMatrix(x, y)
-    for teacher in (GroupParity("group"), [(GroupParity("group"), 1.0)]):
+    for teacher in (DemographicParity("group"), [(DemographicParity("group"), 1.0)]):
         for ask in (pi_xgb.train, pi_xgb.cv):
             with pytest.raises(TypeError, match="names columns, which only the scikit-learn estimators look up"):
                 ask({"objective": "binary:logistic"}, dtrain, 2, teacher=teacher)
-    named = GroupParity("group")
-    for ask in (lambda: named.check(2), lambda: named.take([0]), lambda: named.q(*[np.zeros(2)] * 3)):
+    named = DemographicParity("group")
+    for ask in (lambda: named.check(2), lambda: named.subset([0]), lambda: named.q(*[np.zeros(2)] * 3)):
         with pytest.raises(TypeError, match="names columns, which only the scikit-learn estimators look up"):
             ask()
     with pytest.raises(TypeError, match="unexpected keyword"):
-        GroupParity("group", mtch="mean")
+        DemographicParity("group", mtch="mean")
 
 
 def test_constraints_alone_and_by_every_kind_of_column():
@@ -1141,10 +1143,13 @@ def test_constraints_alone_and_by_every_kind_of_column():
     assert same_as_train(alone.fit(x.join(group), y), x, y, 2, teacher=[(EqualizedOdds(group), 3.0)])
 
     pairs = [
-        (by_column(GroupParity, ["group", "z1"]), GroupParity(pd.DataFrame({"g": group, "z": z["z1"] > 0}))),
+        (
+            by_column(DemographicParity, ["group", "z1"]),
+            DemographicParity(pd.DataFrame({"g": group, "z": z["z1"] > 0})),
+        ),
         (by_column(Meritocracy, "x1"), Meritocracy(x["x1"])),
-        (by_column(MetricFairness, features=["x0", "x1"], k=3), MetricFairness(features=x[["x0", "x1"]], k=3)),
-        (by_column(MetricFairness, key="group"), MetricFairness(key=group)),
+        (by_column(IndividualFairness, features=["x0", "x1"], k=3), IndividualFairness(features=x[["x0", "x1"]], k=3)),
+        (by_column(IndividualFairness, key="group"), IndividualFairness(key=group)),
     ]
     both["z1"] = both["z1"] > 0
     for named, given in pairs:
@@ -1157,7 +1162,7 @@ def test_constraints_by_column_are_searched_without_routing():
     x, z, y = rows()
     both = x.assign(group=(z["z0"] > 0).astype(int))
     model = estimator(privileged_features=["group"])
-    grid = {"constraints": [None, [(by_column(GroupParity, "group"), 5.0)]], "kl_weight": [0.0]}
+    grid = {"constraints": [None, [(by_column(DemographicParity, "group"), 5.0)]], "kl_weight": [0.0]}
     search = GridSearchCV(model, grid, cv=StratifiedKFold(2), scoring="neg_log_loss", error_score="raise")
     scores = search.fit(both, y).cv_results_["mean_test_score"]
     assert scores[0] != scores[1]
@@ -1219,8 +1224,8 @@ def test_who_teaches_which_columns():
     for teacher, constraints, table, privileged in (
         ("privileged", None, ["z0", "z1"], None),
         ("all", None, ["x0", "x1", "x2", "x3", "z0", "z1"], ["z0", "z1"]),
-        ("privileged", [(GroupParity("z1"), 2.0)], ["z0"], None),
-        ("all", [(by_column(GroupParity, "z1"), 2.0)], ["x0", "x1", "x2", "x3", "z0"], ["z0"]),
+        ("privileged", [(DemographicParity("z1"), 2.0)], ["z0"], None),
+        ("all", [(by_column(DemographicParity, "z1"), 2.0)], ["x0", "x1", "x2", "x3", "z0"], ["z0"]),
     ):
         values = views if constraints is None else divide(x.join(z > 0), None, None, None, ["z0", "z1"])
         trainer = estimator(teacher=teacher, constraints=constraints)._trainer(values)
@@ -1230,7 +1235,7 @@ def test_who_teaches_which_columns():
         assert [weight for _, weight in trainer.constraints] == ([] if constraints is None else [2.0])
     alone = estimator()._trainer(divide(x, None, None, None, None))
     assert (alone.teaches, alone.table, alone.privileged, alone.eval_tables) == (False, None, None, None)
-    by_groups = estimator(constraints=[(GroupParity("z0"), 2.0), (GroupParity("z1"), 0.0)])
+    by_groups = estimator(constraints=[(DemographicParity("z0"), 2.0), (DemographicParity("z1"), 0.0)])
     assert by_groups._trainer(divide(x.join(z > 0), None, None, None, ["z0", "z1"])).table is None
 
 
@@ -1333,22 +1338,22 @@ def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs()
 
 
 def test_constraints_that_cannot_be():
-    parity = by_column(GroupParity, "group")
+    parity = by_column(DemographicParity, "group")
     grouped = lambda x, z: x.assign(group=z["z0"] > 0)  # noqa: E731
     refused("group column 'group' of a constraint is also a feature", X=grouped, constraints=[(parity, 1.0)])
     refused("reads the column 'group', which is neither in X nor", constraints=[(parity, 1.0)])
     refused("list of .constraint, weight.", constraints=[parity], error=TypeError)
     refused("alone: say how much it counts", constraints=parity, error=TypeError)
-    refused("alone: say how much it counts", constraints=GroupParity([0, 1]), error=TypeError)
-    refused("group column 'x0' of a constraint is also a feature", constraints=[(GroupParity("x0"), 1.0)])
-    refused("list of .constraint, weight.", constraints=(GroupParity("group"), 1.0), error=TypeError)
-    refused("must be one of pi_xgb.constraints", constraints=[(GroupParity, 1.0)], error=TypeError)
+    refused("alone: say how much it counts", constraints=DemographicParity([0, 1]), error=TypeError)
+    refused("group column 'x0' of a constraint is also a feature", constraints=[(DemographicParity("x0"), 1.0)])
+    refused("list of .constraint, weight.", constraints=(DemographicParity("group"), 1.0), error=TypeError)
+    refused("must be one of pi_xgb.constraints", constraints=[(DemographicParity, 1.0)], error=TypeError)
     refused("weight of a constraint must be finite", constraints=[(parity, -1.0)])
-    refused("240 training rows", constraints=[(GroupParity(["a", "b"]), 1.0)])
+    refused("240 training rows", constraints=[(DemographicParity(["a", "b"]), 1.0)])
     with pytest.raises(ValueError, match="by_column needs the column"):
-        by_column(MetricFairness, k=3)
+        by_column(IndividualFairness, k=3)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
-        by_column(GroupParity, "group", sofft=True)
+        by_column(DemographicParity, "group", sofft=True)
 
 
 def test_parameters_that_mean_nothing():
@@ -1427,7 +1432,7 @@ def test_the_teacher_can_be_seen_and_stays_out_of_pickles():
     assert model.teacher_.booster.num_features() == 3
     silent = PrivilegedXGBClassifier(**few, kl_weight=0).fit(made.x, made.y, privileged=made.z)
     assert silent.teacher_ is None
-    parity = [(GroupParity(made.group), 1.0)]
+    parity = [(DemographicParity(made.group), 1.0)]
     beside = PrivilegedXGBClassifier(**few, crossfit=3, constraints=parity).fit(made.x, made.y, privileged=made.z)
     assert np.array_equal(beside.teacher_.values, expected.values)
 

@@ -33,7 +33,7 @@ import pi_xgb
 from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb._core.spec import Spec
 from pi_xgb._sklearn.estimator_teacher import _in_order, judged_by
-from pi_xgb.constraints import EqualizedOdds, GroupParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds
 from pi_xgb.sklearn import (
     LabelledGroupKFold,
     LabelledKFold,
@@ -267,7 +267,7 @@ def test_at_kl_weight_0_the_labelled_rows_alone_count(classes, guiding):
         q = np.full((N, 3), 1 / 3) if classes == 3 else np.full(N, 0.5)
         guiding, fit = {"teacher": pi_xgb.ModelTeacher(lambda _: q, None, probabilities=classes > 0)}, {}
     elif guiding:
-        guiding = {"constraints": [(GroupParity(np.arange(N) % 2), 0.0)]}
+        guiding = {"constraints": [(DemographicParity(np.arange(N) % 2), 0.0)]}
     model = rows.estimator(kl_weight=0, **guiding).fit(rows.x, rows.y, sample_weight=rows.weight, **fit)
     known = rows.labelled
     expected = rows.estimator(kl_weight=0).fit(rows.x[known], rows.y[known], sample_weight=rows.weight[known])
@@ -303,7 +303,7 @@ def test_weights_of_unlabelled_rows_count_for_the_teacher():
 def test_teacher_weight_counts_for_the_teacher_and_not_for_constraints(method):
     rows = Rows()
     group = np.arange(N) % 2
-    parity = [(GroupParity(group, match="mean"), 3.0)]
+    parity = [(DemographicParity(group, match="mean"), 3.0)]
     model = rows.estimator(kl_weight=2.0, method=method, constraints=parity)
     model.fit(rows.x, rows.y, privileged=rows.z, teacher_weight=rows.teacher_weight)
     dprivileged, params = xgb.DMatrix(rows.z, rows.full), rows.params()
@@ -392,7 +392,7 @@ def test_beside_constraints_they_are_not_taught_either(teacher):
     rows = Rows()
     rows.z[::4] = np.nan
     known = np.where(np.arange(N) % 4, 1.0, 0.0)
-    constraints = [(GroupParity(np.arange(N) % 2, match="mean"), 1.0)]
+    constraints = [(DemographicParity(np.arange(N) % 2, match="mean"), 1.0)]
     model = rows.estimator(teacher=teacher, kl_weight=5.0, constraints=constraints)
     found = raw(model.fit(rows.x, rows.y, privileged=rows.z))
     assert raw(model.fit(rows.x, rows.y, privileged=rows.z, teacher_weight=known)) == found
@@ -554,12 +554,12 @@ def test_a_frozen_teacher_judges_rows_without_a_label_by_the_names_of_classes():
 def test_constraints_teach_rows_without_a_label():
     rows = Rows()
     group = pd.Series(np.arange(N) % 2, name="group")
-    pairs = [(GroupParity("group", match="mean"), 2.0), (EqualizedOdds("group"), 1.0)]
+    pairs = [(DemographicParity("group", match="mean"), 2.0), (EqualizedOdds("group"), 1.0)]
     model = rows.estimator(privileged_features=["group"], constraints=pairs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(rows.x.join(group), rows.y)
-    given = [(GroupParity(group, match="mean"), 2.0), (EqualizedOdds(group), 1.0)]
+    given = [(DemographicParity(group, match="mean"), 2.0), (EqualizedOdds(group), 1.0)]
     assert raw(model) == raw(rows.by_train(teacher=given, labelled=rows.labelled))
 
 

@@ -114,12 +114,12 @@ def test_params_that_may_mean_something_else(params, label, given, message, recw
 
 
 def obstacle(params=None, **more):
-    return obstacle_to_native(spec(**(params or {})), **{"follows_student": False, **more}) or ""
+    return obstacle_to_native(spec(**(params or {})), **{"is_adaptive": False, **more}) or ""
 
 
 D = xgb.DMatrix(np.zeros((2, 1)))
 OTHER = xgb.DMatrix(np.zeros((2, 1)))
-FREELY = {"follows_student": True, "moves_freely": True}
+FREELY = {"is_adaptive": True, "moves_freely": True}
 RATES = LearningRateScheduler(lambda _: 0.1)
 
 
@@ -128,7 +128,7 @@ RATES = LearningRateScheduler(lambda _: 0.1)
     [
         ({}, {}, ""),
         ({}, {"uniform": False}, ""),
-        ({}, {"follows_student": True, "uniform": False, "callbacks": [RATES]}, ""),
+        ({}, {"is_adaptive": True, "uniform": False, "callbacks": [RATES]}, ""),
         ({}, {"evals": [(OTHER, "valid")], "dtrain": D}, ""),
         ({}, {"evals": [(OTHER, "valid"), (D, "train")], "dtrain": D}, "dtrain is among the evals"),
         (CLASSES, {}, "whole classes"),
@@ -137,7 +137,7 @@ RATES = LearningRateScheduler(lambda _: 0.1)
         ({"booster": "gbtree"}, {}, ""),
         ({"booster": "gblinear"}, {}, "gblinear"),
         ({"booster": "dart"}, {}, ""),
-        ({"booster": "dart"}, {"follows_student": True}, "drops other trees"),
+        ({"booster": "dart"}, {"is_adaptive": True}, "drops other trees"),
         ({"sampling_method": "uniform"}, {}, ""),
         ({"sampling_method": "gradient_based"}, {}, "weighs gradients against lambda"),
         ({"tree_method": "approx"}, {}, ""),
@@ -149,7 +149,7 @@ RATES = LearningRateScheduler(lambda _: 0.1)
         ({}, FREELY, ""),
         ({}, {**FREELY, "uniform": False}, "shrink by another factor in each"),
         ({"objective": "count:poisson"}, FREELY, "max_delta_step of count:poisson"),
-        ({"objective": "count:poisson"}, {"follows_student": True}, ""),
+        ({"objective": "count:poisson"}, {"is_adaptive": True}, ""),
         ({}, {**FREELY, "callbacks": [EvaluationMonitor()]}, ""),
         ({}, {**FREELY, "callbacks": [EvaluationMonitor(), RATES]}, "LearningRateScheduler"),
     ],

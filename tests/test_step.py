@@ -13,7 +13,7 @@ import pi_xgb
 from pi_xgb._core.native import obstacle_to_native
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.step import hessian_share
-from pi_xgb.constraints import EqualizedOdds, GroupParity, Meritocracy, MetricFairness
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy
 
 ROUNDS = 8
 
@@ -48,13 +48,13 @@ def loop(params, dtrain, counted, pull):
 # Weights on both sides of 1 / eta - 1, from which on the Hessian counts more than the labels.
 @pytest.mark.parametrize("kl_weight", [0.5, 4.0, 40.0])
 @pytest.mark.parametrize("eta", [0.05, 0.3, 1.0])
-@pytest.mark.parametrize("hessian", ["follow", "paper"])
+@pytest.mark.parametrize("hessian", ["adaptive", "full"])
 def test_the_hessian_counts_what_a_step_that_closes_the_gap_needs(kl_weight, eta, hessian):
     x, y, group = data()
     dtrain, params = xgb.DMatrix(x, y), params_of(eta=eta)
-    parity = GroupParity(group, hessian=hessian)
+    parity = DemographicParity(group, hessian=hessian)
     total = 1 + kl_weight
-    counted = total if hessian == "paper" else max(1, eta * total)
+    counted = total if hessian == "full" else max(1, eta * total)
     expected = loop(params, dtrain, counted, lambda p, y: (p - y) + kl_weight * (p - parity.q(p, y, None)))
     ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=parity, kl_weight=kl_weight)
     np.testing.assert_allclose(margins(ours, x), margins(expected, x), atol=1e-3)
@@ -67,7 +67,7 @@ def test_what_stands_still_counts_in_full_and_rows_count_each_for_themselves():
     x, y, group = data()
     known, params, rng = np.arange(len(y)) % 3 > 0, params_of(), np.random.default_rng(1)
     fixed, counts = rng.random(len(y)).astype(np.float32), rng.uniform(0.5, 30, len(y))
-    parity, dtrain = GroupParity(group, hessian="follow"), xgb.DMatrix(x, y)
+    parity, dtrain = DemographicParity(group, hessian="adaptive"), xgb.DMatrix(x, y)
     ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=[(parity, counts), (fixed, 0.7)], labelled=known)
     resting = known + 0.7
     counted = np.maximum(resting, 0.3 * (resting + counts))
@@ -85,10 +85,10 @@ def test_classes_and_linear_students_have_the_same_step():
     linear = {**params_of(booster="gblinear", updater="coord_descent", eta=0.5), "max_depth": None}
     for params in (classes, linear):
         made = [
-            pi_xgb.train(params, dtrain, 1, teacher=GroupParity(group, hessian=hessian), kl_weight=1.5)
-            for hessian in ("follow", "paper")
+            pi_xgb.train(params, dtrain, 1, teacher=DemographicParity(group, hessian=hessian), kl_weight=1.5)
+            for hessian in ("adaptive", "full")
         ]
-        start = pi_xgb.train({**params, "eta": 1e-6}, dtrain, 1, teacher=GroupParity(group), kl_weight=1.5)
+        start = pi_xgb.train({**params, "eta": 1e-6}, dtrain, 1, teacher=DemographicParity(group), kl_weight=1.5)
         moved = [np.abs(margins(booster, x) - margins(start, x)).max() for booster in made]
         # The gradient of the first round is the same, so the shorter Hessian makes the longer step.
         assert 1.3 * moved[1] < moved[0] < 2.6 * moved[1]
@@ -96,10 +96,10 @@ def test_classes_and_linear_students_have_the_same_step():
 
 @pytest.mark.parametrize(("kl_weight", "eta"), [(3.9, 0.3), (4.1, 0.3), (200.0, 0.1), (1000.0, 1.0)])
 @pytest.mark.parametrize("starts_apart", [False, True])
-def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart):
+def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart):
     x, y, group = data()
     dtrain, params, resting = xgb.DMatrix(x, y), params_of(eta=eta), 1.7
-    parity, fixed = GroupParity(group, hessian="steady"), np.full(len(y), 0.4, np.float32)
+    parity, fixed = DemographicParity(group, hessian="damped"), np.full(len(y), 0.4, np.float32)
     start = np.where(group == 1, 1.0, -0.5) * starts_apart
     dtrain.set_base_margin(start)
     at_once = min(kl_weight, 0.7 * resting / eta)
@@ -120,9 +120,9 @@ def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_a
     np.testing.assert_allclose(
         ours.predict(shown, output_margin=True), expected.predict(shown, output_margin=True), **close
     )
-    # Below .7 / eta nothing differs from "follow".
-    follow = [(GroupParity(group, hessian="follow"), kl_weight), (fixed, 0.7)]
-    same = ours.get_dump() == pi_xgb.train(params, dtrain, ROUNDS, teacher=follow).get_dump()
+    # Below .7 / eta nothing differs from "adaptive".
+    adaptive = [(DemographicParity(group, hessian="adaptive"), kl_weight), (fixed, 0.7)]
+    same = ours.get_dump() == pi_xgb.train(params, dtrain, ROUNDS, teacher=adaptive).get_dump()
     assert same == (kl_weight == at_once)
     # A second training with the same teacher begins anew, and an objective on its own keeps the rounds as well.
     assert pi_xgb.train(params, dtrain, ROUNDS, teacher=taught).get_dump() == ours.get_dump()
@@ -132,15 +132,15 @@ def test_steady_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_a
 
 
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
-def test_steady_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
+def test_damped_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
     x, y, group = data(1500)
     if group_is_a_feature:
         x = np.column_stack([x, group]).astype(np.float32)
     dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
     for kl_weight in (30.0, 300.0, 3000.0):
         made = [
-            pi_xgb.train(params, dtrain, 100, teacher=GroupParity(group, hessian=hessian), kl_weight=kl_weight)
-            for hessian in ("steady", "follow")
+            pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group, hessian=hessian), kl_weight=kl_weight)
+            for hessian in ("damped", "adaptive")
         ]
         p, slow = (booster.predict(dtrain) for booster in made)
         assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.02
@@ -150,43 +150,43 @@ def test_steady_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
             assert slow[y == 1].mean() - slow[y == 0].mean() < 0.1
 
 
-def test_steady_classes_rows_of_their_own_weight_and_engines():
+def test_damped_classes_rows_of_their_own_weight_and_engines():
     x, y, group = data(seed=2)  # no two splits gain the same in it
-    dtrain, steady = xgb.DMatrix(x, y), GroupParity(group, hessian="steady")
+    dtrain, damped = xgb.DMatrix(x, y), DemographicParity(group, hessian="damped")
     for more in ({}, {"reg_lambda": 3.0, "min_child_weight": 4.0, "max_delta_step": 0.7}):
         made = [
-            pi_xgb.train(params_of(**more), dtrain, 5, teacher=steady, kl_weight=10.0, engine=engine)
+            pi_xgb.train(params_of(**more), dtrain, 5, teacher=damped, kl_weight=10.0, engine=engine)
             for engine in ("callback", "native")
         ]
         np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=5e-4)
     # Two classes by softprob have twice the margin's difference of one by logistic, and the same pull.
     classes = {**params_of(objective="multi:softprob", num_class=2, eta=0.1), "base_score": None}
-    p = pi_xgb.train(classes, dtrain, 60, teacher=steady, kl_weight=300.0).predict(dtrain)[:, 1]
+    p = pi_xgb.train(classes, dtrain, 60, teacher=damped, kl_weight=300.0).predict(dtrain)[:, 1]
     assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
     assert p[y == 1].mean() - p[y == 0].mean() > 0.2
     # Rows without a label have nothing but the constraint to learn.
     known = np.arange(len(y)) % 3 > 0
-    p = pi_xgb.train(params_of(), dtrain, 40, teacher=steady, kl_weight=300.0, labelled=known).predict(dtrain)
+    p = pi_xgb.train(params_of(), dtrain, 40, teacher=damped, kl_weight=300.0, labelled=known).predict(dtrain)
     assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
     assert p[y == 1].mean() - p[y == 0].mean() > 0.1
-    folds = pi_xgb.cv(params_of(), dtrain, 5, teacher=steady, kl_weight=300.0, nfold=3)
+    folds = pi_xgb.cv(params_of(), dtrain, 5, teacher=damped, kl_weight=300.0, nfold=3)
     assert len(folds) == 5
 
 
 class Timid(pi_xgb.Teacher):
     """Wants everything nearer to the mean, of whichever rows there are."""
 
-    hessian = "steady"
+    hessian = "damped"
 
     def q(self, mean, label, weight):
         return (mean + mean.mean()) / 2
 
-    def take(self, rows):
+    def subset(self, rows):
         return self
 
 
 class Following(Timid):
-    hessian = "follow"
+    hessian = "adaptive"
 
 
 def test_trainings_that_alternate_keep_their_own_rounds():
@@ -199,29 +199,29 @@ def test_trainings_that_alternate_keep_their_own_rounds():
     # Nobody could tell one training from the next in calls by hand: they have the step that needs no rounds.
     dtrain.set_base_margin(x[:, 0])
     by_hand = [pi_xgb.KLObjective(teacher, 60.0, objective="binary:logistic") for teacher in (Timid(), Following())]
-    steady, follow = (objective(x[:, 0], dtrain) for objective in by_hand)
-    np.testing.assert_array_equal(steady, follow)
+    damped, adaptive = (objective(x[:, 0], dtrain) for objective in by_hand)
+    np.testing.assert_array_equal(damped, adaptive)
 
 
 def test_shares_of_rows_that_weigh_little_or_nothing():
     total, following = np.array([0.5, 0.0, 40.0, 2.0]), np.array([0.2, 0.0, 39.0, 2.0])
-    steady = hessian_share(total, [following], 0.1, steady=True)
-    np.testing.assert_allclose(steady, [0.6, 0, 1 / 40, 0.05], rtol=1e-6)
-    follow = hessian_share(total, [following], 0.1, steady=False)
-    np.testing.assert_allclose(follow, [0.6, 0, 0.1, 0.1], rtol=1e-6)
+    damped = hessian_share(total, [following], 0.1, damped=True)
+    np.testing.assert_allclose(damped, [0.6, 0, 1 / 40, 0.05], rtol=1e-6)
+    adaptive = hessian_share(total, [following], 0.1, damped=False)
+    np.testing.assert_allclose(adaptive, [0.6, 0, 0.1, 0.1], rtol=1e-6)
 
 
-def test_steps_are_steady_where_all_who_follow_say_so():
+def test_steps_are_damped_where_all_who_follow_say_so():
     x, y, group = data()
     dtrain = xgb.DMatrix(x, y)
-    follow, parity = GroupParity(group, hessian="follow"), GroupParity(group)
+    adaptive, parity = DemographicParity(group, hessian="adaptive"), DemographicParity(group)
 
     def dump(*teachers):
         taught = [(teacher, 20.0) for teacher in teachers]
         return pi_xgb.train(params_of(), dtrain, ROUNDS, teacher=taught).get_dump()
 
-    assert dump(parity, Following()) == dump(follow, Timid()) == dump(follow, Following())
-    assert dump(parity, Timid()) != dump(follow, Following())
+    assert dump(parity, Following()) == dump(adaptive, Timid()) == dump(adaptive, Following())
+    assert dump(parity, Timid()) != dump(adaptive, Following())
 
 
 class Smooth(pi_xgb.Teacher):
@@ -237,7 +237,7 @@ class Smooth(pi_xgb.Teacher):
         return smooth
 
 
-@pytest.mark.parametrize("hessian", ["steady", "follow"])
+@pytest.mark.parametrize("hessian", ["damped", "adaptive"])
 @pytest.mark.parametrize("eta", [0.1, 0.3])
 def test_no_weight_makes_any_teacher_diverge(hessian, eta):
     x, y, group = data()
@@ -245,9 +245,9 @@ def test_no_weight_makes_any_teacher_diverge(hessian, eta):
     found, params = xgb.DMatrix(x, y), params_of(eta=eta, max_depth=6, base_score=None)
     constant = -np.log(np.where(y == 1, y.mean(), 1 - y.mean())).mean()
     for teacher in (
-        GroupParity(group, hessian=hessian),
+        DemographicParity(group, hessian=hessian),
         EqualizedOdds(many, hessian=hessian),
-        MetricFairness(key=np.round(2 * x[:, 0]), hessian=hessian),
+        IndividualFairness(key=np.round(2 * x[:, 0]), hessian=hessian),
         Meritocracy(x[:, 2], hessian=hessian),
         Smooth(x, hessian),
     ):
@@ -263,8 +263,8 @@ def test_amounts_have_the_step_of_follow(objective):
     params = {**params_of(objective=objective, eta=0.1), "base_score": None}
     dtrain = xgb.DMatrix(x, 1 + np.round(np.exp(y + 2 * group)))
     made = [
-        pi_xgb.train(params, dtrain, 30, teacher=GroupParity(group, hessian=hessian), kl_weight=1000.0)
-        for hessian in ("steady", "follow")
+        pi_xgb.train(params, dtrain, 30, teacher=DemographicParity(group, hessian=hessian), kl_weight=1000.0)
+        for hessian in ("damped", "adaptive")
     ]
     assert np.isfinite(margins(made[0], x)).all()
     assert made[0].get_dump() == made[1].get_dump()
@@ -276,8 +276,8 @@ def test_rows_too_heavy_for_the_regularisation_have_the_step_of_follow():
     def is_follow(weight, **more):
         dtrain = xgb.DMatrix(x, y, weight=np.full(len(y), weight) if weight else None)
         made = []
-        for hessian in ("steady", "follow"):
-            parity, params = GroupParity(group, hessian=hessian), params_of(**more)
+        for hessian in ("damped", "adaptive"):
+            parity, params = DemographicParity(group, hessian=hessian), params_of(**more)
             made.append(pi_xgb.train(params, dtrain, 8, teacher=parity, kl_weight=20.0).get_dump())
             # An objective by itself knows the params of the Booster that asks.
             assert xgb.train(params, dtrain, 8, obj=pi_xgb.KLObjective(parity, 20.0)).get_dump() == made[-1]
@@ -288,7 +288,7 @@ def test_rows_too_heavy_for_the_regularisation_have_the_step_of_follow():
     dtrain = xgb.DMatrix(x, y, weight=np.full(len(y), 90))
     first = xgb.train(params_of(reg_lambda=3), dtrain, 2)
     made = [
-        pi_xgb.train(params_of(**more), dtrain, 8, teacher=GroupParity(group), kl_weight=20.0, xgb_model=first)
+        pi_xgb.train(params_of(**more), dtrain, 8, teacher=DemographicParity(group), kl_weight=20.0, xgb_model=first)
         for more in ({}, {"reg_lambda": 3})
     ]
     assert made[0].get_dump() == made[1].get_dump()
@@ -301,8 +301,8 @@ def test_labels_keep_their_steps_beside_rows_without_one():
     x, y, group = data(1500)
     dtrain, known = xgb.DMatrix(x, y), np.arange(len(y)) % 5 == 0
     apart = []
-    for hessian in ("steady", "follow"):
-        parity = GroupParity(group, hessian=hessian)
+    for hessian in ("damped", "adaptive"):
+        parity = DemographicParity(group, hessian=hessian)
         p = pi_xgb.train(params_of(eta=0.1), dtrain, 100, teacher=parity, kl_weight=1000.0, labelled=known).predict(
             dtrain
         )
@@ -313,8 +313,10 @@ def test_labels_keep_their_steps_beside_rows_without_one():
 
 def test_steps_of_size_0_go_nowhere():
     x, y, group = data()
-    for hessian in ("steady", "follow"):
-        still = pi_xgb.train(params_of(eta=0.0), xgb.DMatrix(x, y), 2, teacher=GroupParity(group, hessian=hessian))
+    for hessian in ("damped", "adaptive"):
+        still = pi_xgb.train(
+            params_of(eta=0.0), xgb.DMatrix(x, y), 2, teacher=DemographicParity(group, hessian=hessian)
+        )
         np.testing.assert_array_equal(margins(still, x), 0)
 
 
@@ -323,7 +325,7 @@ def test_a_word_for_the_step_that_nobody_knows_is_an_error():
         hessian = "stedy"
 
     x, y, _ = data()
-    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'follow', 'paper', 'steady'; got 'stedy'"):
+    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'adaptive', 'full', 'damped'; got 'stedy'"):
         pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
 
 
@@ -332,7 +334,7 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     """A model without it, or a base_margin, is far from what it wants: one step towards it must not leap over."""
     x, y, group = data(1500)
     dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
-    plain, steady = xgb.train(params, dtrain, 40), GroupParity(group, hessian="steady")
+    plain, damped = xgb.train(params, dtrain, 40), DemographicParity(group, hessian="damped")
 
     def gap(booster):
         p = booster.predict(dtrain)
@@ -341,12 +343,12 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     gaps = [gap(plain)]
     for _ in range(6):
         n = len(gaps)
-        gaps.append(gap(pi_xgb.train(params, dtrain, n, teacher=steady, kl_weight=kl_weight, xgb_model=plain)))
+        gaps.append(gap(pi_xgb.train(params, dtrain, n, teacher=damped, kl_weight=kl_weight, xgb_model=plain)))
     assert gaps[0] > 0.2
     assert min(gaps) > -0.05
     assert gaps[-1] < 0.25 * gaps[0]
-    late = pi_xgb.train(params, dtrain, 40, teacher=steady, kl_weight=kl_weight, xgb_model=plain)
-    whole = pi_xgb.train(params, dtrain, 80, teacher=steady, kl_weight=kl_weight)
+    late = pi_xgb.train(params, dtrain, 40, teacher=damped, kl_weight=kl_weight, xgb_model=plain)
+    whole = pi_xgb.train(params, dtrain, 80, teacher=damped, kl_weight=kl_weight)
     loss = [-np.log(np.where(y == 1, p, 1 - p)).mean() for p in (one.predict(dtrain) for one in (late, whole))]
     assert loss[0] < loss[1] + 0.03
 
@@ -366,10 +368,10 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
 )
 def test_both_engines_have_the_same_step(tree_method, more):
     x, y, group = data(seed=2)  # no two splits gain the same in it
-    params, follow = params_of(tree_method=tree_method, **more), GroupParity(group, hessian="follow")
+    params, adaptive = params_of(tree_method=tree_method, **more), DemographicParity(group, hessian="adaptive")
     for kl_weight in (2.0, 10.0):
         made = [
-            pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=follow, kl_weight=kl_weight, engine=engine)
+            pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=adaptive, kl_weight=kl_weight, engine=engine)
             for engine in ("callback", "native")
         ]
         np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=2e-4)
@@ -380,10 +382,10 @@ def test_both_engines_have_the_same_step(tree_method, more):
 
 
 # Up to .7 / eta there is no average that would begin anew.
-@pytest.mark.parametrize(("hessian", "kl_weight"), [("follow", 30.0), ("steady", 2.0)])
+@pytest.mark.parametrize(("hessian", "kl_weight"), [("adaptive", 30.0), ("damped", 2.0)])
 def test_a_training_in_parts_is_one_training(hessian, kl_weight):
     x, y, group = data()
-    dtrain, guided = xgb.DMatrix(x, y), {"teacher": GroupParity(group, hessian=hessian), "kl_weight": kl_weight}
+    dtrain, guided = xgb.DMatrix(x, y), {"teacher": DemographicParity(group, hessian=hessian), "kl_weight": kl_weight}
     whole = pi_xgb.train(params_of(), dtrain, 6, **guided)
     half = pi_xgb.train(params_of(), dtrain, 3, **guided)
     # Silent params leave the booster its own, the size of its steps among them.
@@ -394,7 +396,7 @@ def test_a_training_in_parts_is_one_training(hessian, kl_weight):
 
 def test_native_says_where_it_would_have_another_step():
     x, y, group = data()
-    dtrain, parity = xgb.DMatrix(x, y), GroupParity(group)
+    dtrain, parity = xgb.DMatrix(x, y), DemographicParity(group)
     for named, words in (
         ({"callbacks": [LearningRateScheduler(lambda i: 0.1)]}, "LearningRateScheduler"),
         ({"teacher_weight": np.arange(len(y)) % 3}, "from row to row"),
@@ -403,7 +405,7 @@ def test_native_says_where_it_would_have_another_step():
             pi_xgb.train(params_of(), dtrain, 2, teacher=parity, engine="native", **named)
         # By itself the library takes the engine that is exact, and the paper's Hessian is exact in both.
         assert pi_xgb.train(params_of(), dtrain, 2, teacher=parity, **named).num_boosted_rounds() == 2
-        paper = GroupParity(group, hessian="paper")
+        paper = DemographicParity(group, hessian="full")
         assert pi_xgb.train(params_of(), dtrain, 2, teacher=paper, engine="native", **named).num_boosted_rounds() == 2
 
 
@@ -415,7 +417,7 @@ def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
     dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
     found = {}
     for kl_weight in (0.0, 3.0, 30.0, 100.0, 1000.0):
-        p = pi_xgb.train(params, dtrain, 100, teacher=GroupParity(group), kl_weight=kl_weight).predict(dtrain)
+        p = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group), kl_weight=kl_weight).predict(dtrain)
         found[kl_weight] = abs(p[group == 0].mean() - p[group == 1].mean()), ((p > 0.5) == y).mean(), p.std()
     gaps = [gap for gap, *_ in found.values()]
     assert gaps[0] > 0.2
@@ -423,20 +425,23 @@ def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
     assert all(later < earlier + 0.005 for earlier, later in itertools.pairwise(gaps))
     assert gaps[3] < 0.02
     # The model of the heavy weights has learned from the labels, too, in the rounds of plain XGBoost.
-    slow = pi_xgb.train(params, dtrain, 100, teacher=GroupParity(group, hessian="paper"), kl_weight=100.0)
+    slow = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group, hessian="full"), kl_weight=100.0)
     assert found[100.0][1] > 0.74
     assert found[100.0][2] > 2 * slow.predict(dtrain).std()
 
 
 def test_hessian_is_one_of_three_words():
-    for constraint in (lambda: GroupParity([0, 1, 0, 1], hessian="half"), lambda: GroupParity([0, 1, 0, 1], hessian=1)):
-        with pytest.raises(ValueError, match="hessian must be one of 'follow', 'paper', 'steady'"):
+    for constraint in (
+        lambda: DemographicParity([0, 1, 0, 1], hessian="half"),
+        lambda: DemographicParity([0, 1, 0, 1], hessian=1),
+    ):
+        with pytest.raises(ValueError, match="hessian must be one of 'adaptive', 'full', 'damped'"):
             constraint()
 
 
 def test_native_says_where_gains_would_be_too_small_for_xgboost():
     x, y, group = data()
-    dtrain, parity = xgb.DMatrix(x, y), GroupParity(group)
+    dtrain, parity = xgb.DMatrix(x, y), DemographicParity(group)
     q = np.full(len(y), 0.4, np.float32)
     taught = [
         (11, lambda more: {"teacher": parity, "kl_weight": 10.0 + more}),
@@ -448,12 +453,12 @@ def test_native_says_where_gains_would_be_too_small_for_xgboost():
         with pytest.raises(ValueError, match=f"teachers that weigh {weight:g} the gains of its splits fall below"):
             pi_xgb.train(params_of(), dtrain, 5, **guided(1), engine="native")
     # On other devices than the processor the library takes the engine that is exact.
-    assert obstacle_to_native(Spec.read(params_of()), follows_student=True, moves_freely=True, taught=1000.0)
+    assert obstacle_to_native(Spec.read(params_of()), is_adaptive=True, moves_freely=True, taught=1000.0)
 
 
 def test_only_counts_have_the_step_in_their_hessian_too():
     for objective in ("binary:logistic", "reg:gamma", "reg:squarederror"):
-        assert obstacle_to_native(Spec.read({"objective": objective}), follows_student=True, moves_freely=True) is None
+        assert obstacle_to_native(Spec.read({"objective": objective}), is_adaptive=True, moves_freely=True) is None
     poisson = Spec.read({"objective": "count:poisson"})
-    assert "max_delta_step" in obstacle_to_native(poisson, follows_student=True, moves_freely=True)
-    assert obstacle_to_native(poisson, follows_student=True) is None
+    assert "max_delta_step" in obstacle_to_native(poisson, is_adaptive=True, moves_freely=True)
+    assert obstacle_to_native(poisson, is_adaptive=True) is None

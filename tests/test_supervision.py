@@ -539,14 +539,14 @@ def test_words_that_say_nothing(guided, words):
         pi_xgb.train(rows.params, rows.dtrain(), **given)
 
 
-@pytest.mark.parametrize(("engine", "hessian"), [("callback", "follow"), ("callback", "paper"), ("native", "paper")])
+@pytest.mark.parametrize(("engine", "hessian"), [("callback", "adaptive"), ("callback", "full"), ("native", "full")])
 def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
-    from pi_xgb.constraints import GroupParity
+    from pi_xgb.constraints import DemographicParity
 
     rows = Rows("binary:logistic", 5)
     group = np.arange(rows.n) % 2
-    parity, price = GroupParity(group, hessian=hessian), 3.0
-    joint = pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=[(parity, price)])
+    parity, price = DemographicParity(group, hessian=hessian), 3.0
+    joint = pi_xgb.JointTeacher(rows.privileged(), rows.params, extra_teachers=[(parity, price)])
     booster = pi_xgb.train(
         rows.params,
         rows.dtrain(),
@@ -567,7 +567,7 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
         wanted = parity.q(own, rows.y, w)
         grad = w * (m * (own - rows.y) + 0.8 * (own - other) + price * (own - wanted))
         counted = m + 0.8 + price
-        if hessian == "follow" and one is student:
+        if hessian == "adaptive" and one is student:
             # Of a constraint the Hessian counts what closes the gap; in the teacher the paper's stays.
             counted = np.maximum(m + 0.8, rows.params.get("eta", 0.3) * counted)
         one.boost(matrix, i, grad=grad, hess=w * counted * own * (1 - own))
@@ -591,13 +591,13 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
     assert np.abs(margins(booster, rows) - margins(without, rows)).max() > 1e-2
 
 
-def test_further_teachers_are_pairs():
+def test_extra_teachers_are_pairs():
     rows = Rows("binary:logistic")
-    for wrong in (rows.q, pi_xgb.constraints.GroupParity([0, 1] * 80), [rows.q]):
-        with pytest.raises(TypeError, match=r"further_teachers must be a list of \(teacher, weight\), got .* write"):
-            pi_xgb.JointTeacher(rows.privileged(), rows.params, further_teachers=wrong)
-        with pytest.raises(TypeError, match=r"further_teachers must be a list of \(teacher, weight\), got .* write"):
-            pi_xgb.JointObjective(rows.privileged(), params=rows.params, further_teachers=wrong)
+    for wrong in (rows.q, pi_xgb.constraints.DemographicParity([0, 1] * 80), [rows.q]):
+        with pytest.raises(TypeError, match=r"extra_teachers must be a list of \(teacher, weight\), got .* write"):
+            pi_xgb.JointTeacher(rows.privileged(), rows.params, extra_teachers=wrong)
+        with pytest.raises(TypeError, match=r"extra_teachers must be a list of \(teacher, weight\), got .* write"):
+            pi_xgb.JointObjective(rows.privileged(), params=rows.params, extra_teachers=wrong)
 
 
 def test_a_mask_of_arrow_is_a_mask():

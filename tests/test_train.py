@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
-from pi_xgb._core.teachers import FixedTeacher, Teaching
+from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
 from pi_xgb._core.train import _record
 
 OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax", "reg:squarederror")
@@ -1386,8 +1386,8 @@ def test_both_ways_of_teaching_are_recorded_as_the_joint_one() -> None:
 def test_a_teacher_that_counts_on_other_workers_alone_is_recorded_there() -> None:
     data, booster = table("binary:logistic"), xgb.Booster()
     nowhere, tiny = np.zeros(90), np.full(90, 1e-3)
-    teachings = [Teaching(FixedTeacher(data.q), 0.5, per_row) for per_row in (None, nowhere, tiny)]
-    _record(booster, teachings, "callback")
+    weighted_teachers = [WeightedTeacher(FixedTeacher(data.q), 0.5, per_row) for per_row in (None, nowhere, tiny)]
+    _record(booster, weighted_teachers, "callback")
     assert booster.attr("pi_xgb_kl_weight") == "0.5,0.0,0.5"
     plain = xgb.Booster()
     _record(plain, [], "callback")

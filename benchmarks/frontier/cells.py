@@ -12,7 +12,7 @@ import xgboost as xgb
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from pi_xgb.constraints import EqualizedOdds, GroupParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
 # Everybody has 100 rounds of eta 0.1: Fairlearn's reductions, FairGBM, and every kl_weight.
 PLAIN = {"objective": "binary:logistic", "max_depth": 4, "eta": 0.1, "tree_method": "hist", "nthread": 1}
@@ -20,8 +20,8 @@ ROUNDS = 100
 KL_WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Each in both forms: the whole distribution of predictions, or decisions at 1/2.
 CONSTRAINTS: dict[str, Any] = {
-    "GroupParity": GroupParity,
-    "GroupParity, counted": partial(GroupParity, soft=False),
+    "DemographicParity": DemographicParity,
+    "DemographicParity, counted": partial(DemographicParity, soft=False),
     "EqualizedOdds": EqualizedOdds,
     "EqualizedOdds, counted": partial(EqualizedOdds, soft=False),
     "EqualizedOdds, means": partial(EqualizedOdds, match="mean"),

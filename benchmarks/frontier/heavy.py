@@ -12,23 +12,23 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks.frontier.cells import PLAIN, Part, Split, judged, matrix
 from benchmarks.text import joined, table
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 KL_WEIGHTS, ROUNDS, ROWS = (50.0, 100.0, 200.0, 500.0, 1000.0), (100, 200, 1000), 5000
 MADE = {"made data, 2,000 rows": 2000, "made data, 20,000 rows": 20_000}
-HESSIANS = ("follow", "steady")
+HESSIANS = ("adaptive", "damped")
 ABOUT = """\
 Accuracy and gap in the positive rate on held-out rows of one fold, as above, and in brackets the gap on the training
-rows, after {rounds} rounds: `hessian="follow"` at weights at which its steps leave little to the labels, and beside it
-the default, `hessian="steady"`. {rows:,} training rows of the public sets, and made data whose groups differ in what
-their features say. Plain XGBoost after 100 rounds: {plain}.
-The share is how much of the labels a round of "follow" teaches, of what one of plain XGBoost does: where it is low,
+rows, after {rounds} rounds: `hessian="adaptive"` at weights at which its steps leave little to the labels, and
+beside it the default, `hessian="damped"`. {rows:,} training rows of the public sets, and made data whose groups differ
+in what their features say. Plain XGBoost after 100 rounds: {plain}.
+The share is how much of the labels a round of "adaptive" teaches, of what one of plain XGBoost does: where it is low,
 a model of few rounds is fair because it has learned nothing.
 
-What is taught is parity on the training rows, and steady steps get there at every weight. How far it holds on other
+What is taught is parity on the training rows, and damped steps get there at every weight. How far it holds on other
 rows is another question: with 2,000 rows a model that grows as far as plain XGBoost satisfies a heavy constraint by
-what is so in these rows only, as it does in more rounds of "follow"; with 20,000 it held better after 100 and 200
-rounds, not after 1000. Fewer rounds, like "follow", come to smaller gaps by models that have learned less: compare at
+what is so in these rows only, as it does in more rounds of "adaptive"; with 20,000 it held better after 100 and 200
+rounds, not after 1000. Fewer rounds, like "adaptive", come to smaller gaps by models that have learned less: compare at
 equal accuracy.
 """
 
@@ -42,7 +42,7 @@ def measured_heavy(
     lines = [judged(plain, dtest, split.test, 100, dataset=name, hessian="plain", kl_weight=0.0)]
     for a in weights:
         for hessian in HESSIANS:
-            teacher = GroupParity(split.train.group, hessian=hessian)
+            teacher = DemographicParity(split.train.group, hessian=hessian)
             booster = pi_xgb.train(PLAIN, dtrain, max(rounds), teacher=teacher, kl_weight=a)
             named = {"dataset": name, "hessian": hessian, "kl_weight": a}
             for number in rounds:
@@ -66,7 +66,7 @@ def made_rows(rows: int) -> Split:
 
 
 def share(kl_weight: float) -> float:
-    """How much of the labels a round of "follow" teaches, of what one of plain XGBoost does."""
+    """How much of the labels a round of "adaptive" teaches, of what one of plain XGBoost does."""
     return 1 / max(1.0, PLAIN["eta"] * (1 + kl_weight))
 
 

@@ -18,10 +18,10 @@ from benchmarks.intervals import corrected_interval
 from benchmarks.pictures import PALETTE, panels, save
 from benchmarks.text import table
 
-FAIRNESS = {name: "SP" if name.startswith("GroupParity") else "EO" for name in CONSTRAINTS}
+FAIRNESS = {name: "SP" if name.startswith("DemographicParity") else "EO" for name in CONSTRAINTS}
 FORMS = {
-    "Constraints on distributions": ("GroupParity", "EqualizedOdds"),
-    "Constraints on decisions at 1/2": ("GroupParity, counted", "EqualizedOdds, counted"),
+    "Constraints on distributions": ("DemographicParity", "EqualizedOdds"),
+    "Constraints on decisions at 1/2": ("DemographicParity, counted", "EqualizedOdds, counted"),
     "Equalized odds of means": ("EqualizedOdds, means",),
 }
 READING = """

@@ -12,13 +12,13 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks.frontier.groups import HESSIANS, loss, made
 from benchmarks.text import table
-from pi_xgb.constraints import GroupParity, Meritocracy, MetricFairness
+from pi_xgb.constraints import DemographicParity, IndividualFairness, Meritocracy
 
 ROWS, KL_WEIGHTS, ROUNDS = 2000, (30.0, 100.0, 1000.0), 100
 PARAMS = {"objective": "binary:logistic", "nthread": 1, "eta": 0.1, "max_depth": 3}
 CONSTRAINTS: dict[str, Callable[[np.ndarray, np.ndarray, str], pi_xgb.Teacher]] = {
-    "GroupParity, 5 groups": lambda x, group, hessian: GroupParity(group, hessian=hessian),
-    "MetricFairness, alike in a feature": lambda x, group, hessian: MetricFairness(
+    "DemographicParity, 5 groups": lambda x, group, hessian: DemographicParity(group, hessian=hessian),
+    "IndividualFairness, alike in a feature": lambda x, group, hessian: IndividualFairness(
         key=np.round(2 * x[:, 0]), hessian=hessian
     ),
     "Meritocracy, by another": lambda x, group, hessian: Meritocracy(x[:, 1], hessian=hessian),
@@ -26,8 +26,8 @@ CONSTRAINTS: dict[str, Callable[[np.ndarray, np.ndarray, str], pi_xgb.Teacher]] 
 STARTS = ("nothing", "a plain model")
 ABOUT = """\
 Log loss on {rows:,} made training rows and, in brackets, how far their predictions are from what the constraint asks
-for, the mean of |p - q|: steady / follow, after {rounds} rounds of eta 0.1 from nothing, or from a plain model of
-{rounds} rounds. Where q differs from row to row "follow" comes closer to it from nothing, which is why it is the
+for, the mean of |p - q|: damped / adaptive, after {rounds} rounds of eta 0.1 from nothing, or from a plain model of
+{rounds} rounds. Where q differs from row to row "adaptive" comes closer to it from nothing, which is why it is the
 default there. What a training finds in a model that it goes on from is far from q. Between groups that does no harm;
 row by row a heavy constraint leaps, by either step, and is better taught from the beginning or by weights below 30.
 """

@@ -11,11 +11,11 @@ import xgboost as xgb
 
 from benchmarks.frontier.cells import PLAIN, Split, judged, matrix
 from benchmarks.text import table
-from pi_xgb.constraints import GroupParity
+from pi_xgb.constraints import DemographicParity
 
 ROUNDS = (50, 100, 200)
 KL_WEIGHTS = (3.0, 10.0, 30.0, 100.0)
-# What counts of 1 + a, for steps of size eta. The second is "follow", the third the largest that could settle.
+# What counts of 1 + a, for steps of size eta. The second is "adaptive", the third the largest that could settle.
 RULES: dict[str, Callable[[float, float], float]] = {
     "1 + a (the paper's)": lambda a, eta: 1 + a,
     "max(1, eta (1 + a))": lambda a, eta: max(1.0, eta * (1 + a)),
@@ -24,12 +24,12 @@ RULES: dict[str, Callable[[float, float], float]] = {
     "1": lambda a, eta: 1.0,
 }
 ABOUT = """\
-Accuracy and gap in the positive rate on held-out rows of one fold ({sets}; GroupParity, depth {depth}, eta {eta}) after
-{rounds} rounds, by what the Hessian counts of the labels and of a constraint of weight a together. Plain XGBoost after
-100 rounds: {plain}.
+Accuracy and gap in the positive rate on held-out rows of one fold ({sets}; DemographicParity, depth {depth}, eta {eta})
+after {rounds} rounds, by what the Hessian counts of the labels and of a constraint of weight a together. Plain XGBoost
+after 100 rounds: {plain}.
 
 With all of 1 + a (the paper's) a model of the heavier weights has learned next to nothing when plain XGBoost is done.
-With none of a it is best up to where it breaks down. The second rule is `hessian="follow"`, the third twice its step,
+With none of a it is best up to where it breaks down. The second rule is `hessian="adaptive"`, the third twice its step,
 the largest that can settle; the [mathematics](../docs/mathematics.md#the-hessian-of-a-teacher-that-follows) says why.
 Beyond a weight of about 30 more rounds pay at this eta, with any of these rules that is stable: the default's, which
 averages over rounds and needs no more of them, is in the next section.
@@ -51,7 +51,7 @@ def measured_steps(name: str, split: Split) -> pd.DataFrame:
 
 def trained(split: Split, dtrain: xgb.DMatrix, a: float, counted: float) -> xgb.Booster:
     """The student of parity with a Hessian of ``counted`` times p (1 - p), written out."""
-    parity, y = GroupParity(split.train.group), split.train.y.astype(np.float32)
+    parity, y = DemographicParity(split.train.group), split.train.y.astype(np.float32)
 
     def gradient(margin: np.ndarray, matrix: xgb.DMatrix) -> tuple[np.ndarray, np.ndarray]:
         p = (1 / (1 + np.exp(-np.clip(margin, -80, 80)))).astype(np.float32)

@@ -26,7 +26,18 @@ CLUSTERS = {
     "_core": ["distributed", "distributed_unlabelled"],
 }
 """The tests of rooms whose code runs in other processes, where no line is measured."""
-NOT_RUN = ("dask", "distributed", "docs", "ecosystem", "gpu", "house", "notebooks", "packaging", "process", "readme")
+NOT_RUN = (
+    "architecture",
+    "dask",
+    "distributed",
+    "docs",
+    "ecosystem",
+    "gpu",
+    "notebooks",
+    "packaging",
+    "process",
+    "readme",
+)
 NOT_RUN += ("spark", "typed")
 """In the names of test files that look at no line of this process: clusters, commands, pages, type checkers."""
 

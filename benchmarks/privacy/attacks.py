@@ -74,7 +74,7 @@ def settings() -> Iterator[Setting]:
             return private(z, 1.0)
 
     for epsilon in EPSILONS:
-        for noise in ("laplace", "coin"):
+        for noise in ("laplace", "randomized_response"):
             made = lambda z, e=epsilon, n=noise: private(z, e, noise=n)  # noqa: E731
             yield Setting(f"histogram, {noise}", epsilon, made, RUNS, "the verdicts")
         yield Setting(

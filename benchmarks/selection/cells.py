@@ -62,7 +62,7 @@ def judged(selection: Selection, dtrain: Any, seen: dict[str, Any], test: Any, y
                 teachers[key] = pi_xgb.fit_teacher(PARAMS, seen[row.teacher], ROUNDS, crossfit=row.crossfit, **how)
             guiding = {"teacher": teachers[key], "kl_weight": row.kl_weight}
             booster = pi_xgb.train(PARAMS, dtrain, row.rounds, **guiding, **how)
-        cv = {"rounds": row.rounds, "cv_gain": row.gain, "cv_error": row.error, "mistakes": selection.mistakes}
+        cv = {"rounds": row.rounds, "cv_gain": row.gain, "cv_error": row.gain_se, "n_errors": selection.n_errors}
         lines.append({"candidate": name, **cv, **measures(booster, test, y)})
     return lines
 

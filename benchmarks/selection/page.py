@@ -52,7 +52,7 @@ def cells_of(lines: pd.DataFrame, part: Part, bar: float) -> pd.DataFrame:
     rows = []
     for key, cell in lines.groupby(part.keys, sort=False):
         plain, best = cell.iloc[0], cell.loc[cell["cv_gain"].idxmax()]
-        leaves = best.cv_gain > max(bar * best.cv_error, 0) and (plain.mistakes >= part.least or bar == 0)
+        leaves = best.cv_gain > max(bar * best.cv_error, 0) and (plain.n_errors >= part.least or bar == 0)
         chosen = best if leaves else plain
         gains = {"logloss": plain.logloss - chosen.logloss, "auc": chosen.auc - plain.auc}
         rows.append({**dict(zip(part.keys, key, strict=True)), **gains, "plain": not leaves})
@@ -117,8 +117,8 @@ def small(lines: pd.DataFrame) -> str:
     found = settings_of(cells_of(lines, part, DEFAULT), part)
     few = [name for name in found.index if name in SMALL]
     mean = found.loc[few, "logloss"].mean()
-    untold = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["mistakes"].mean()
-    never = [str(name) for name, mistakes in untold.items() if mistakes < LEAST_WRONG]
+    untold = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["n_errors"].mean()
+    never = [str(name) for name, n_errors in untold.items() if n_errors < LEAST_WRONG]
     without = settings_of(cells_of(lines, part._replace(least=0), DEFAULT), part).loc[never, "logloss"]
     return paragraph(
         f"The {len(few)} sets of fewer than 250 rows ({', '.join(few)}): mean gain {signed(mean, 4)}, lowest "

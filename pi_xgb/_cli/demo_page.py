@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "What a teacher is worth where the truth is known"
 HEADINGS = ("All labels", "Few labels, many rows")
-CAPTION = "Gain in AUC over plain XGBoost (NF): every seed a dot, the mean with two standard errors."
+CAPTION = "Gain in AUC over plain XGBoost: every seed a dot, the mean with two standard errors."
 
 
 def check_can_draw() -> None:

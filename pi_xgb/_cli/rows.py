@@ -125,9 +125,9 @@ def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float 
     from .. import constraints
 
     kinds = {
-        "parity": constraints.GroupParity,
+        "parity": constraints.DemographicParity,
         "odds": constraints.EqualizedOdds,
-        "precision": constraints.PrecisionParity,
+        "precision": constraints.PredictiveParity,
     }
     compared: Any = rows.compared
     return [(kinds[one.kind](compared[one.column].astype(object)), one.weight) for one in asked]

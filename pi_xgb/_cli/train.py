@@ -11,8 +11,8 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
+from .._core.config import SEES, TeacherConfig
 from .._core.copies import check_copies
-from .._core.guidance import SEES, Guidance
 from .._core.losses import LOSSES
 from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.spec import Spec
@@ -130,8 +130,8 @@ def _train(
     if arguments.constraint:
         spec = Spec.read(params)
         if "copies" in spec.loss.engines:
-            check_copies(spec, dtrain, teaches=True, follows_student=True)
-        teachers = Guidance(**taught).taught(spec, dtrain, arguments.rounds, stopping)
+            check_copies(spec, dtrain, teaches=True, is_adaptive=True)
+        teachers = TeacherConfig(**taught).taught(spec, dtrain, arguments.rounds, stopping)
         taught = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:
         booster = train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)

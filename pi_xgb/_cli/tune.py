@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._core.guidance import SEES
+from .._core.config import SEES
 from .._core.methods import METHODS
 from .features import categories_of
 from .model import new_model_file, write_model

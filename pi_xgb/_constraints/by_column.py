@@ -15,14 +15,14 @@ ROW_VALUES = ("sensitive_features", "key", "features", "merit")
 
 
 class ByColumn(Teacher):
-    """A constraint that knows the names of its columns; ``GroupParity("sex")`` and :func:`by_column` make it.
+    """A constraint that knows the names of its columns; ``DemographicParity("sex")`` and :func:`by_column` make it.
 
     The scikit-learn estimators look the columns up. Anywhere else nobody knows them, and it refuses to teach.
 
     Examples
     --------
-    >>> from pi_xgb.constraints import GroupParity
-    >>> GroupParity("sex").columns
+    >>> from pi_xgb.constraints import DemographicParity
+    >>> DemographicParity("sex").columns
     {'sensitive_features': 'sex'}
     """
 
@@ -32,11 +32,11 @@ class ByColumn(Teacher):
         self.options = options
 
     @property
-    def hidden_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
+    def privileged_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
         """Those of a group, which nobody else should see."""
         return listed(self.columns.get("sensitive_features"))
 
-    def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
+    def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
         """The constraint on the values of its columns."""
         values = {name: look_up(columns) for name, columns in self.columns.items()}
         return self.constraint(**values, **self.options)
@@ -48,7 +48,7 @@ class ByColumn(Teacher):
         """Refuse, before any training."""
         self._refuse()
 
-    def take(self, rows: Array) -> Teacher:
+    def subset(self, rows: Array) -> Teacher:
         """Refuse to be cut into folds."""
         self._refuse()
 
@@ -66,9 +66,9 @@ class ByColumn(Teacher):
 def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: Any) -> ByColumn:
     """Say of a constraint which columns it reads, instead of giving their values.
 
-    Use it in ``constraints=`` of the scikit-learn estimators, where ``GroupParity("sex")`` is short for
-    ``by_column(GroupParity, "sex")``; several columns, and positions in an array, need the long form. Values have the
-    length of one data set; a name also serves the rows of a fold, so that searches and cross-validation work, and
+    Use it in ``constraints=`` of the scikit-learn estimators, where ``DemographicParity("sex")`` is short for
+    ``by_column(DemographicParity, "sex")``; several columns, and positions in an array, need the long form. Values have
+    the length of one data set; a name also serves the rows of a fold, so that searches and cross-validation work, and
     keeps the values out of the estimator's parameters.
 
     Parameters
@@ -81,18 +81,18 @@ def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: A
 
     Examples
     --------
-    >>> from pi_xgb.constraints import GroupParity, MetricFairness
+    >>> from pi_xgb.constraints import DemographicParity, IndividualFairness
     >>> from pi_xgb.sklearn import by_column
-    >>> by_column(GroupParity, "sex", match="mean")
-    by_column(GroupParity, sensitive_features='sex', match='mean')
-    >>> by_column(MetricFairness, features=["age", "income"], k=5)
-    by_column(MetricFairness, features=['age', 'income'], k=5)
+    >>> by_column(DemographicParity, "sex", match="mean")
+    by_column(DemographicParity, sensitive_features='sex', match='mean')
+    >>> by_column(IndividualFairness, features=["age", "income"], k=5)
+    by_column(IndividualFairness, features=['age', 'income'], k=5)
     """
     arguments = inspect.signature(constraint).bind(*columns, **options).arguments
     named = {name: value for name, value in arguments.items() if name in ROW_VALUES and value is not None}
     if not named:
         raise ValueError(
             f"by_column needs the column of at least one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}: "
-            'for example by_column(GroupParity, "sex")'
+            'for example by_column(DemographicParity, "sex")'
         )
     return ByColumn(constraint, named, {name: value for name, value in arguments.items() if name not in named})

@@ -27,7 +27,7 @@ class Constraint(Teacher):
     From then on statistics are those of the rows of all workers; q asked for without a start looks at its own rows.
     """
 
-    follows_student = True
+    is_adaptive = True
     _row_values_name: str
     __signature__: ClassVar[inspect.Signature]
 
@@ -37,7 +37,7 @@ class Constraint(Teacher):
         cls.__signature__ = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
 
     def __new__(cls, *arguments: Any, **options: Any) -> Any:
-        """A name in the place of values is a column that an estimator looks up: GroupParity("sex")."""
+        """A name in the place of values is a column that an estimator looks up: DemographicParity("sex")."""
         cls._check_positions(len(arguments))
         if any(isinstance(value, str) for value in (*arguments, *(options.get(name) for name in ROW_VALUES))):
             return by_column(cls, *arguments, **options)
@@ -130,7 +130,7 @@ class Constraint(Teacher):
                 "the rows of a fold cannot be told: use pi_xgb.cv)"
             )
 
-    def take(self, rows: Array) -> Teacher:
+    def subset(self, rows: Array) -> Teacher:
         part = copy.copy(self)
         part._row_values = self._row_values[rows]
         part._agreed = None

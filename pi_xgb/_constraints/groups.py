@@ -53,7 +53,7 @@ class BetweenGroups(Constraint):
         return f"{len(self.groups)} groups, "
 
 
-class GroupParity(BetweenGroups):
+class DemographicParity(BetweenGroups):
     """The same distribution of predictions in every group (statistical parity).
 
     Use it when the model's scores, or its share of positive decisions, should not depend on the group. q of a row
@@ -73,11 +73,11 @@ class GroupParity(BetweenGroups):
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
     hessian
-        What counts in the Hessian. "steady": the labels at every weight, so that the rounds of plain XGBoost are a good
+        What counts in the Hessian. "damped": the labels at every weight, so that the rounds of plain XGBoost are a good
         number, if they are forty or more; beyond .7 / eta the pull is in part averaged over rounds, and a training that
         goes on begins its average anew. Where that would not settle (amounts, rows too heavy for the regularisation)
-        steps are those of "follow": of ``kl_weight`` what a q that moves along needs, without averages, which beyond
-        1 / eta leaves less of each step to the labels, a tenth at 10 / eta, so that more rounds are needed. "paper":
+        steps are those of "adaptive": of ``kl_weight`` what a q that moves along needs, without averages, which beyond
+        1 / eta leaves less of each step to the labels, a tenth at 10 / eta, so that more rounds are needed. "full":
         all of ``kl_weight``, as for a teacher at rest, which shortens every step to 1 / (1 + kl_weight) of what it was.
 
     Notes
@@ -91,12 +91,12 @@ class GroupParity(BetweenGroups):
     Examples
     --------
     >>> import numpy as np
-    >>> from pi_xgb.constraints import GroupParity
+    >>> from pi_xgb.constraints import DemographicParity
     >>> p = np.array([0.1, 0.2, 0.6, 0.7], dtype=np.float32)
-    >>> parity = GroupParity(["a", "a", "b", "b"])
+    >>> parity = DemographicParity(["a", "a", "b", "b"])
     >>> parity.q(p, label=np.array([0, 1, 0, 1]), weight=None).round(2).tolist()
     [0.15..., 0.64..., 0.15..., 0.64...]
-    >>> GroupParity(["a", "a", "b", "b"], match="mean").q(p, np.array([0, 1, 0, 1]), None).round(2).tolist()
+    >>> DemographicParity(["a", "a", "b", "b"], match="mean").q(p, np.array([0, 1, 0, 1]), None).round(2).tolist()
     [0.34..., 0.44..., 0.34..., 0.44...]
     """
 
@@ -108,7 +108,7 @@ class GroupParity(BetweenGroups):
         *,
         soft: bool = True,
         match: Literal["distribution", "mean"] = "distribution",
-        hessian: Hessian = "steady",
+        hessian: Hessian = "damped",
     ) -> None:
         check_choice(match, tuple(_MATCH), "match")
         super().__init__(sensitive_features, soft=soft, hessian=hessian)
@@ -143,14 +143,15 @@ def _check_groups(groups: Groups, n_rows: int) -> None:
     check_few(groups, n_rows, most=n_rows)
 
 
-class EqualizedOdds(GroupParity):
+class EqualizedOdds(DemographicParity):
     """Group parity among the rows of each label (equal true and false positive rates).
 
     Use it when groups may differ in how many of their rows are positive, and the model should treat rows of the same
-    label alike whatever their group. It is :class:`GroupParity` within the positive rows and, apart from that, within
-    the negative rows; with more classes, within the rows of each class. The parameters, the rule for ties and the cost
-    are those of :class:`GroupParity`. A group without rows of some label is not compared there. Labels must be whole
-    numbers, classes or counts: a measurement is a label of its own in every row, with nothing to be compared with.
+    label alike whatever their group. It is :class:`DemographicParity` within the positive rows and, apart from that,
+    within the negative rows; with more classes, within the rows of each class. The parameters, the rule for ties and
+    the cost are those of :class:`DemographicParity`. A group without rows of some label is not compared there. Labels
+    must be whole numbers, classes or counts: a measurement is a label of its own in every row, with nothing to be
+    compared with.
 
     Examples
     --------
@@ -185,5 +186,5 @@ class EqualizedOdds(GroupParity):
         if measured.size:
             raise ValueError(
                 "EqualizedOdds compares groups among rows of the same label, and needs whole-number labels, got "
-                f"labels such as {measured[0]}: for regression use GroupParity"
+                f"labels such as {measured[0]}: for regression use DemographicParity"
             )

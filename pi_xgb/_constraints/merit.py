@@ -37,7 +37,7 @@ class Meritocracy(Constraint):
         False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
         decisions 1 in its pool for a row that is decided otherwise than most of it.
     hessian
-        As for :class:`GroupParity`; "follow" comes closer to what is asked for where it differs row by row.
+        As for :class:`DemographicParity`; "adaptive" comes closer to what is asked for where it differs row by row.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Meritocracy(Constraint):
 
     _row_values_name = "merit"
 
-    def __init__(self, merit: Any, *, soft: bool = True, hessian: Hessian = "follow") -> None:
+    def __init__(self, merit: Any, *, soft: bool = True, hessian: Hessian = "adaptive") -> None:
         self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
         if rows_are_all():
             _check_levels(self._levels)

@@ -13,7 +13,7 @@ from .distribution import bounds, tabulate
 from .groups import BetweenGroups
 
 
-class PrecisionParity(BetweenGroups):
+class PredictiveParity(BetweenGroups):
     """The same precision in every group (equal positive predictive value, predictive parity).
 
     Use it when those who are selected should be right equally often whatever their group: of the patients who are
@@ -25,13 +25,13 @@ class PrecisionParity(BetweenGroups):
     Parameters
     ----------
     sensitive_features
-        As for :class:`GroupParity`.
+        As for :class:`DemographicParity`.
     soft
         False for the counted form, of decisions at p > 1/2: the cut of each group is moved until its precision is as
         near as it gets to that of all decisions, and the rows between 1/2 and the cut get the q of the other side,
         1 - p.
     hessian
-        As for :class:`GroupParity`; "follow" by default, since q tells rows of one label from the others.
+        As for :class:`DemographicParity`; "adaptive" by default, since q tells rows of one label from the others.
 
     Notes
     -----
@@ -41,15 +41,15 @@ class PrecisionParity(BetweenGroups):
     Examples
     --------
     >>> import numpy as np
-    >>> from pi_xgb.constraints import PrecisionParity
+    >>> from pi_xgb.constraints import PredictiveParity
     >>> p, y = np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], np.float32), np.array([1, 0, 0, 1, 1, 0])
-    >>> PrecisionParity(list("aaabbb")).q(p, label=y, weight=None).round(2).tolist()
+    >>> PredictiveParity(list("aaabbb")).q(p, label=y, weight=None).round(2).tolist()
     [0.67..., 0.33..., 0.33..., 0.33..., 0.33..., 0.67...]
     """
 
     gap = "predictive_parity"
 
-    def __init__(self, sensitive_features: Any, *, soft: bool = True, hessian: Hessian = "follow") -> None:
+    def __init__(self, sensitive_features: Any, *, soft: bool = True, hessian: Hessian = "adaptive") -> None:
         super().__init__(sensitive_features, soft=soft, hessian=hessian)
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
@@ -98,18 +98,18 @@ class PrecisionParity(BetweenGroups):
         super()._check_rows(p, label)
         if p.ndim == 2 and p.shape[1] > 1:
             raise ValueError(
-                f"PrecisionParity is about one decision per row, got {p.shape[1]} classes: train a binary model of the "
-                "class that is selected"
+                f"PredictiveParity is about one decision per row, got {p.shape[1]} classes: train a binary model of "
+                "the class that is selected"
             )
         if p.min() < 0 or p.max() > 1:
             raise ValueError(
-                f"PrecisionParity needs probabilities, got predictions from {p.min()} to {p.max()}: use "
-                "binary:logistic, or GroupParity for regression"
+                f"PredictiveParity needs probabilities, got predictions from {p.min()} to {p.max()}: use "
+                "binary:logistic, or DemographicParity for regression"
             )
         label = np.asarray(label)
         if label.shape != self._row_values.shape or not np.isin(label[~np.isnan(label)], (0, 1)).all():
             raise ValueError(
-                f"PrecisionParity needs one label 0 or 1 per row, got {np.unique(label)[:3].tolist()} among labels of "
+                f"PredictiveParity needs one label 0 or 1 per row, got {np.unique(label)[:3].tolist()} among labels of "
                 f"shape {label.shape} for {len(self._row_values)} rows"
             )
 

@@ -19,7 +19,7 @@ from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 
 
-class MetricFairness(Constraint):
+class IndividualFairness(Constraint):
     """Similar rows get the same prediction.
 
     Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
@@ -43,7 +43,7 @@ class MetricFairness(Constraint):
         False for the counted form: q is the share of similar rows decided 1 for a row that is decided otherwise than
         most of them (in a tie, otherwise than their mean prediction).
     hessian
-        As for :class:`GroupParity`; "follow" comes closer to what is asked for where it differs row by row.
+        As for :class:`DemographicParity`; "adaptive" comes closer to what is asked for where it differs row by row.
 
     Notes
     -----
@@ -54,12 +54,12 @@ class MetricFairness(Constraint):
     Examples
     --------
     >>> import numpy as np
-    >>> from pi_xgb.constraints import MetricFairness
+    >>> from pi_xgb.constraints import IndividualFairness
     >>> p = np.array([0.25, 0.75, 0.5], dtype=np.float32)
     >>> label = np.array([0, 1, 1])
-    >>> MetricFairness(key=["north", "north", "south"]).q(p, label, None).tolist()
+    >>> IndividualFairness(key=["north", "north", "south"]).q(p, label, None).tolist()
     [0.5, 0.5, 0.5]
-    >>> MetricFairness(k=1, features=[0.0, 1.0, 5.0]).q(p, label, None).tolist()
+    >>> IndividualFairness(k=1, features=[0.0, 1.0, 5.0]).q(p, label, None).tolist()
     [0.5, 0.5, 0.625]
     """
 
@@ -71,7 +71,7 @@ class MetricFairness(Constraint):
         k: int | None = None,
         features: Any = None,
         soft: bool = True,
-        hessian: Hessian = "follow",
+        hessian: Hessian = "adaptive",
     ) -> None:
         _check_selectors(key=key, radius=radius, k=k, features=features)
         if radius is not None:
@@ -100,8 +100,8 @@ class MetricFairness(Constraint):
             self._check_some_pairs(len(self._row_values), self._all_alone)
         elif self._row_values_name == "features" and collective.get_world_size() > 1:
             raise ValueError(
-                "MetricFairness by radius or k would look for similar rows among those of each worker alone, and this "
-                "training is split over workers: give rows that are similar the same key=, or train on one machine"
+                "IndividualFairness by radius or k would look for similar rows among those of each worker alone, and "
+                "this training is split over workers: give rows that are similar the same key=, or train on one machine"
             )
 
     def start(self, training: Start) -> None:
@@ -116,8 +116,8 @@ class MetricFairness(Constraint):
         self._check_some_pairs(shared.count, shared.count == rows_of_all_workers(shared.codes))
         return shared
 
-    def take(self, rows: Array) -> Teacher:
-        part = super().take(rows)
+    def subset(self, rows: Array) -> Teacher:
+        part = super().subset(rows)
         for found in ("_neighbours", "_all_alone"):
             part.__dict__.pop(found, None)
         return part
@@ -171,7 +171,7 @@ def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:
     given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
     if len(given) != 1:
         raise ValueError(
-            f"MetricFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
+            f"IndividualFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
             "say in one way which rows are similar"
         )
     if key is None and features is None:

@@ -25,17 +25,17 @@ from .._xgb.params import carried_params, give_back_params, native_params
 from .._xgb.stack import can_be_stacked, stacked
 from .spec import Spec
 from .task import Task
-from .teachers import Teaching
+from .teachers import WeightedTeacher
 
 
-def check_copies(spec: Spec, dtrain: xgboost.DMatrix | None, *, teaches: bool, follows_student: bool) -> None:
+def check_copies(spec: Spec, dtrain: xgboost.DMatrix | None, *, teaches: bool, is_adaptive: bool) -> None:
     """Raise where copies would not do what they should; where nobody teaches there are none.
 
     ``dtrain`` is None where it lies on workers, who look at it themselves.
     """
     if not teaches:
         return
-    obstacle = _obstacle(spec, follows_student=follows_student)
+    obstacle = _obstacle(spec, is_adaptive=is_adaptive)
     if obstacle is None and dtrain is not None and not can_be_stacked(dtrain):
         obstacle = "the rows of dtrain lie in external memory and cannot be read back: build a DMatrix in memory"
     if obstacle:
@@ -48,14 +48,14 @@ def check_ranks(spec: Spec) -> None:
         raise ValueError(f"a ranker learns an order, and {spec.objective} has none: use rank:ndcg or rank:pairwise")
 
 
-def _obstacle(spec: Spec, *, follows_student: bool) -> str | None:
+def _obstacle(spec: Spec, *, is_adaptive: bool) -> str | None:
     params = spec.params
     if spec.loss.obstacle:
         return spec.loss.obstacle
-    if follows_student:
+    if is_adaptive:
         return (
             "their labels stay: a teacher that follows the student (method='jpib', a constraint, a Teacher whose "
-            "follows_student is True) cannot teach them. Use method='kbpib', or a fixed q"
+            "is_adaptive is True) cannot teach them. Use method='kbpib', or a fixed q"
         )
     if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
         return "scale_pos_weight would weigh those of them that happen to be labelled 1: leave it out"
@@ -95,14 +95,14 @@ class _Rows(NamedTuple):
 
 def train_copies(
     task: Task,
-    teachings: Sequence[Teaching],
+    weighted: Sequence[WeightedTeacher],
     dtrain: xgboost.DMatrix,
     xgb_model: Any,
     boost: Callable[..., Any],
 ) -> xgboost.Booster:
     """Train the student; ``boost(params, rows)`` is the user's call of ``xgboost.train`` on other rows."""
     params, carried = task.spec.params, carried_params(xgb_model)
-    stack, chosen = stack_with_params(task, teachings, dtrain, carried)
+    stack, chosen = stack_with_params(task, weighted, dtrain, carried)
     booster: xgboost.Booster = boost(chosen, rows=stack)
     if chosen is not params:
         give_back_params(booster, params, carried, scales_positives=False)
@@ -111,7 +111,7 @@ def train_copies(
 
 def stack_with_params(
     task: Task,
-    teachings: Sequence[Teaching],
+    weighted: Sequence[WeightedTeacher],
     dtrain: xgboost.DMatrix,
     carried: Mapping[str, Any],
 ) -> tuple[xgboost.DMatrix, dict[str, Any]]:
@@ -120,13 +120,15 @@ def stack_with_params(
     ``carried`` are the parameters that a continued booster brings along.
     """
     params = task.spec.params
-    stack, scale = _stack_of(task, teachings, dtrain)
+    stack, scale = _stack_of(task, weighted, dtrain)
     return stack, params if scale == 1 else native_params(params, 1 / scale, carried, scales_positives=False)
 
 
-def _stack_of(task: Task, teachings: Sequence[Teaching], dtrain: xgboost.DMatrix) -> tuple[xgboost.DMatrix, float]:
+def _stack_of(
+    task: Task, weighted: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix
+) -> tuple[xgboost.DMatrix, float]:
     """The matrix, and how many times too large its gradient is."""
-    parts = [_labelled(task), *(_copied(task, teaching) for teaching in teachings)]
+    parts = [_labelled(task), *(_copied(task, weighted_teacher) for weighted_teacher in weighted)]
     rows = np.concatenate([part.rows for part in parts])
     stack = stacked(dtrain, rows, task.spec.params)
     for field in task.spec.loss.label_fields:
@@ -145,10 +147,10 @@ def _labelled(task: Task) -> _Rows:
     return _Rows(rows, _weight(task)[rows], None)
 
 
-def _copied(task: Task, teaching: Teaching) -> _Rows:
-    per_row = np.broadcast_to(np.asarray(teaching.weight, np.float64), task.n_rows)
+def _copied(task: Task, weighted_teacher: WeightedTeacher) -> _Rows:
+    per_row = np.broadcast_to(np.asarray(weighted_teacher.weight, np.float64), task.n_rows)
     rows = np.flatnonzero(per_row > 0)
-    said = teaching.teacher.answer(task, task.like, teaching.weight)
+    said = weighted_teacher.teacher.answer(task, task.like, weighted_teacher.weight)
     return _Rows(rows, _weight(task)[rows] * per_row[rows], said[rows])
 
 

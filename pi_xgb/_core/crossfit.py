@@ -88,7 +88,7 @@ class Folds:
     """What the teachers are called, of whom there may be several kinds."""
     _kept: dict[tuple[str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
 
-    def take(self, rows: Array) -> Folds:
+    def subset(self, rows: Array) -> Folds:
         """The folds of some of the rows."""
         return dataclasses.replace(self, fold_of=self.fold_of[rows])
 

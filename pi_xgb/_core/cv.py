@@ -16,19 +16,19 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
-from .._xgb.borrowed import cv_on
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
+from .._xgb.rebind import cv_on
 from .._xgb.signature import called_like
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
+from .config import TeacherConfig
 from .cv_copies import CopiedFolds, check_copied_folds
 from .cv_folds import Fold, row_folds, with_unlabelled
-from .guidance import Guidance
-from .kept import Kept
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .methods import MethodName
 from .native import quantise
-from .objective import LessonObjective
+from .objective import DistillationObjective
+from .resume_cache import ResumeCache
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT
@@ -128,11 +128,11 @@ def cv(
     weight = DEFAULT_KL_WEIGHT if several else grid[0]
     how = {"teacher": teacher, "crossfit": crossfit, "teacher_params": teacher_params, "allow_overlap": allow_overlap}
     of_rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    guidance = Guidance(privileged, method, weight, **how, **of_rows)
-    guidance.check_keywords()
-    check_obj(obj, guidance)
+    config = TeacherConfig(privileged, method, weight, **how, **of_rows)
+    config.check_keywords()
+    check_obj(obj, config)
     if several:
-        _check_one_to_weigh(guidance)
+        _check_one_to_weigh(config)
     elif resume is not None:
         raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
     dealing: dict[str, Any] = {"nfold": nfold, "stratified": stratified, "shuffle": shuffle, "seed": seed}
@@ -154,9 +154,9 @@ def cv(
             **{**functions, **further},
         )
 
-    with exclusive(dtrain, *guidance.matrices):
+    with exclusive(dtrain, *config.matrices):
         own = user_params(params)
-        if guidance.leaves_to_xgboost(own, obj) and not several:
+        if config.leaves_to_xgboost(own, obj) and not several:
             return run(params, folds, callbacks, obj=obj)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
@@ -165,12 +165,14 @@ def cv(
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         deal = functools.partial(row_folds, folds=folds, **dealing)
-        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, guidance, grid, deal, several=several)
+        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, deal, several=several)
         options = {**dealing, **stopping, **functions}
-        teachers = [rows.guidance, *rows.guidance.matrices]
+        teachers = [rows.config, *rows.config.matrices]
         listening = list(callbacks or ())
-        kept = Kept(resume, "cv", own, dtrain, num_boost_round, *options.values(), listening, rows.dealt, teachers)
-        if not all(str(weight) in kept for weight in grid):
+        cache = ResumeCache(
+            resume, "cv", own, dtrain, num_boost_round, *options.values(), listening, rows.dealt, teachers
+        )
+        if not all(str(weight) in cache for weight in grid):
             rows = rows.with_teachers(max(grid))
 
         def history(weight: float) -> Any:
@@ -180,7 +182,7 @@ def cv(
             chosen, where, further = rows.told(weight, params, custom_metric, fpreproc)
             return run(chosen, where, listeners, **further)
 
-        once = history if not several else kept.through(history, str, dict, pd.DataFrame if as_pandas else dict)
+        once = history if not several else cache.memoize(history, str, dict, pd.DataFrame if as_pandas else dict)
         if jobs == 1 or not several:
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1 and several:
@@ -199,13 +201,13 @@ class _Folds:
     spec: Spec
     dtrain: xgboost.DMatrix
     num_boost_round: int
-    guidance: Guidance
+    config: TeacherConfig
     dealt: list[Fold]
     """Of the rows that have a label."""
     row_folds: list[Fold]
     """With the others in the training parts."""
     nobody_counts: bool
-    learned: list[Guidance] | None = None
+    learned: list[TeacherConfig] | None = None
     """Per fold, with a teacher that is trained already."""
 
     @classmethod
@@ -214,31 +216,31 @@ class _Folds:
         spec: Spec,
         dtrain: xgboost.DMatrix,
         num_boost_round: int,
-        guidance: Guidance,
+        config: TeacherConfig,
         grid: list[float],
         deal: Callable[..., list[Fold]],
         *,
         several: bool,
     ) -> _Folds:
         """Everything checked, nothing trained."""
-        guidance = guidance.of_rows(dtrain)
-        task = _checked_task(spec, dtrain, num_boost_round, guidance)
-        teachings = guidance.teachings_at_hand(task)
-        nobody_counts = guidance.privileged is None and not any(teaching.counts for teaching in teachings)
-        spec.warn_of_other_meanings(task.label, kl_weight_given=several or guidance.weight_is_given)
+        config = config.of_rows(dtrain)
+        task = _checked_task(spec, dtrain, num_boost_round, config)
+        weighted = config.teachers_at_hand(task)
+        nobody_counts = config.privileged is None and not any(weighted_teacher.counts for weighted_teacher in weighted)
+        spec.warn_of_other_meanings(task.label, kl_weight_given=several or config.weight_is_given)
         if "copies" in spec.loss.engines:
-            check_copied_folds(spec, dtrain, guidance, teaches=max(grid) > 0 and not nobody_counts)
+            check_copied_folds(spec, dtrain, config, teaches=max(grid) > 0 and not nobody_counts)
         query = query_of_row(dtrain) if spec.loss.by_query else None
         dealt = deal(task.label, task.labelled, query)
         row_folds = with_unlabelled(dealt, task.labelled, query)
-        return cls(spec, dtrain, num_boost_round, guidance, dealt, row_folds, nobody_counts)
+        return cls(spec, dtrain, num_boost_round, config, dealt, row_folds, nobody_counts)
 
     def with_teachers(self, largest: float) -> _Folds:
         """With the teachers that learn first: one serves every kl_weight of its fold."""
-        if not self.guidance.weighing(largest).learns_first:
+        if not self.config.weighing(largest).learns_first:
             return self
         taught = [
-            _learned(self.guidance.take(rows), self.spec, self.dtrain, rows, self.num_boost_round)
+            _learned(self.config.subset(rows), self.spec, self.dtrain, rows, self.num_boost_round)
             for rows, _ in self.row_folds
         ]
         return dataclasses.replace(self, learned=taught)
@@ -250,7 +252,7 @@ class _Folds:
             return params, self.dealt, {}  # of labelled rows alone
         # Teachers that follow the student change as they teach: each weight needs its own.
         own = self.learned if weight else None
-        weighed = [one.weighing(weight) for one in own or [self.guidance.take(rows) for rows, _ in self.row_folds]]
+        weighed = [one.weighing(weight) for one in own or [self.config.subset(rows) for rows, _ in self.row_folds]]
         if by_copies:
             its_folds = CopiedFolds(self.dtrain, self.row_folds, weighed, fpreproc)
             return self.spec.params, None, {"its_cv": cv_on(its_folds)}
@@ -274,54 +276,56 @@ def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingC
     return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=say)]
 
 
-def _check_one_to_weigh(guidance: Guidance) -> None:
-    if not guidance.given or guidance.has_own_weights:
+def _check_one_to_weigh(config: TeacherConfig) -> None:
+    if not config.given or config.has_own_weights:
         raise ValueError(
             "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
             "weights of its own"
         )
 
 
-def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, guidance: Guidance) -> Task:
-    if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, guidance.privileged)):
+def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, config: TeacherConfig) -> Task:
+    if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
         raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-    task = guidance.task(spec, dtrain, num_boost_round)
+    task = config.task(spec, dtrain, num_boost_round)
     task.check_labelled_rows()
     if query_of_row(dtrain) is not None and not spec.loss.by_query:
         raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
     return task
 
 
-def _learned(guidance: Guidance, spec: Spec, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int) -> Guidance:
-    """The guidance of these rows, its teacher trained already."""
+def _learned(
+    config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int
+) -> TeacherConfig:
+    """The config of these rows, its teacher trained already."""
     part = slice_rows(dtrain, rows)
-    task = Task.of_matrix(spec, part, guidance.labelled)
-    (taught,) = guidance.teachings_from_privileged(task, part, num_boost_round)
-    return Guidance(teacher=taught.teacher, labelled=guidance.labelled, teacher_weight=taught.per_row)
+    task = Task.of_matrix(spec, part, config.labelled)
+    (taught,) = config.teachers_from_privileged(task, part, num_boost_round)
+    return TeacherConfig(teacher=taught.teacher, labelled=config.labelled, teacher_weight=taught.per_row)
 
 
 class _Cell:
     """The folds of one kl_weight: which objective belongs to which of the matrices that XGBoost cuts."""
 
     def __init__(
-        self, guidances: Sequence[Guidance], num_boost_round: int, fpreproc: Callable[..., Any] | None
+        self, configs: Sequence[TeacherConfig], num_boost_round: int, fpreproc: Callable[..., Any] | None
     ) -> None:
-        self._waiting = iter(guidances)
+        self._waiting = iter(configs)
         self._num_boost_round = num_boost_round
         self._fpreproc = fpreproc
-        self._objectives: dict[xgboost.DMatrix, LessonObjective] = {}
+        self._objectives: dict[xgboost.DMatrix, DistillationObjective] = {}
 
     def prepare(self, dtrain: xgboost.DMatrix, dtest: xgboost.DMatrix, params: Any) -> Any:
         """Called by XGBoost once per fold, in order, before the fold's booster is made."""
-        guidance = next(self._waiting)
+        config = next(self._waiting)
         if self._fpreproc is not None:
             dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        task = Task.of_matrix(Spec.read(params), dtrain, guidance.labelled)
-        teachings = [teaching for teaching in guidance.teachings_at_hand(task) if teaching.counts]
-        teachings += guidance.teachings_from_privileged(task, dtrain, self._num_boost_round)
-        lesson = Lesson(task, teachings)
-        chosen = with_intercept(lesson)
-        self._objectives[dtrain] = LessonObjective(lesson, chosen["base_score"])
+        task = Task.of_matrix(Spec.read(params), dtrain, config.labelled)
+        weighted = [weighted_teacher for weighted_teacher in config.teachers_at_hand(task) if weighted_teacher.counts]
+        weighted += config.teachers_from_privileged(task, dtrain, self._num_boost_round)
+        distillation = DistillationLoss(task, weighted)
+        chosen = with_intercept(distillation)
+        self._objectives[dtrain] = DistillationObjective(distillation, chosen["base_score"])
         if task.labelled is not None:
             # The metrics of the training rows are those of the labelled ones; the cuts stay those of all.
             quantise(chosen, dtrain)

@@ -17,10 +17,10 @@ from .._xgb.model_file import load_booster
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
 from .checks import check_as_many_rows, check_dmatrix, check_kl_weight, check_same_labels
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .objective import KLObjective
 from .spec import Spec
-from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher, Teaching, as_teachings, is_list_of_pairs
+from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs
 
 # Enough rows of the student's last predictions to tell it from any other student.
 _ROWS_REMEMBERED = 1000
@@ -44,7 +44,7 @@ class JointTeacher(Teacher):
         The teacher's booster, or its file, when a training is continued. It must be the continued student's own
         teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
         number of rounds can be checked.
-    further_teachers
+    extra_teachers
         Who else teaches this booster: constraints that should hold in the teacher as well as in the student (where they
         stand in the list of :func:`pi_xgb.train`), as a list of (teacher, weight).
 
@@ -72,14 +72,14 @@ class JointTeacher(Teacher):
         *,
         kl_weight: float | None = None,
         xgb_model: Any = None,
-        further_teachers: Sequence[tuple[Any, Any]] = (),
+        extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._spec = Spec.read(params)
         check_dmatrix(dprivileged, "privileged", self._spec.loss)
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
-        self._further = _teachings(further_teachers, self._spec)
+        self._extra = _weighted(extra_teachers, self._spec)
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
@@ -106,7 +106,7 @@ class JointTeacher(Teacher):
         return self._dprivileged
 
     recorded_method = "jpib"
-    hessian = "paper"
+    hessian = "full"
 
     @property
     def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
@@ -135,11 +135,11 @@ class JointTeacher(Teacher):
         else:
             self._check_is_behind(student, rounds, training.matrix)
         pull = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
-        weights = [pull, *(further.weight for further in self._further)]
+        weights = [pull, *(extra.weight for extra in self._extra)]
         blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
-        for further in self._further:
-            further.teacher.check(task.n_rows)
-            further.teacher.start(training._replace(kl_weight=further.weight, student=None, matrix=None))
+        for extra in self._extra:
+            extra.teacher.check(task.n_rows)
+            extra.teacher.start(training._replace(kl_weight=extra.weight, student=None, matrix=None))
         self._begun, self._q = (training._replace(student=None, matrix=None), blend), None
 
     def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
@@ -181,14 +181,14 @@ class JointTeacher(Teacher):
         self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
 
-    def take(self, rows: Array) -> JointTeacher:
-        further = [
-            (one.teacher.take(rows), one.weight if one.per_row is None else one.weight[rows]) for one in self._further
+    def subset(self, rows: Array) -> JointTeacher:
+        extra = [
+            (one.teacher.subset(rows), one.weight if one.per_row is None else one.weight[rows]) for one in self._extra
         ]
         part = slice_rows(self._dprivileged, rows)
-        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, further_teachers=further)
+        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=extra)
 
-    def share(self, rows: Array) -> JointTeacher:
+    def shard(self, rows: Array) -> JointTeacher:
         raise TypeError(
             "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
         )
@@ -200,13 +200,13 @@ class JointTeacher(Teacher):
             if bool((mean == mean[0]).all()):
                 base_score = self._spec.loss.base_score(mean[0])
             else:
-                base_score = Lesson(training.task, []).base_score()
+                base_score = DistillationLoss(training.task, []).base_score()
         return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
         told = read_only(own)
-        answers = [mean, *(one.teacher.answer(training.task, told, one.weight) for one in self._further)]
+        answers = [mean, *(one.teacher.answer(training.task, told, one.weight) for one in self._extra)]
         grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
         del own, told, answers
         self._q = None  # out of date, and the next line is where memory is highest
@@ -222,20 +222,20 @@ class JointTeacher(Teacher):
         self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
 
 
-def _teachings(further_teachers: Any, spec: Spec) -> list[Teaching]:
+def _weighted(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
     """Those who teach the privileged booster besides the labels and the student."""
-    pairs = _pairs(further_teachers)
-    taught = as_teachings(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
+    pairs = _pairs(extra_teachers)
+    taught = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
     return [one for one in taught if one.kl_weight > 0]
 
 
-def _pairs(further_teachers: Any) -> list[tuple[Any, Any]]:
+def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:
     """The list of pairs that it must be, or an empty one."""
-    if isinstance(further_teachers, (list, tuple)) and (not further_teachers or is_list_of_pairs(further_teachers)):
-        return list(further_teachers)
+    if isinstance(extra_teachers, (list, tuple)) and (not extra_teachers or is_list_of_pairs(extra_teachers)):
+        return list(extra_teachers)
     raise TypeError(
-        f"further_teachers must be a list of (teacher, weight), got {type(further_teachers).__name__}: write "
-        "further_teachers=[(GroupParity(sex), 2.0)]"
+        f"extra_teachers must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
+        "extra_teachers=[(DemographicParity(sex), 2.0)]"
     )
 
 
@@ -256,7 +256,7 @@ class JointObjective(KLObjective):
     params
         The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
         there is no ``num_class``).
-    further_teachers
+    extra_teachers
         More teachers of the student, constraints for example, as a list of (teacher, weight).
     labelled, teacher_weight
         As for :func:`pi_xgb.train`. Both boosters grow on all rows: without a label they pull each other there.
@@ -284,7 +284,7 @@ class JointObjective(KLObjective):
         kl_weight: float = DEFAULT_KL_WEIGHT,
         params: Any = None,
         *,
-        further_teachers: Sequence[tuple[Any, Any]] = (),
+        extra_teachers: Sequence[tuple[Any, Any]] = (),
         labelled: Any = None,
         teacher_weight: Any = None,
     ) -> None:
@@ -296,7 +296,7 @@ class JointObjective(KLObjective):
         self.teacher = JointTeacher(dprivileged, chosen)
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(
-            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *_pairs(further_teachers)],
+            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *_pairs(extra_teachers)],
             objective=spec.objective,
             scale_pos_weight=spec.scale_pos_weight,
             device=spec.device,

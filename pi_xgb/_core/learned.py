@@ -20,11 +20,11 @@ from .._xgb.collective import on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .checks import check_dmatrix
 from .crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
-from .judged import eval_of_means
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .loss import NUMBERS, PROBABILITIES
+from .metric_eval import eval_of_means
 from .native import Evals
-from .objective import LessonObjective
+from .objective import DistillationObjective
 from .repetition import NAMES, mean_loss, warn_of_repetition
 from .spec import Spec
 from .task import Task
@@ -86,7 +86,7 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"a cross-fitted teacher has {len(self.boosters)} boosters: see .boosters")
         return self.boosters[0]
 
-    def take(self, rows: Array) -> Teacher:
+    def subset(self, rows: Array) -> Teacher:
         raise ValueError(
             "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
             "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
@@ -291,9 +291,9 @@ class _Learner:
         params, objective = dict(self.spec.params), None
         if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
             # The matrix stays as it is, so weights that it does not carry come with an objective.
-            lesson = Lesson(task, [])
-            params.setdefault("base_score", lesson.base_score())
-            objective = LessonObjective(lesson)
+            distillation = DistillationLoss(task, [])
+            params.setdefault("base_score", distillation.base_score())
+            objective = DistillationObjective(distillation)
         return xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.stopping)
 
     def _fit_plain(self, rows: Array | None) -> xgboost.Booster:

@@ -19,7 +19,7 @@ from xgboost.callback import LearningRateScheduler, TrainingCallback
 from .._arrays import array_module
 from .._xgb.matrix import restored
 from .._xgb.params import carried_params, give_back_params, native_params, regularisation_of, step_of
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .loss import NUMBERS
 from .spec import Spec
 
@@ -43,7 +43,7 @@ _HEAVIEST, _HEAVIEST_FOLLOWING = 1e4, 10.0
 def obstacle_to_native(
     spec: Spec,
     *,
-    follows_student: bool,
+    is_adaptive: bool,
     moves_freely: bool = False,
     taught: float = 0.0,
     uniform: bool = True,
@@ -54,7 +54,7 @@ def obstacle_to_native(
 ) -> str | None:
     """Why the native engine would not give the callback's model here; None where it does.
 
-    ``follows_student`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``taught``
+    ``is_adaptive`` says whether a teacher does, ``moves_freely`` whether the Hessian counts less of it, ``taught``
     what all teachers weigh, ``uniform`` whether labels and teachers count the same in all rows, ``noisy`` whether a
     teacher's q may leave the range of labels.
     """
@@ -65,7 +65,7 @@ def obstacle_to_native(
         return f"labels of {spec.objective} must {spec.loss.range.must}, and what a noisy teacher asks for may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
         return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
-    if spec.drops_trees and follows_student:
+    if spec.drops_trees and is_adaptive:
         return "booster='dart' drops other trees for the teacher's question than for the student's round"
     if str(params.get("sampling_method", "uniform")) == "gradient_based":
         return "sampling_method='gradient_based' weighs gradients against lambda"
@@ -86,20 +86,24 @@ def obstacle_to_native(
 
 
 def train_native(
-    lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix, xgb_model: Any, boost: Callable[..., Any]
+    distillation: DistillationLoss,
+    params: dict[str, Any],
+    dtrain: xgboost.DMatrix,
+    xgb_model: Any,
+    boost: Callable[..., Any],
 ) -> xgboost.Booster:
     """Train the student; ``boost(params, callbacks)`` is the user's call of ``xgboost.train``.
 
     ``params`` are the user's, with the intercept. dtrain lends its labels and weights, and gets back its own whatever
     happens.
     """
-    spec, carried = lesson.task.spec, carried_params(xgb_model)
+    spec, carried = distillation.task.spec, carried_params(xgb_model)
     scales, factor, share = spec.loss.applies_scale_pos_weight, 1.0, 1.0
-    lesson.regularisation = regularisation_of(carried, params)
-    if lesson.is_uniform:
-        factor += sum(teaching.kl_weight for teaching in lesson.teachings)
-        share = float(lesson.hessian_share(step_of(carried, params)))
-    with _lent(lesson, params, dtrain, step_of(carried, params)) as callbacks:
+    distillation.regularisation = regularisation_of(carried, params)
+    if distillation.is_uniform:
+        factor += sum(weighted_teacher.kl_weight for weighted_teacher in distillation.weighted)
+        share = float(distillation.hessian_share(step_of(carried, params)))
+    with _lent(distillation, params, dtrain, step_of(carried, params)) as callbacks:
         scaled = native_params(params, factor, carried, share, scales_positives=scales)
         booster: xgboost.Booster = boost(scaled, callbacks)
     give_back_params(booster, spec.params, carried, share, scales_positives=scales)
@@ -109,35 +113,35 @@ def train_native(
 class FollowStudent(TrainingCallback):
     """Before each round, ask the teachers and set the label to the new blended target."""
 
-    def __init__(self, lesson: Lesson, dtrain: xgboost.DMatrix, base_score: Any, eta: float) -> None:
-        self._lesson, self._dtrain, self._base_score, self._eta = lesson, dtrain, base_score, eta
+    def __init__(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix, base_score: Any, eta: float) -> None:
+        self._distillation, self._dtrain, self._base_score, self._eta = distillation, dtrain, base_score, eta
 
     def before_training(self, model: Any) -> Any:
-        self._lesson.start(model, self._dtrain, self._base_score)
+        self._distillation.start(model, self._dtrain, self._base_score)
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        mean = self._lesson.loss.mean(model.predict(self._dtrain, output_margin=True))
-        self._dtrain.set_label(self._lesson.target(mean, self._eta))
+        mean = self._distillation.loss.mean(model.predict(self._dtrain, output_margin=True))
+        self._dtrain.set_label(self._distillation.target(mean, self._eta))
         return False
 
 
 @contextlib.contextmanager
 def _lent(
-    lesson: Lesson, params: dict[str, Any], dtrain: xgboost.DMatrix, eta: float
+    distillation: DistillationLoss, params: dict[str, Any], dtrain: xgboost.DMatrix, eta: float
 ) -> Iterator[list[TrainingCallback]]:
     """The matrix with the blended labels, and the callbacks that the student's training needs."""
-    task, uniform = lesson.task, lesson.is_uniform
+    task, uniform = distillation.task, distillation.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
             # Any label that every row may have: those that nobody knows may be none.
             dtrain.set_label(task.spec.loss.mean(array_module(task.like).zeros_like(task.like)))
             quantise(params, dtrain)
-            dtrain.set_weight(task.weight if uniform else lesson.blend.row_factor)
-        if lesson.follows_student:
-            yield [FollowStudent(lesson, dtrain, params.get("base_score"), eta)]
+            dtrain.set_weight(task.weight if uniform else distillation.blend.row_factor)
+        if distillation.is_adaptive:
+            yield [FollowStudent(distillation, dtrain, params.get("base_score"), eta)]
         else:
-            dtrain.set_label(lesson.target(task.like, eta))
+            dtrain.set_label(distillation.target(task.like, eta))
             yield []
 
 

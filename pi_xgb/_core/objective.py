@@ -12,15 +12,15 @@ from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight
-from .asking import AskedLoss, NewTraining, calling_booster
 from .attached import attached_teacher
+from .calling_booster import AskedLoss, NewTraining, calling_booster
 from .checks import check_kl_weight
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .loss import NUMBERS
 from .losses import loss_with_gradient
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teaching, as_teachings
+from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher, as_weighted_teachers
 
 
 class KLObjective:
@@ -58,7 +58,7 @@ class KLObjective:
     ``params["base_score"]`` says otherwise. A ``custom_metric`` sees margins, as with any custom objective.
 
     Objects are picklable, and can be used for any number of trainings on the rows of their teacher. Called by hand,
-    outside of a Booster's training, they know of no rounds before: constraints have the step of ``hessian="follow"``.
+    outside of a Booster's training, they know of no rounds before: constraints have the step of ``hessian="adaptive"``.
     For ``XGBClassifier(objective=...)``, which calls its objective differently, pass :meth:`sklearn`.
 
     Examples
@@ -90,11 +90,13 @@ class KLObjective:
         named = None if objective is None else loss_with_gradient(objective)
         self._asked = AskedLoss()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
-        self._teachings: list[Teaching] | None = None
+        self._weighted: list[WeightedTeacher] | None = None
         if teacher is not None:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
-            self._teachings = [one for one in as_teachings(teacher, kl_weight, within, per_row) if one.kl_weight > 0]
+            self._weighted = [
+                one for one in as_weighted_teachers(teacher, kl_weight, within, per_row) if one.kl_weight > 0
+            ]
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
@@ -131,14 +133,14 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin, label)
-        teachings, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
+        weighted, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
-        _check_lengths(len(margin), labelled, teachings)
+        _check_lengths(len(margin), labelled, weighted)
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
-        lesson = Lesson(task, teachings)
-        self._round.start(lesson, dtrain)
-        return lesson.gradient(margin, self._round.eta)
+        distillation = DistillationLoss(task, weighted)
+        self._round.start(distillation, dtrain)
+        return distillation.gradient(margin, self._round.eta)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
         objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
@@ -152,9 +154,9 @@ class KLObjective:
 
     def _taught_by(
         self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
-    ) -> tuple[list[Teaching], Array | None]:
-        if self._teachings is not None:
-            return self._teachings, self._labelled
+    ) -> tuple[list[WeightedTeacher], Array | None]:
+        if self._weighted is not None:
+            return self._weighted, self._labelled
         if dtrain is None:
             raise ValueError(
                 "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
@@ -166,15 +168,15 @@ class KLObjective:
                 "KLObjective(q, ...)"
             )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
-        return [Teaching(teacher, self.kl_weight, teacher.teacher_weight)], labelled
+        return [WeightedTeacher(teacher, self.kl_weight, teacher.teacher_weight)], labelled
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
 
 
-def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching]) -> None:
+def _check_lengths(n_rows: int, labelled: Array | None, weighted: list[WeightedTeacher]) -> None:
     """What was said of rows was said of these."""
-    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in teachings)]:
+    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in weighted)]:
         if values is not None and len(values) != n_rows:
             raise ValueError(
                 f"{name} has {len(values)} rows, the training matrix has {n_rows}: it must be made for these very "
@@ -184,13 +186,13 @@ def _check_lengths(n_rows: int, labelled: Array | None, teachings: list[Teaching
         raise no_labelled_row("labelled")
 
 
-class LessonObjective:
-    """The gradient of one lesson in one training: nothing to be checked anew in every round."""
+class DistillationObjective:
+    """The gradient of one distillation in one training: nothing to be checked anew in every round."""
 
-    def __init__(self, lesson: Lesson, base_score: Any = None) -> None:
-        self._lesson, self._base_score = lesson, base_score
+    def __init__(self, distillation: DistillationLoss, base_score: Any = None) -> None:
+        self._distillation, self._base_score = distillation, base_score
         self._round = NewTraining()
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        self._round.start(self._lesson, dtrain, self._base_score)
-        return self._lesson.gradient(margin, self._round.eta)
+        self._round.start(self._distillation, dtrain, self._base_score)
+        return self._distillation.gradient(margin, self._round.eta)

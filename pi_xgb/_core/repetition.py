@@ -12,8 +12,8 @@ from .._arrays import Array
 from .._stats.folds import deal_folds
 from .._warnings import warn_user
 from .._xgb.matrix import can_be_cut, slice_rows
-from .judged import margins_of
 from .loss import Loss
+from .metric_eval import margins_of
 from .spec import Spec
 
 NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}

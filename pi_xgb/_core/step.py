@@ -6,15 +6,15 @@ of a: a step is then 1 / (1 + a) of what it was. Counting nothing of it makes a 
 case, and steps of 2 and more never settle. With r what labels and fixed teachers weigh in a row, and F what the
 following ones do, there are two ways out.
 
-"follow" counts max(r, eta (r + F)) instead of r + F: r alone up to F = r (1 / eta - 1), 9 at eta 0.1, and from there on
-what closes in one round all of what a tree can move. There the labels teach by short steps as well: the heavier the
+"adaptive" counts max(r, eta (r + F)) instead of r + F: r alone up to F = r (1 / eta - 1), 9 at eta 0.1, and from there
+on what closes in one round all of what a tree can move. There the labels teach by short steps as well: the heavier the
 constraint, the more rounds a model needs.
 
-"steady" counts r at every weight. What is compared is then steered by two terms: a part of a (p - q) follows p at once,
+"damped" counts r at every weight. What is compared is then steered by two terms: a part of a (p - q) follows p at once,
 so much that a round closes most of a gap, and the rest weighs the mean of p - q over the rounds, the more of them the
 heavier it is. That ends where the paper's gradient does, in as many rounds as the labels need, if what p - q differs in
 is few against the rows: groups. Where it differs from row to row each round brings new differences, which a mean over
-rounds cannot know, and "follow" comes closer to what was asked for.
+rounds cannot know, and "adaptive" comes closer to what was asked for.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .._arrays import array_module
 from .blended import AMOUNTS, POSITIVE
 from .loss import Loss
 
-Hessian = Literal["follow", "paper", "steady"]
+Hessian = Literal["adaptive", "full", "damped"]
 HESSIANS = get_args(Hessian)
 """What a teacher that follows may say: the above bound, what the paper counts, or the labels at every weight."""
-# Steady steps: how much of a gap the part that follows at once closes in a round, and the mean in its first. They would
+# Damped steps: how much of a gap the part that follows at once closes in a round, and the mean in its first. They would
 # still settle if trees moved 2.7 times what the Hessian says; where the two sum to 2 they hardly bear 1.3 times.
 _AT_ONCE, _LATER = 0.7, 0.1
-# As which steady steps count a row that nothing but what follows weighs in: little, so that labels keep their steps.
+# As which damped steps count a row that nothing but what follows weighs in: little, so that labels keep their steps.
 _FREE = 0.1
-# How many times its regularisation a row may weigh on average, for steady steps to settle in leaves of few rows.
+# How many times its regularisation a row may weigh on average, for damped steps to settle in leaves of few rows.
 _HEAVIEST = 30.0
 _ROUNDING = 1e-6
 
 
-def hessian_share(total: Any, following: Sequence[Any], eta: float, *, steady: bool) -> Any:
+def hessian_share(total: Any, following: Sequence[Any], eta: float, *, damped: bool) -> Any:
     """By what the Hessian of each row is multiplied; a number or one per row, 1 where the paper's stays.
 
     ``total`` is what counts in a row, ``following`` what each of those teachers weighs that follow the student in it.
@@ -50,25 +50,25 @@ def hessian_share(total: Any, following: Sequence[Any], eta: float, *, steady: b
         return np.float32(1)
     xp = array_module(total)
     resting: Any = total - sum(following)
-    counted = _counted(total, resting, eta) if steady else xp.maximum(resting, eta * total)
+    counted = _counted(total, resting, eta) if damped else xp.maximum(resting, eta * total)
     share = counted / xp.where(total > 0, total, 1)
     # What does not follow may be all there is but for rounding.
     return xp.clip(share, 0, 1).astype(np.float32)
 
 
 def _counted(total: Any, resting: Any, eta: float) -> Any:
-    """What steady steps count in the Hessian: what rests; elsewhere Newton's steps, up to a small weight."""
+    """What damped steps count in the Hessian: what rests; elsewhere Newton's steps, up to a small weight."""
     xp = array_module(total)
     return xp.where(resting > _ROUNDING * total, resting, xp.minimum(min(max(eta, _ROUNDING), 1) * total, _FREE))
 
 
-def bears_steady(loss: Loss, regularisation: float, mean_weight: float) -> bool:
-    """Whether steady steps settle: not where a mean without an upper bound is reached by exponentials of the margin,
+def supports_damping(loss: Loss, regularisation: float, mean_weight: float) -> bool:
+    """Whether damped steps settle: not where a mean without an upper bound is reached by exponentials of the margin,
     whose steps are longer than the Hessian says, nor in rows too heavy for what keeps leaves of few rows small."""
     return loss.range not in (AMOUNTS, POSITIVE) and mean_weight <= _HEAVIEST * regularisation
 
 
-class SteadyPull:
+class DampedTarget:
     """What teachers that follow ask for, so that steps by the Hessian of the labels settle at any weight.
 
     Of F up to 0.7 r / eta follows p - q as it is, so that where trees tell apart just what the teacher compares a round
@@ -80,7 +80,7 @@ class SteadyPull:
         self._total, self._following = total, sum(following)
 
     def asked(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
-        """q, moved so that its pull is the steady one, and the mean pull, which was ``averaged`` before this round."""
+        """q, moved so that its pull is the damped one, and the mean pull, which was ``averaged`` before this round."""
         xp = array_module(mean)
         counted = _counted(self._total, self._total - self._following, eta)
         at_once = counted * (_AT_ONCE / max(eta, _ROUNDING))

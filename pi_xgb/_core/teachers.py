@@ -69,20 +69,20 @@ class Teacher:
     True
     """
 
-    follows_student = True
+    is_adaptive = True
     """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
     counts in the model's intercept."""
 
-    hessian: str = "follow"
-    """How much of its weight counts in the Hessian if it follows the student: "follow" for what a q that moves along
-    needs, "paper" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "steady" for
+    hessian: str = "adaptive"
+    """How much of its weight counts in the Hessian if it follows the student: "adaptive" for what a q that moves along
+    needs, "full" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "damped" for
     nothing at any weight, where the pull is in part averaged over rounds: for a q that differs from p by a few numbers,
     as between groups, not row by row."""
 
     matrices: Sequence[xgboost.DMatrix] = ()
     """What it trains on while it teaches: matrices of the student's rows."""
 
-    hidden_columns: Sequence[Any] = ()
+    privileged_columns: Sequence[Any] = ()
     """The columns that it names and nobody else should see."""
 
     recorded_method: str = "kbpib"
@@ -104,24 +104,24 @@ class Teacher:
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
 
-    def check_beside(self, others: Sequence[Teacher]) -> None:
+    def check_compatible(self, others: Sequence[Teacher]) -> None:
         """Raise, before any training, if it cannot teach the same student as these."""
 
     def start(self, training: Start) -> None:
         """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
 
-    def take(self, rows: Array) -> Teacher:
+    def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
         raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method take(rows) that returns the "
+            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns the "
             "teacher of those rows"
         )
 
-    def share(self, rows: Array) -> Teacher:
+    def shard(self, rows: Array) -> Teacher:
         """This teacher for the rows of one worker, all of whom train together."""
-        return self.take(rows)
+        return self.subset(rows)
 
-    def bind(self, look_up: Callable[[Any], Any]) -> Teacher:
+    def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
         """This teacher with the values of the columns that it names, if it names any."""
         return self
 
@@ -148,10 +148,10 @@ class Teacher:
 
 def moves_freely(teacher: Teacher) -> bool:
     """Whether the Hessian counts less of it than the paper's does."""
-    return teacher.follows_student and teacher.hessian != "paper"
+    return teacher.is_adaptive and teacher.hessian != "full"
 
 
-class Teaching(NamedTuple):
+class WeightedTeacher(NamedTuple):
     """A teacher and what it weighs against 1 for the labels."""
 
     teacher: Teacher
@@ -173,7 +173,7 @@ class Teaching(NamedTuple):
 class FixedTeacher(Teacher):
     """A q that was there before the training."""
 
-    follows_student = False
+    is_adaptive = False
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
@@ -199,10 +199,10 @@ class FixedTeacher(Teacher):
                 "these very rows, in this order"
             )
 
-    def take(self, rows: Array) -> Teacher:
-        return self.share(rows)
+    def subset(self, rows: Array) -> Teacher:
+        return self.shard(rows)
 
-    def share(self, rows: Array) -> Teacher:
+    def shard(self, rows: Array) -> Teacher:
         shared = FixedTeacher(self._q[rows], NUMBERS)
         shared._within = self._within
         shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
@@ -269,11 +269,13 @@ def _check_classes(model: Any) -> None:
         )
 
 
-def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None) -> list[Teaching]:
+def as_weighted_teachers(
+    teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
+) -> list[WeightedTeacher]:
     """Whatever a user may pass as teacher. A ``teacher_weight`` that was read takes the place of the teacher's own."""
     kl_weight = check_kl_weight(kl_weight)
     if not is_list_of_pairs(teacher):
-        return [_teaching(teacher, kl_weight, teacher_weight, within)]
+        return [_weighted_teacher(teacher, kl_weight, teacher_weight, within)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
         named = "teacher_weight" if teacher_weight is not None else "kl_weight"
         given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
@@ -281,24 +283,24 @@ def as_teachings(teacher: Any, kl_weight: float, within: Range, teacher_weight: 
             f"a list of (teacher, weight) carries its own weights, but {given} was given as well: leave {named} out "
             "and put each weight in the list, one number or one per row"
         )
-    teachings = []
+    weighted = []
     for one, weight in teacher:
         name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
-            teachings.append(_teaching(one, check_kl_weight(weight, name), None, within))
+            weighted.append(_weighted_teacher(one, check_kl_weight(weight, name), None, within))
         else:
             per_row = read_teacher_weight(weight, len(weight), name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
-            teachings.append(_teaching(one, most, None if per_row is None else per_row / most, within))
-    return teachings
+            weighted.append(_weighted_teacher(one, most, None if per_row is None else per_row / most, within))
+    return weighted
 
 
-def _teaching(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> Teaching:
+def _weighted_teacher(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> WeightedTeacher:
     needed = None if teacher_weight is None else teacher_weight > 0
     checked = _as_teacher(teacher, within, needed)
     check_choice(checked.hessian, HESSIANS, f"{type(checked).__name__}.hessian")
-    return Teaching(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
+    return WeightedTeacher(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -320,7 +322,7 @@ def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
     if isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
         raise TypeError(
             "a list of teachers holds pairs (teacher, weight), each with the teacher first: "
-            "teacher=[(q, 0.5), (GroupParity(sex), 2.0)]"
+            "teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"
         )
     if isinstance(teacher, xgboost.DMatrix):
         raise TypeError(

@@ -16,23 +16,23 @@ from .._arrays import Array
 from .._rows.checks import check_choice, check_whole
 from .._version import __version__
 from .._warnings import warn_user
-from .._xgb.borrowed import train_in_place_of
 from .._xgb.categories import kept_in_pieces
 from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
+from .._xgb.rebind import train_in_place_of
 from .._xgb.signature import called_like
 from .checks import check_evals, check_metric, check_some_weight
+from .config import TeacherConfig
 from .copies import check_copies, check_whole_queries, train_copies
-from .guidance import Guidance
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .loss import Loss
 from .methods import METHODS, MethodName
 from .native import Evals, obstacle_to_native, train_native, uses_native
-from .objective import LessonObjective
+from .objective import DistillationObjective
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teaching
+from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
 Engine = Literal["auto", "callback", "native", "copies"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -162,7 +162,7 @@ def train(
     >>> labelled = np.arange(300) < 100
     >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, crossfit=5, labelled=labelled)
     """
-    guidance = Guidance(
+    config = TeacherConfig(
         privileged,
         method,
         kl_weight,
@@ -186,11 +186,11 @@ def train(
         "callbacks": callbacks,
         "custom_metric": custom_metric,
     }
-    return train_by(guidance, params, dtrain, num_boost_round, engine, **boosting)[0]
+    return train_by(config, params, dtrain, num_boost_round, engine, **boosting)[0]
 
 
 def train_by(
-    guidance: Guidance,
+    config: TeacherConfig,
     params: Any,
     dtrain: xgboost.DMatrix,
     num_boost_round: int,
@@ -204,15 +204,15 @@ def train_by(
     callbacks: Sequence[TrainingCallback] | None = None,
     custom_metric: Any = None,
     **keywords: Any,
-) -> tuple[xgboost.Booster, list[Teaching]]:
+) -> tuple[xgboost.Booster, list[WeightedTeacher]]:
     """:func:`train`, and who taught."""
     evals = check_evals(evals or (), "evals")
-    if guidance.privileged_evals is not None:
-        checked = check_evals(guidance.privileged_evals, "privileged_evals")
-        guidance = dataclasses.replace(guidance, privileged_evals=checked)
-    guidance.check_keywords(early_stopping_rounds)
+    if config.privileged_evals is not None:
+        checked = check_evals(config.privileged_evals, "privileged_evals")
+        config = dataclasses.replace(config, privileged_evals=checked)
+    config.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
-    check_obj(obj, guidance)
+    check_obj(obj, config)
 
     def boost(
         chosen: Any, listeners: Sequence[TrainingCallback] = (), rows: xgboost.DMatrix = dtrain, **further: Any
@@ -230,18 +230,18 @@ def train_by(
             **{**keywords, "custom_metric": custom_metric, **further},
         )
 
-    with exclusive(dtrain, *(matrix for matrix, _ in evals), *guidance.matrices):
+    with exclusive(dtrain, *(matrix for matrix, _ in evals), *config.matrices):
         own = user_params(params)
-        if guidance.leaves_to_xgboost(own, obj):
+        if config.leaves_to_xgboost(own, obj):
             booster = boost(params, obj=obj)
             if obj is not None and xgb_model is not None:  # nobody knows what it has seen
                 booster.set_attr(pi_xgb_epsilon=None, pi_xgb_delta=None)
             return booster, []
         check_metric(custom_metric)
         spec = Spec.read(own, xgb_model)
-        guidance, task, teachings = _checked(guidance, spec, dtrain, num_boost_round, evals, xgb_model)
-        chosen_engine = _engine(engine, guidance, task.spec, dtrain, evals, callbacks or ())
-        teachings += guidance.teachings_from_privileged(
+        config, task, weighted = _checked(config, spec, dtrain, num_boost_round, evals, xgb_model)
+        chosen_engine = _engine(engine, config, task.spec, dtrain, evals, callbacks or ())
+        weighted += config.teachers_from_privileged(
             task,
             dtrain,
             num_boost_round,
@@ -249,46 +249,46 @@ def train_by(
             # Next to a custom_metric it speaks of that one, which the teacher never sees.
             maximize=maximize if custom_metric is None else None,
         )
-        guidance.warn_of_repetition(task, dtrain, teachings, num_boost_round)
-        if not teachings and (plain := _labelled_alone(task, dtrain)) is not None:
+        config.warn_of_repetition(task, dtrain, weighted, num_boost_round)
+        if not weighted and (plain := _labelled_alone(task, dtrain)) is not None:
             return boost(params, rows=plain), []
-        lesson = Lesson(task, teachings)
-        lesson.warn_of_idle_rows()
+        distillation = DistillationLoss(task, weighted)
+        distillation.warn_of_idle_rows()
         if chosen_engine == "copies":
-            booster = train_copies(task, teachings, dtrain, xgb_model, boost)
+            booster = train_copies(task, weighted, dtrain, xgb_model, boost)
         else:
-            chosen = with_intercept(lesson, continues=xgb_model is not None)
+            chosen = with_intercept(distillation, continues=xgb_model is not None)
             if chosen_engine == "native":
-                booster = train_native(lesson, chosen, dtrain, xgb_model, boost)
+                booster = train_native(distillation, chosen, dtrain, xgb_model, boost)
             else:
-                objective = LessonObjective(lesson, chosen.get("base_score"))
+                objective = DistillationObjective(distillation, chosen.get("base_score"))
                 booster = boost(chosen, obj=objective, custom_metric=shown_predictions(custom_metric, task.spec.loss))
-    _record(booster, teachings, chosen_engine)
+    _record(booster, weighted, chosen_engine)
     _warn_of_pieces(booster)
-    return booster, teachings
+    return booster, weighted
 
 
 def _checked(
-    guidance: Guidance,
+    config: TeacherConfig,
     spec: Spec,
     dtrain: xgboost.DMatrix,
     num_boost_round: int,
     evals: Evals,
     xgb_model: Any,
-) -> tuple[Guidance, Task, list[Teaching]]:
-    """The guidance of these rows, the student's task and the teachers at hand, checked before any training."""
+) -> tuple[TeacherConfig, Task, list[WeightedTeacher]]:
+    """The config of these rows, the student's task and the teachers at hand, checked before any training."""
     check_whole("num_boost_round", num_boost_round)
     with all_or_none("a check of the training data"):
-        guidance = guidance.of_rows(dtrain)
-        task = guidance.task(spec, dtrain, num_boost_round)
+        config = config.of_rows(dtrain)
+        task = config.task(spec, dtrain, num_boost_round)
         task.check_evals(dtrain, evals)
-        guidance.check_continues(xgb_model)
-        teachings = guidance.teachings_at_hand(task)
-    teachings = [teaching for teaching in teachings if teaching.counts]
+        config.check_continues(xgb_model)
+        weighted = config.teachers_at_hand(task)
+    weighted = [weighted_teacher for weighted_teacher in weighted if weighted_teacher.counts]
     check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
     task.check_labelled_rows()
-    spec.warn_of_other_meanings(task.label, kl_weight_given=guidance.weight_is_given)
-    return guidance, task, teachings
+    spec.warn_of_other_meanings(task.label, kl_weight_given=config.weight_is_given)
+    return config, task, weighted
 
 
 def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
@@ -302,27 +302,27 @@ def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | No
 
 def _engine(
     engine: str,
-    guidance: Guidance,
+    config: TeacherConfig,
     spec: Spec,
     dtrain: xgboost.DMatrix,
     evals: Evals,
     callbacks: Sequence[TrainingCallback],
 ) -> str:
     """The engine that is asked for, if it is exact here; by itself the one that is fast where it is."""
-    follows, uniform = guidance.follows_student, on_every_worker(guidance.is_uniform)
+    follows, uniform = config.is_adaptive, on_every_worker(config.is_uniform)
     with all_or_none("the choice of the engine"):
         if takes_copies(engine, spec):
-            check_copies(spec, dtrain, teaches=guidance.teaches, follows_student=follows)
+            check_copies(spec, dtrain, teaches=config.teaches, is_adaptive=follows)
             if spec.loss.by_query:
-                check_whole_queries(guidance.teacher_weight, dtrain)
+                check_whole_queries(config.teacher_weight, dtrain)
             return "copies"
         obstacle = obstacle_to_native(
             spec,
-            follows_student=follows,
-            moves_freely=guidance.moves_freely,
-            taught=guidance.total_weight,
+            is_adaptive=follows,
+            moves_freely=config.moves_freely,
+            taught=config.total_weight,
             uniform=uniform,
-            noisy=guidance.is_noisy,
+            noisy=config.is_noisy,
             dtrain=dtrain,
             evals=evals,
             callbacks=callbacks,
@@ -346,21 +346,21 @@ def takes_copies(engine: str, spec: Spec) -> bool:
     return by_copies
 
 
-def check_obj(obj: Any, guidance: Guidance) -> None:
+def check_obj(obj: Any, config: TeacherConfig) -> None:
     """A teacher and the user's own objective would both be the objective."""
-    if obj is not None and not guidance.changes_nothing:
+    if obj is not None and not config.changes_nothing:
         raise ValueError(
             "obj was given together with a teacher: the teacher works through an objective of its own. Name the "
             "loss in params['objective'], or train without a teacher"
         )
 
 
-def with_intercept(lesson: Lesson, *, continues: bool = False) -> dict[str, Any]:
+def with_intercept(distillation: DistillationLoss, *, continues: bool = False) -> dict[str, Any]:
     """The student's params, with an intercept where XGBoost would have estimated one."""
-    chosen = dict(lesson.task.spec.params)
+    chosen = dict(distillation.task.spec.params)
     # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
     if not ("base_score" in chosen or continues):
-        chosen["base_score"] = lesson.base_score()
+        chosen["base_score"] = distillation.base_score()
     return chosen
 
 
@@ -389,14 +389,16 @@ def _warn_of_pieces(booster: xgboost.Booster) -> None:
         )
 
 
-def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str) -> None:
+def _record(booster: xgboost.Booster, weighted: Sequence[WeightedTeacher], engine: str) -> None:
     """Write into the model how it was made, and nothing of what the teachers know; a plain model is XGBoost's."""
-    if not teachings:
+    if not weighted:
         return
-    methods = {teaching.teacher.recorded_method for teaching in teachings}
-    epsilon, delta = _spent(booster, teachings)
+    methods = {weighted_teacher.teacher.recorded_method for weighted_teacher in weighted}
+    epsilon, delta = _spent(booster, weighted)
     # Of a teacher that counts on other workers alone they know the weight.
-    weights = np.array([float(np.any(teaching.weight > 0)) * teaching.kl_weight for teaching in teachings])
+    weights = np.array(
+        [float(np.any(weighted_teacher.weight > 0)) * weighted_teacher.kl_weight for weighted_teacher in weighted]
+    )
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
@@ -407,9 +409,9 @@ def _record(booster: xgboost.Booster, teachings: Sequence[Teaching], engine: str
     )
 
 
-def _spent(booster: xgboost.Booster, teachings: Sequence[Teaching]) -> tuple[str | None, str | None]:
+def _spent(booster: xgboost.Booster, weighted: Sequence[WeightedTeacher]) -> tuple[str | None, str | None]:
     """What privacy has cost, where all teachers keep it, those of a continued model as well: budgets add up."""
-    spent = [teaching.teacher.spent for teaching in teachings]
+    spent = [weighted_teacher.teacher.spent for weighted_teacher in weighted]
     if booster.attr("pi_xgb_method") is not None:
         epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
         spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))

@@ -13,7 +13,7 @@ import xgboost
 from xgboost import collective
 
 from .._core.checks import check_evals
-from .._core.guidance import PER_ROW, SETTINGS, Guidance
+from .._core.config import PER_ROW, SETTINGS, TeacherConfig
 from .._core.train import train
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
@@ -79,7 +79,7 @@ async def train_async(
     params: Any,
     dtrain: Any,
     num_boost_round: int,
-    guidance: Guidance,
+    teacher_config: TeacherConfig,
     *,
     evals: Named | None,
     xgb_model: Any = None,
@@ -89,27 +89,27 @@ async def train_async(
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with somebody to teach; its keywords are checked already."""
     client = this_client(client)
-    keywords |= {name: getattr(guidance, name) for name in SETTINGS}
-    teacher = guidance.teacher
+    keywords |= {name: getattr(teacher_config, name) for name in SETTINGS}
+    teacher = teacher_config.teacher
     if isinstance(teacher, str):  # what a teacher that is learned there sees
         keywords["teacher"], teacher = teacher, None
-    may_be_torn = may_be_torn and not guidance.crossfit  # a fold would know the other part of a query
+    may_be_torn = may_be_torn and not teacher_config.crossfit  # a fold would know the other part of a query
     config = xgboost.get_config()
     order = Order(user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, config, may_be_torn)
     evals = check_evals(evals or (), "evals")
-    privileged_evals = check_evals(guidance.privileged_evals or (), "privileged_evals")
+    privileged_evals = check_evals(teacher_config.privileged_evals or (), "privileged_evals")
     parts = await parts_of_matrix(client, dtrain, "dtrain")
     shares = share_out(parts)
 
     sides: list[Side | None] = [await _side(client, shares, dtrain, parts, evals, "evals"), None]
-    if guidance.privileged is not None:
-        of_teacher = await parts_of_matrix(client, guidance.privileged, "privileged")
+    if teacher_config.privileged is not None:
+        of_teacher = await parts_of_matrix(client, teacher_config.privileged, "privileged")
         check_lined_up(parts, of_teacher, "dtrain", "privileged")
         sides[1] = await _side(
-            client, shares, guidance.privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
+            client, shares, teacher_config.privileged, of_teacher, privileged_evals, "privileged_evals", everywhere=True
         )
     teachers = await teachers_on_workers(client, teacher, parts)
-    told = {name: getattr(guidance, name) for name in PER_ROW}
+    told = {name: getattr(teacher_config, name) for name in PER_ROW}
     per_row = {
         name: await PerRow.of(client, values, parts, name) for name, values in told.items() if values is not None
     }

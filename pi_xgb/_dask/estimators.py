@@ -13,15 +13,15 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.checks import check_kl_weight
-from .._core.guidance import SETTINGS, Guidance
+from .._core.config import SETTINGS, TeacherConfig
 from .._core.losses import LOSSES, check_labels_alone
 from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
 from .._rows.checks import check_choice
 from .._warnings import warn_user
-from .._xgb.borrowed import borrowed
 from .._xgb.keywords import EstimatorKeywords
+from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, refuse_misspelt
 from .cluster import train_async
 from .rows import check_as_many_parts
@@ -32,7 +32,7 @@ _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.X
 
 # Parameters of the estimators for one machine, which XGBoost would take for its own here and ignore.
 _ELSEWHERE = {
-    "constraints": "fit(..., teacher=[(by_column(GroupParity, table['sex']), 5.0)])",
+    "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
     "privileged_features": "fit(..., privileged=table[names]), without these columns in X",
 }
 
@@ -173,7 +173,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                     for (table, its), (_, labels) in zip(rows.evals, eval_set or (), strict=True)
                 ],
             )
-            own_fit = borrowed(own_fit, _train_async=functools.partial(self._train_guided, rows))
+            own_fit = rebind(own_fit, _train_async=functools.partial(self._train_guided, rows))
         elif self.kl_weight != 0:
             warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
@@ -193,12 +193,14 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 if table is not None:
                     privileged_evals.append((await self._matrix(client, table, fields), name))
         settings = {name: getattr(self, name) for name in SETTINGS}
-        guidance = Guidance(
+        teacher_config = TeacherConfig(
             privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
         )
         kept = {name: value for name, value in given.items() if name in _READ}
         torn = getattr(self, "allow_group_split", False)
-        return await train_async(client, guidance=guidance, evals=evals, engine=self.engine, may_be_torn=torn, **kept)
+        return await train_async(
+            client, teacher_config=teacher_config, evals=evals, engine=self.engine, may_be_torn=torn, **kept
+        )
 
     async def _matrix(self, client: Any, table: Any, fields: dict[str, Any]) -> Any:
         if table is None:

@@ -146,7 +146,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         check_ranks(spec)
         if takes_copies(self.engine, spec):
             follows = not method_named(self.method).learns_first
-            check_copies(spec, None, teaches=self.kl_weight > 0, follows_student=follows)
+            check_copies(spec, None, teaches=self.kl_weight > 0, is_adaptive=follows)
 
 
 def _check_absent(**given: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._constraints.by_column import ByColumn
 from .._core.loss import NUMBERS
-from .._core.teachers import Teacher, as_teachings, is_list_of_pairs
+from .._core.teachers import Teacher, as_weighted_teachers, is_list_of_pairs
 from .rows import Part, PerRow, Shares, is_collection, joined, lined_up
 
 
@@ -26,7 +26,7 @@ class OnWorkers(NamedTuple):
         columns = {name: shares.of(column, worker) for name, column in self.columns.items()}
         whole = self.whole
         if whole is not None and not columns:
-            whole = whole.share(shares.rows(parts, worker))
+            whole = whole.shard(shares.rows(parts, worker))
         return whole, columns
 
 
@@ -60,7 +60,7 @@ async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWor
                 )
             named[name] = await lined_up(client, column, parts, name)
         return OnWorkers(named, ByColumn(teacher.constraint, {name: name for name in named}, teacher.options))
-    whole = as_teachings(teacher, 1.0, NUMBERS)[0].teacher
+    whole = as_weighted_teachers(teacher, 1.0, NUMBERS)[0].teacher
     whole.check(sum(part.rows for part in parts))
     return OnWorkers({}, whole)
 
@@ -69,4 +69,4 @@ def made_of(share: tuple[Any, dict[str, list[Any]]]) -> Any:
     """On a worker: the teacher of its rows."""
     whole, columns = share
     values = {name: joined(column) for name, column in columns.items()}
-    return values["q"] if whole is None else whole.bind(values.__getitem__)
+    return values["q"] if whole is None else whole.resolve_columns(values.__getitem__)

@@ -7,7 +7,7 @@ from typing import Any
 
 import xgboost.dask
 
-from .._core.guidance import Guidance
+from .._core.config import TeacherConfig
 from .._core.methods import MethodName
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import ENGINES, Engine, check_obj
@@ -64,8 +64,8 @@ def train(
         As for :func:`pi_xgb.train`.
     teacher
         Next to ``privileged`` a word, as for :func:`pi_xgb.train`. Instead of it: q as a Dask collection in the
-        partitions of ``dtrain``; or ``by_column(GroupParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a
-        Dask collection in the place of its column; or an array or a Teacher for all rows, in the order of the
+        partitions of ``dtrain``; or ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints`
+        with a Dask collection in the place of its column; or an array or a Teacher for all rows, in the order of the
         partitions, which is cut up on the client and sent out; or a list of (one of these, weight), whose weights may
         be one per row.
     crossfit
@@ -114,7 +114,7 @@ def train(
     (300,)
     """
     client = this_client(client)
-    guidance = Guidance(
+    teacher_config = TeacherConfig(
         privileged,
         method,
         kl_weight,
@@ -127,7 +127,7 @@ def train(
         teacher_weight,
         crossfit_groups,
     )
-    guidance.check_keywords(early_stopping_rounds)
+    teacher_config.check_keywords(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     shared = {
         "evals": evals,
@@ -138,16 +138,16 @@ def train(
         "custom_metric": custom_metric,
         "coll_cfg": coll_cfg,
     }
-    if not guidance.given:
+    if not teacher_config.given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    check_obj(obj, guidance)
+    check_obj(obj, teacher_config)
     return client.sync(
         train_async,
         client,
         params,
         dtrain,
         num_boost_round,
-        guidance,
+        teacher_config,
         engine=engine,
         **shared,
     )

@@ -64,16 +64,17 @@ def frontier(
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``GroupParity`` and ``EqualizedOdds``
-        the number of rounds that plain XGBoost wants is a good number at every weight, if it is forty or more.
-        ``PrecisionParity``, and the others with hessian="follow", take shorter steps beyond a weight of 1 / eta and
-        need more rounds there: with too few, what the table calls the cost of the constraint is partly theirs. Row
-        weights count in training and in the table.
+        As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``DemographicParity`` and
+        ``EqualizedOdds`` the number of rounds that plain XGBoost wants is a good number at every weight, if it is forty
+        or more. ``PredictiveParity``, and the others with hessian="adaptive", take shorter steps beyond a weight of 1 /
+        eta and need more rounds there: with too few, what the table calls the cost of the constraint is partly theirs.
+        Row weights count in training and in the table.
     constraint
-        ``GroupParity``, ``EqualizedOdds`` or ``PrecisionParity`` of :mod:`pi_xgb.constraints`, made of the groups of
-        the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or ``predictive_parity``, the
-        largest difference between two groups in the precision of decisions. ``equalized_odds`` is the sum of the
-        differences in true and in false positive rate, and goes up to 2; Fairlearn's is the larger of the two.
+        ``DemographicParity``, ``EqualizedOdds`` or ``PredictiveParity`` of :mod:`pi_xgb.constraints`, made of the
+        groups of the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or
+        ``predictive_parity``, the largest difference between two groups in the precision of decisions.
+        ``equalized_odds`` is the sum of the differences in true and in false positive rate, and goes up to 2;
+        Fairlearn's is the larger of the two.
     kl_weight
         The weights to try, one or several. Plain XGBoost, which is 0, is always there.
     gap
@@ -108,9 +109,9 @@ def frontier(
     Examples
     --------
     >>> import pi_xgb, xgboost as xgb
-    >>> from pi_xgb.constraints import GroupParity
+    >>> from pi_xgb.constraints import DemographicParity
     >>> data = pi_xgb.datasets.make_privileged(600, group_gap=2.0, seed=0)
-    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), GroupParity(data.group)
+    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), DemographicParity(data.group)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
     >>> found = pi_xgb.frontier(params, dtrain, 20, constraint=parity, kl_weight=[2, 20], gap=0.25, nfold=3, n_boot=200)
     >>> bool(found.table.loc[20.0, "statistical_parity"] < found.table.loc[0.0, "statistical_parity"] - 0.1)
@@ -177,7 +178,7 @@ class Students:
         with exclusive(self.dtrain):
             part, held_out = slice_rows(self.dtrain, split.train), slice_rows(self.dtrain, split.test)
         taught: dict[str, Any] = (
-            {"teacher": self.constraint.take(split.train), "kl_weight": kl_weight} if kl_weight else {}
+            {"teacher": self.constraint.subset(split.train), "kl_weight": kl_weight} if kl_weight else {}
         )
         booster = train(self.params, part, self.rounds, **taught)
         self.step()
@@ -199,8 +200,8 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
         raise TypeError(f"{constraint!r} names a column, which a DMatrix does not have: give it the groups of the rows")
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
-            "constraint must be GroupParity, EqualizedOdds or PrecisionParity with the groups of the training rows, "
-            f"whose gap can be measured, got {type(constraint).__name__}"
+            "constraint must be DemographicParity, EqualizedOdds or PredictiveParity with the groups of the training "
+            f"rows, whose gap can be measured, got {type(constraint).__name__}"
         )
     spec = Spec.read(params)
     if spec.objective != "binary:logistic":

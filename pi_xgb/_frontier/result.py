@@ -37,7 +37,7 @@ class Frontier:
     --------
     >>> import pi_xgb, xgboost as xgb
     >>> data = pi_xgb.datasets.make_privileged(600, group_gap=1.0, seed=0)
-    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.GroupParity(data.group)
+    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.DemographicParity(data.group)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=50)
     >>> list(found.table.index), found.gap

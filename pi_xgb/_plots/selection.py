@@ -31,7 +31,7 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
         rows, how = guided[ways == way], look(position)
         # Side by side, so that bars at one kl_weight do not lie on one another.
         along = rows["kl_weight"] * 1.04**position
-        bars = ax.errorbar(along, rows["gain"], yerr=rows["error"], marker=how.marker, **how.stroke)
+        bars = ax.errorbar(along, rows["gain"], yerr=rows["gain_se"], marker=how.marker, **how.stroke)
         entries.append((bars, way))
         for name in rows.index[rows["chosen"]]:
             chosen = [(ax.plot(along[name], rows["gain"][name], "o", **RING)[0], "chosen")]
@@ -44,17 +44,17 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
 
 
 def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
-    """The gain of each model over NF, with intervals: at one size a row each, at several a line each.
+    """The gain of each model over plain XGBoost, with intervals: at one size a row each, at several a line each.
 
     ``rows`` are what a size counts.
     """
     check_axes(ax)
     sizes = summary.index.unique("size")
-    models = [model for model in summary.index.unique("model") if model != "NF"]
+    models = [model for model in summary.index.unique("model") if model != "plain XGBoost"]
     ax = as_axes(ax, len(models))
     if len(sizes) == 1:
         return _rows(summary.loc[sizes[0]], models, better_by, ax)
-    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "NF: plain XGBoost")]
+    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "plain XGBoost")]
     for position, model in enumerate(models):
         own, how = summary.xs(model, level="model"), look(position)
         size = own.index.to_numpy()
@@ -64,7 +64,7 @@ def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows
     ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
     legend(ax, entries)
-    finish(ax, rows, f"{better_by}, against NF")
+    finish(ax, rows, f"{better_by}, against plain XGBoost")
     return ax
 
 
@@ -76,5 +76,5 @@ def _rows(summary: pd.DataFrame, models: list[str], better_by: str, ax: Axes) ->
         ax.errorbar([row["gain"]], [position], xerr=reach, marker=how.marker, color=how.color)
     ax.set_yticks(range(len(models)), models)
     ax.set_ylim(len(models) - 0.5, -0.5)
-    finish(ax, f"{better_by}, against NF (plain XGBoost)", "")
+    finish(ax, f"{better_by}, against plain XGBoost", "")
     return ax

@@ -89,7 +89,7 @@ class Laplace:
         return np.asarray((steps + noise) / STEPS)
 
 
-class Coin:
+class RandomizedResponse:
     """Shows one of two numbers, the larger one the more often the larger the value: a coin for each row.
 
     The chances of the larger number lie between 1 / (1 + exp(epsilon)) and its complement, so the two differ by a
@@ -97,7 +97,7 @@ class Coin:
     varies less than Laplace noise where epsilon is below about 2.3.
     """
 
-    name = "coin"
+    name = "randomized_response"
 
     def __init__(self, epsilon: float) -> None:
         with localcontext() as context:
@@ -117,11 +117,11 @@ class Coin:
         return np.asarray((shown * _WORD - self._low) / (self._step * STEPS))
 
 
-NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, Coin)}
+NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, RandomizedResponse)}
 
 
-def noise_named(name: str, epsilon: float) -> Laplace | Coin:
+def noise_named(name: str, epsilon: float) -> Laplace | RandomizedResponse:
     """This kind of noise; for ``"auto"`` the one that varies less."""
     made = [kind(epsilon) for kind in NOISES.values()] if name == "auto" else [NOISES[name](epsilon)]
-    best: Laplace | Coin = min(made, key=lambda noise: noise.variance)
+    best: Laplace | RandomizedResponse = min(made, key=lambda noise: noise.variance)
     return best

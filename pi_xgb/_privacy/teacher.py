@@ -15,9 +15,9 @@ from .._core.joint import JointTeacher
 from .._core.learned import LearnedTeacher
 from .._core.loss import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
-from .._rows.alongside import check_same_order
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
+from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table
 from .._rows.vectors import as_vector
@@ -61,7 +61,8 @@ class PrivateTeacher(FixedTeacher):
         and ``delta`` that it keeps when a row comes or goes; counted twice, since here a row changes. It
         takes the place of ``bounds``, ``split`` and ``crossfit``; what it says of a row must depend on that row alone.
     noise
-        Of a verdict: ``"laplace"``, ``"coin"`` (one of two numbers), or ``"auto"``, the one that varies less.
+        Of a verdict: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the one that varies
+        less.
     bins
         Into how many bins of equal width the histogram divides a column of numbers.
     crossfit
@@ -234,7 +235,7 @@ class PrivateTeacher(FixedTeacher):
         self._check_fitted()
         super().check(n_rows)
 
-    def check_beside(self, others: Sequence[Teacher]) -> None:
+    def check_compatible(self, others: Sequence[Teacher]) -> None:
         for other in others:
             if isinstance(other, (JointTeacher, LearnedTeacher)):
                 raise ValueError(
@@ -248,14 +249,14 @@ class PrivateTeacher(FixedTeacher):
                 "by the promise, and the model records none"
             )
 
-    def take(self, rows: Array) -> Teacher:
+    def subset(self, rows: Array) -> Teacher:
         raise ValueError(
             "a PrivateTeacher learned from the labels of all rows, those that a fold holds out as well, and another "
             "one for each fold would spend its budget again and again. Set rows apart first, fit it on the others, and "
             "compare students of several kl_weight by evals on the rows apart: that costs no privacy"
         )
 
-    def share(self, rows: Array) -> Teacher:
+    def shard(self, rows: Array) -> Teacher:
         self._check_fitted()
         part = copy.copy(self)
         part._q, part._noise_variance = self._q[rows], self._noise_variance[rows]

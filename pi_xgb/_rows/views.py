@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from .alongside import check_same_rows
+from .row_alignment import check_same_rows
 from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, some, take
 
 EvalSet = list[tuple[Any, Any]]

@@ -10,13 +10,13 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.guidance import Guidance
-from .._core.kept import Kept
+from .._core.config import TeacherConfig
 from .._core.losses import LOSSES
 from .._core.methods import MethodName
+from .._core.resume_cache import ResumeCache
 from .._core.target import Target, on_host, read_target
-from .._rows.alongside import check_one_label_each, check_same_order, checked_weight
 from .._rows.checks import check_confidence, check_whole
+from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
@@ -70,21 +70,22 @@ def compare(
 
     Five models are judged on the same held-out rows, and the student's teacher with them:
 
-    =================  ======================================================================================
-    NF                 plain XGBoost on X: what you have today
-    All                plain XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
-    student            what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
-    self-distillation  the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
-    shuffled           the same as the student with privileged rows that belong to others: guidance without information
-    teacher            what taught the student, its own predictions; the best of those tried where nobody teaches
-    =================  ======================================================================================
+    =====================  ==========================================================================================
+    plain XGBoost          XGBoost on X: what you have today
+    z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
+    student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
+    self-distillation      the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
+    shuffled               as the student, with privileged rows that belong to others: guidance without information
+    teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
+    =====================  ==========================================================================================
 
-    Privileged features have earned a gain only where the student is convincingly better than NF and than
-    both controls; the verdict says so in one sentence.
+    Privileged features have earned a gain only where the student is convincingly better than plain XGBoost and
+    than both controls; the verdict says so in one sentence.
 
-    Rows whose y is missing are rows without a label: they are in every training part and in no test part. NF and All
-    learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so too: self-distillation
-    is what the further rows are worth without privileged features, so that the verdict tells the two apart.
+    Rows whose y is missing are rows without a label: they are in every training part and in no test part. Plain
+    XGBoost and the ceiling learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so
+    too: self-distillation is what the further rows are worth without privileged features, so that the verdict tells the
+    two apart.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ constraints, metric, custom_metric, maximize, standard_errors
     ...     method="kbpib", teacher="privileged", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
-    ['NF', 'All', 'student', 'self-distillation', 'shuffled', 'teacher']
+    ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'teacher']
     """
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
@@ -157,7 +158,7 @@ constraints, metric, custom_metric, maximize, standard_errors
         _rank(dtrain, privileged_rows, groups, weight, sizes)
     elif weight is not None:
         dtrain.set_weight(weight)
-    guidance = Guidance(
+    config = TeacherConfig(
         privileged_rows,
         labelled=target.labelled,
         teacher_weight=teacher_weight,
@@ -165,7 +166,7 @@ constraints, metric, custom_metric, maximize, standard_errors
         constraints=constraints,
     )
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
-    problem = recipe.problem(dtrain, guidance, "compare", groups=groups, sees_all=True)
+    problem = recipe.problem(dtrain, config, "compare", groups=groups, sees_all=True)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
     splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **whole)
@@ -177,11 +178,13 @@ constraints, metric, custom_metric, maximize, standard_errors
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
     problem.warn_of_idle_rows()
-    kept = Kept(resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells])
-    n_left = sum(cell.name not in kept for cell in cells)
+    cache = ResumeCache(
+        resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells]
+    )
+    n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
-        work = kept.through(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
+        work = cache.memoize(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)

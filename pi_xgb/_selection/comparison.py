@@ -9,7 +9,7 @@ import pandas as pd
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval
-from .five_models import NF, ROWS, SELF, SHUFFLED, STUDENT
+from .five_models import BASELINE, ROWS, SELF, SHUFFLED, STUDENT
 from .scores import Score
 from .verdict import verdict_on
 from .words import better_by
@@ -21,17 +21,17 @@ class Comparison:
     Attributes
     ----------
     table
-        A row for each size, repeat, fold and model: its score, its gain over NF there, what was chosen, rounds. Sizes,
-        ``n_train`` and ``n_test`` count labelled rows.
+        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, what was chosen,
+        rounds. Sizes, ``n_train`` and ``n_test`` count labelled rows.
     summary
-        By size and model: mean score, mean gain over NF with its corrected interval, positive for the better
+        By size and model: mean score, mean gain over plain XGBoost with its corrected interval, positive for the better
         whichever way the metric points.
     verdict
         One sentence on the largest size.
     evidence
-        Whether the privileged features have earned a gain: the interval of the student's gain over NF lies above 0,
-        and the student is better than each control by a one-sided test at the same level. All three must hold, so
-        privileged features that say nothing pass no more often than one of them alone would let them.
+        Whether the privileged features have earned a gain: the interval of the student's gain over plain XGBoost lies
+        above 0, and the student is better than each control by a one-sided test at the same level. All three must hold,
+        so privileged features that say nothing pass no more often than one of them alone would let them.
     metric, maximize, confidence
         What was measured, whether more is better, and the confidence of the intervals.
 
@@ -41,7 +41,7 @@ class Comparison:
     >>> data = pi_xgb.datasets.make_privileged(120, seed=0)
     >>> few = {"nfold": 2, "repeats": 1, "inner_nfold": 2, "crossfit": 2, "num_boost_round": 3, "kl_weight": 1.0}
     >>> comparison = pi_xgb.compare(data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, **few)
-    >>> gain = comparison.difference("student", "NF")
+    >>> gain = comparison.difference("student", "plain XGBoost")
     >>> gain.low <= gain.mean <= gain.high
     True
     """
@@ -52,7 +52,7 @@ class Comparison:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
         self._ratio, self._unlabelled = ratio, unlabelled
         sizes = sorted(set(table["size"]))
-        gains = {size: {model: self._interval(model, NF, size, confidence) for model in ROWS} for size in sizes}
+        gains = {size: {model: self._interval(model, BASELINE, size, confidence) for model in ROWS} for size in sizes}
         means = table.groupby(["size", "model"])["score"].mean()
         self.summary = pd.DataFrame(
             [
@@ -61,7 +61,7 @@ class Comparison:
                 for model, gain in own.items()
             ]
         )
-        self.summary = self.summary.rename(columns={"mean": "gain"}).set_index(["size", "model"])
+        self.summary = self.summary.rename(columns={"mean": "gain", "error": "gain_se"}).set_index(["size", "model"])
         own, one_sided = gains[sizes[-1]], max(2 * confidence - 1, 0.0)
         self.evidence, self.verdict = verdict_on(
             score,
@@ -82,7 +82,7 @@ class Comparison:
         return self._interval(model, other, size, self.confidence)
 
     def plot(self, ax: Any = None) -> Any:
-        """The gain of each model over NF with its interval, or along the size; needs matplotlib."""
+        """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
         return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
 

@@ -17,8 +17,14 @@ from .scores import Score
 from .search import Found, check_crossfit_fits, search
 from .splits import Split, splits_of, subset
 
-NF, ALL, STUDENT, SELF, SHUFFLED = "NF", "All", "student", "self-distillation", "shuffled"
-MODELS = (NF, ALL, STUDENT, SELF, SHUFFLED)
+BASELINE, CEILING, STUDENT, SELF, SHUFFLED = (
+    "plain XGBoost",
+    "z known at prediction",
+    "student",
+    "self-distillation",
+    "shuffled",
+)
+MODELS = (BASELINE, CEILING, STUDENT, SELF, SHUFFLED)
 TEACHER = "teacher"
 ROWS = (*MODELS, TEACHER)
 
@@ -89,13 +95,13 @@ class FiveModels:
         """A row of the table for each of the five."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
-        parts = {NF: part, STUDENT: part, **self._others(part, cell)}
+        parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
         found = self._found(parts, _moved(self._inner(problem, cell), part.labelled), step)
         scores: dict[str, float] = {}
         for model in MODELS:
-            its, held_out = found[model], test_both if model == ALL else test
-            if model not in (NF, ALL) and its.candidate == PLAIN:
-                scores[model] = scores[NF]  # A student that is plain XGBoost is NF, trained already.
+            its, held_out = found[model], test_both if model == CEILING else test
+            if model not in (BASELINE, CEILING) and its.candidate == PLAIN:
+                scores[model] = scores[BASELINE]  # A student that is plain XGBoost is trained already.
             else:
                 scores[model] = float(parts[model].curve(its.candidate, its.best_rounds, held_out, self.score)[-1])
         scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
@@ -107,7 +113,7 @@ class FiveModels:
                 "fold": cell.split.fold,
                 "model": model,
                 "score": scores[model],
-                "gain": self.score.sign * (scores[model] - scores[NF]) + 0.0,  # no -0
+                "gain": self.score.sign * (scores[model] - scores[BASELINE]) + 0.0,  # no -0
                 "chosen": found[model].candidate.name,
                 "rounds": found[model].best_rounds,
                 "n_train": len(cell.rows),
@@ -130,7 +136,7 @@ class FiveModels:
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
         """What the ceiling and the two controls learn from."""
         rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
-        privileged: Any = part.guidance.privileged
+        privileged: Any = part.config.privileged
         # Rows without any privileged value stay where they are, so that the same rows are taught.
         filled = np.flatnonzero(~rows_without_values(privileged))
         order = np.arange(privileged.num_row())
@@ -140,21 +146,21 @@ class FiveModels:
             shuffled.set_info(**{field: part.dtrain.get_float_info(field)})
         copy_queries(part.dtrain, shuffled)
         return {
-            ALL: dataclasses.replace(part, dtrain=part.both, both=None),
+            CEILING: dataclasses.replace(part, dtrain=part.both, both=None),
             SELF: part.learning_from(part.dtrain, None),
             SHUFFLED: part.learning_from(shuffled, side_by_side(part.dtrain, shuffled)),
         }
 
     def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
         """The choice of each, by folds inside the training rows alone."""
-        tried = {STUDENT: self.candidates, ALL: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
+        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
         found: dict[str, Found] = {}
         for model, candidates in tried.items():
             # Plain XGBoost is the same in all of them, but where it sees other features.
-            plain = None if model == ALL else found.get(STUDENT)
+            plain = None if model == CEILING else found.get(STUDENT)
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
             found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
-        return {**found, NF: dataclasses.replace(found[STUDENT], chosen=0)}
+        return {**found, BASELINE: dataclasses.replace(found[STUDENT], chosen=0)}
 
     def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
         """The inner folds, in numbers of ``cell.rows``."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.checks import check_is_dmatrix, check_kl_weight
+from .._core.config import TeacherConfig
 from .._core.copies import check_copies, check_whole_queries
 from .._core.crossfit import Folds, whole_queries
-from .._core.guidance import Guidance
 from .._core.loss import Loss
 from .._core.native import obstacle_to_native
 from .._core.spec import Spec
@@ -46,13 +46,13 @@ class Recipe:
         return dataclasses.replace(self, params=on_one_thread(self.params, n_rows), teacher_params=teacher)
 
     def problem(
-        self, dtrain: xgboost.DMatrix, guidance: Guidance, name: str, *, groups: Any = None, sees_all: bool
+        self, dtrain: xgboost.DMatrix, config: TeacherConfig, name: str, *, groups: Any = None, sees_all: bool
     ) -> Problem:
         """The recipe with its data, checked for everything that can be wrong with them, before any training.
 
         ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
         """
-        privileged: Any = guidance.privileged
+        privileged: Any = config.privileged
         spec = Spec.read(self.params)
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
@@ -68,12 +68,12 @@ class Recipe:
                 "at a time, or let pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0]) judge all of them"
             )
         together = whole_queries(spec.loss, dtrain, checked_groups(groups, dtrain.num_row()), "groups")
-        check_constraints(guidance.constraints, dtrain.num_row())
-        if guidance.crossfit_groups is None:
-            guidance = dataclasses.replace(guidance, crossfit_groups=together)
+        check_constraints(config.constraints, dtrain.num_row())
+        if config.crossfit_groups is None:
+            config = dataclasses.replace(config, crossfit_groups=together)
         own = self._on_few_rows(dtrain.num_row())
-        guidance = dataclasses.replace(guidance, teacher_params=own.teacher_params).of_rows(dtrain)
-        guidance.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
+        config = dataclasses.replace(config, teacher_params=own.teacher_params).of_rows(dtrain)
+        config.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
                 f"{name} deals queries as a whole for ranking objectives alone, and {spec.objective} is none: build "
@@ -81,7 +81,7 @@ class Recipe:
             )
         both = side_by_side(dtrain, privileged) if sees_all else None
         # From here on what a teacher sees is the library's own choice.
-        return Problem(own, dtrain, dataclasses.replace(guidance, allow_overlap=True), both, together)
+        return Problem(own, dtrain, dataclasses.replace(config, allow_overlap=True), both, together)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Problem:
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
-    guidance: Guidance
+    config: TeacherConfig
     """The privileged features, which rows are labelled, what a teacher counts in each, who is cross-fitted together."""
     both: Any
     """Classifier and privileged features side by side, None where nobody sees them."""
@@ -105,14 +105,14 @@ class Problem:
     @property
     def labelled(self) -> Array | None:
         """Which rows have a label; None where all have."""
-        known: Array | None = self.guidance.labelled
+        known: Array | None = self.config.labelled
         return known
 
     @property
     def told(self) -> tuple[Any, ...]:
         """All that its trainings depend on."""
-        of_rows = (self.labelled, self.guidance.teacher_weight, self.guidance.crossfit_groups, self.groups)
-        return (vars(self.recipe), self.dtrain, self.guidance.privileged, *of_rows, self.guidance.constraints)
+        of_rows = (self.labelled, self.config.teacher_weight, self.config.crossfit_groups, self.groups)
+        return (vars(self.recipe), self.dtrain, self.config.privileged, *of_rows, self.config.constraints)
 
     @property
     def adjective(self) -> str:
@@ -137,14 +137,14 @@ class Problem:
             if self.loss.by_query:  # whose rows stand side by side
                 rows = np.sort(rows)
         matrices = [self.dtrain, *([] if self.both is None else [self.both])]
-        with exclusive(*matrices, *self.guidance.matrices):
+        with exclusive(*matrices, *self.config.matrices):
             dtrain, *both = [slice_rows(matrix, rows) for matrix in matrices]
             groups = None if self.groups is None else self.groups[rows]
-            return Problem(self.recipe, dtrain, self.guidance.take(rows), both[0] if both else None, groups)
+            return Problem(self.recipe, dtrain, self.config.subset(rows), both[0] if both else None, groups)
 
     def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
         """The same rows, their teachers shown something else."""
-        return dataclasses.replace(self, guidance=dataclasses.replace(self.guidance, privileged=privileged), both=both)
+        return dataclasses.replace(self, config=dataclasses.replace(self.config, privileged=privileged), both=both)
 
     def check_taught(self, candidates: Sequence[Candidate]) -> None:
         """Where copies of the rows are what teaches: whether they can for every candidate, before any training."""
@@ -152,10 +152,10 @@ class Problem:
         if "copies" not in spec.loss.engines:
             return
         follows = any(not one.learns_first for one in candidates if one != PLAIN)
-        follows = follows or any(one.follows_student for one, _ in self.guidance.constraints)
-        check_copies(spec, self.dtrain, teaches=True, follows_student=follows)
+        follows = follows or any(one.is_adaptive for one, _ in self.config.constraints)
+        check_copies(spec, self.dtrain, teaches=True, is_adaptive=follows)
         if spec.loss.by_query:
-            check_whole_queries(self.guidance.teacher_weight, self.dtrain)
+            check_whole_queries(self.config.teacher_weight, self.dtrain)
 
     def warn_of_idle_rows(self) -> None:
         """Says how many rows have neither a label nor a teacher: once, and not in every training."""
@@ -163,28 +163,28 @@ class Problem:
 
     @property
     def _idle(self) -> Array:
-        if self.labelled is None or self.guidance.teacher_weight is None:
+        if self.labelled is None or self.config.teacher_weight is None:
             return np.zeros(self.dtrain.num_row(), bool)
-        return ~self.labelled & (self.guidance.teacher_weight == 0)
+        return ~self.labelled & (self.config.teacher_weight == 0)
 
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
-        guidance = dataclasses.replace(
-            self.guidance,
-            privileged=self.both if candidate.teacher == "all" else self.guidance.privileged,
+        config = dataclasses.replace(
+            self.config,
+            privileged=self.both if candidate.teacher == "all" else self.config.privileged,
             method=candidate.method,
             crossfit=candidate.crossfit,
             folds=self._folds_of(candidate),
         )
-        with exclusive(self.dtrain, *guidance.matrices):
-            task = guidance.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
-            return guidance.teachings_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
+        with exclusive(self.dtrain, *config.matrices):
+            task = config.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
+            return config.teachers_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
 
     def teacher_score(
         self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
     ) -> float:
         """What the teacher itself would score on these rows of this problem, which it was not trained on."""
-        matrix: Any = self.both if candidate.teacher == "all" else self.guidance.privileged
+        matrix: Any = self.both if candidate.teacher == "all" else self.config.privileged
         with exclusive(matrix):
             seen = slice_rows(matrix, rows)
         boosters = teacher.boosters if candidate.learns_first else [teacher.booster]
@@ -193,7 +193,7 @@ class Problem:
         return score_of_mean(score, mean, held_out, self.recipe.params, self.loss)
 
     def _folds_of(self, candidate: Candidate) -> Folds | None:
-        folds = self.guidance.folds
+        folds = self.config.folds
         if folds is None or folds.number != candidate.crossfit:
             return None
         return dataclasses.replace(folds, whose=candidate.way)
@@ -209,14 +209,14 @@ class Problem:
     ) -> xgboost.Booster:
         """The candidate's student. ``teacher`` is its :meth:`teacher_of`, made here if it is not given."""
         params = self.recipe.params if params is None else params
-        if candidate == PLAIN and not self.guidance.constraints:
+        if candidate == PLAIN and not self.config.constraints:
             return train(params, self.plain, rounds, **keywords)
         dtrain = self.dtrain if dtrain is None else dtrain
         return train(params, dtrain, rounds, labelled=self.labelled, **self._teaching(candidate, teacher), **keywords)
 
     def _teaching(self, candidate: Candidate, teacher: Any) -> dict[str, Any]:
         """The keywords of ``train`` that say who teaches; constraints hold for every candidate."""
-        constraints, per_row = list(self.guidance.constraints), self.guidance.teacher_weight
+        constraints, per_row = list(self.config.constraints), self.config.teacher_weight
         if candidate == PLAIN:
             return {"teacher": constraints}
         teacher = self.teacher_of(candidate) if teacher is None else teacher
@@ -227,9 +227,9 @@ class Problem:
 
     def _engine(self, candidate: Candidate) -> str:
         """For scores the one that is fast, where it gives the same model to rounding."""
-        spec, uniform = Spec.read(self.recipe.params), self.guidance.is_uniform
-        fast = candidate.learns_first and not self.guidance.constraints
-        fast = fast and obstacle_to_native(spec, follows_student=False, uniform=uniform) is None
+        spec, uniform = Spec.read(self.recipe.params), self.config.is_uniform
+        fast = candidate.learns_first and not self.config.constraints
+        fast = fast and obstacle_to_native(spec, is_adaptive=False, uniform=uniform) is None
         return "native" if fast else "auto"
 
     def curve(
@@ -275,8 +275,8 @@ def check_constraints(constraints: Any, n_rows: int) -> None:
     none = isinstance(constraints, (list, tuple)) and not constraints
     if not (none or is_list_of_pairs(constraints)):
         raise TypeError(
-            "constraints must be a list of (constraint, weight), as in constraints=[(GroupParity(sex), 5.0)], got "
-            f"{constraints!r}"
+            "constraints must be a list of (constraint, weight), as in constraints=[(DemographicParity(sex), 5.0)], "
+            f"got {constraints!r}"
         )
     for one, weight in constraints:
         if not isinstance(one, Teacher):

@@ -11,8 +11,8 @@ import xgboost
 
 from .._arrays import Array
 from .._core.checks import check_metric
-from .._core.judged import eval_of_means, margins_of
 from .._core.loss import Loss
+from .._core.metric_eval import eval_of_means, margins_of
 from .._xgb.params import number_of_classes
 
 _SMALLER_IS_BETTER = (
@@ -51,7 +51,7 @@ def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Ma
     return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
 
 
-def mistakes_of(loss: Loss) -> tuple[str, ...]:
+def error_metrics_of(loss: Loss) -> tuple[str, ...]:
     """XGBoost's metric that counts the rows whose class is wrong, if there are classes."""
     if not loss.probabilities:
         return ()

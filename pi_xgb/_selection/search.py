@@ -12,14 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.kept import Kept
+from .._core.resume_cache import ResumeCache
 from .._rows.checks import check_jobs, check_whole
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem
-from .scores import Score, mistakes_of
-from .sharing import sharing
+from .scores import Score, error_metrics_of
+from .shared_matrices import shared_matrices
 from .splits import Split
 
 Values = NDArray[np.float64]
@@ -41,7 +41,7 @@ def check_crossfit_fits(
 ) -> None:
     """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
     crossfit = max(candidate.crossfit for candidate in candidates)
-    smallest, groups = min(map(len, parts)), problem.guidance.crossfit_groups
+    smallest, groups = min(map(len, parts)), problem.config.crossfit_groups
     if crossfit > smallest:
         raise ValueError(
             f"crossfit must be at most the {smallest} {problem.adjective}training rows of {fold}, got {crossfit}{hint}"
@@ -87,10 +87,10 @@ def fold_curves(
         if candidate == PLAIN and plain is not None:
             curves.append(plain.scores[0])
         elif candidate == PLAIN:
-            mistakes = mistakes_of(problem.loss)
-            found = part.curves(candidate, rounds, held_out, score, besides=mistakes)
+            error_metrics = error_metrics_of(problem.loss)
+            found = part.curves(candidate, rounds, held_out, score, besides=error_metrics)
             curves.append(found[-1])
-            if mistakes:
+            if error_metrics:
                 wrong = found[0] * len(split.test)
         else:
             if not candidate.learns_first or candidate.way not in teachers:
@@ -147,15 +147,15 @@ def search(
     n_jobs: int,
     step: Callable[[], Any],
     plain: Found | None = None,
-    kept: Kept | None = None,
+    cache: ResumeCache | None = None,
 ) -> Found:
     """Train every candidate on every fold, find the rounds of each, and choose.
 
-    Folds that are ``kept`` are not trained again. ``plain`` is another search on the same rows and splits, from which
+    Folds in the ``cache`` are not trained again. ``plain`` is another search on the same rows and splits, from which
     plain XGBoost, first in both, is taken.
     """
     known = [None] * len(splits) if plain is None else plain.folds
-    work = (kept or Kept(None, "")).through(
+    work = (cache or ResumeCache(None, "")).memoize(
         lambda fold: fold_curves(fold[0], fold[1], candidates, score, step, fold[2]),
         lambda fold: fold[1].name,
         lambda found: found._asdict(),
@@ -163,7 +163,7 @@ def search(
     )
     folds = in_threads(
         work,
-        list(zip(sharing(problem, splits), splits, known, strict=True)),
+        list(zip(shared_matrices(problem, splits), splits, known, strict=True)),
         n_jobs,
     )
     curves = np.array([fold.scores for fold in folds])
@@ -217,7 +217,7 @@ def summary_of(found: Found) -> pd.DataFrame:
             "score": found.scores[i].mean(),
             "teacher_score": found.teacher_scores[i],
             "gain": gain.mean,
-            "error": gain.error,
+            "gain_se": gain.error,
             "low": gain.low,
             "high": gain.high,
             "chosen": i == found.chosen,

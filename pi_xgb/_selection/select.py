@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._core.guidance import Guidance
-from .._core.kept import Kept
+from .._core.config import TeacherConfig
 from .._core.methods import MethodName
+from .._core.resume_cache import ResumeCache
 from .._core.spec import Spec
 from .._core.task import Task
 from .._core.teachers import Teacher
@@ -103,7 +103,7 @@ def select(
         One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
         By default the ``groups``.
     constraints
-        A list of (constraint, weight), as in ``[(GroupParity(sex), 5.0)]``, which hold for every candidate: plain
+        A list of (constraint, weight), as in ``[(DemographicParity(sex), 5.0)]``, which hold for every candidate: plain
         XGBoost is then plain XGBoost under the constraints. What they cost, and how much they should weigh, is the
         question of :func:`pi_xgb.frontier`.
     metric
@@ -174,7 +174,7 @@ def select(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = Guidance(
+    said = TeacherConfig(
         privileged,
         labelled=labelled,
         teacher_weight=teacher_weight,
@@ -194,16 +194,16 @@ def select(
         splits = in_order(splits)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    kept = Kept(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
-    n_left = sum(split.name not in kept for split in splits)
+    cache = ResumeCache(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
+    n_left = sum(split.name not in cache for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, kept=kept)
+        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
     together = found.candidate.crossfit and (crossfit_groups is not None or groups is not None)
     told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * bool(together)
-    told += ["constraints"] * bool(problem.guidance.constraints)
+    told += ["constraints"] * bool(problem.config.constraints)
     return Selection(recipe, score, found, told)
 
 
@@ -228,7 +228,7 @@ class Selection:
         gain is positive for the better, whichever way the metric points. ``n_train``, ``n_test`` count labelled rows.
     summary
         A row for each candidate: mean score, that of its teacher on the same rows, mean gain, the corrected standard
-        error of the gain (``error``), its 95 % interval (``low``, ``high``), and which one was chosen.
+        error of the gain (``gain_se``), its 95 % interval (``low``, ``high``), and which one was chosen.
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
@@ -237,7 +237,7 @@ class Selection:
         gives it those that it was cross-validated with, and takes constraints, for which these have no room.
     candidate
         The name of the choice, as in the tables.
-    mistakes
+    n_errors
         How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
     metric, maximize
         What decided, and whether more of it is better.
@@ -263,7 +263,7 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
-        self.mistakes, self._can_tell = found.wrong, found.can_tell
+        self.n_errors, self._can_tell = found.wrong, found.can_tell
         self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
         self._told = tuple(told)
@@ -313,7 +313,7 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = Guidance(
+        said = TeacherConfig(
             privileged,
             labelled=labelled,
             teacher_weight=teacher_weight,
@@ -323,7 +323,7 @@ class Selection:
         return self.fit_matrices(dtrain, said, keywords)[0]
 
     def fit_matrices(
-        self, dtrain: xgboost.DMatrix, said: Guidance, keywords: dict[str, Any], student: Any = None
+        self, dtrain: xgboost.DMatrix, said: TeacherConfig, keywords: dict[str, Any], student: Any = None
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
         check_constraints(said.constraints, dtrain.num_row())
@@ -357,13 +357,13 @@ class Selection:
 
     def __str__(self) -> str:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
-        gain = in_words(self._score, Interval(best.gain, best.error, best.low, best.high))
+        gain = in_words(self._score, Interval(best.gain, best.gain_se, best.low, best.high))
         if self._chosen != PLAIN:
             sure = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
             return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{sure}"
         why = f"no gain is convincing, the best is {gain} ({best.name})"
         if not self._can_tell:
-            why = f"the folds cannot tell, plain XGBoost gets {self.mistakes:.0f} rows wrong, {LEAST_WRONG} are needed"
+            why = f"the folds cannot tell, plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed"
         return f"plain, {self._rounds} rounds: {why}"
 
     def __repr__(self) -> str:

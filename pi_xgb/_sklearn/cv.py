@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xgboost
 
-from .._core.guidance import Guidance
+from .._core.config import TeacherConfig
 from .._core.methods import MethodName
 from .._core.train import Engine
 from .._rows.checks import check_whole
@@ -67,7 +67,7 @@ class ChoosingTrainer(Trainer):
             progress=False,
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
-        said = Guidance(privileged, crossfit_groups=self.crossfit_groups, **told)
+        said = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **told)
         booster, teacher = found.fit_matrices(student, said, keywords, student=dtrain)
         self.taught.extend([] if teacher is None else [teacher])
         return booster

@@ -19,7 +19,7 @@ from .._core.methods import MethodName
 from .._core.target import encode_labels, numbers_of, on_host, read_target, read_targets
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import Engine
-from .._rows.alongside import (
+from .._rows.row_alignment import (
     check_eval_orders,
     check_one_label_each,
     check_one_margin_each,
@@ -28,9 +28,9 @@ from .._rows.alongside import (
     eval_pairs,
 )
 from .._rows.views import Views, divide, student_part
-from .._xgb.borrowed import borrowed
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
+from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, refuse_misspelt
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
@@ -175,7 +175,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         given = {**of_row, "eval_set": labels.eval_set, **of_eval_set, **further}
         keywords = {name: value for name, value in given.items() if value is not None}
         self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
-        borrowed(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
+        rebind(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
         self.teacher_ = next(iter(trainer.taught), None)
         return self
@@ -314,7 +314,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         Names of the privileged columns inside X, or their positions where X is an array. The student does not see
         them; at ``predict`` X may have them, in which case they are left out, or not.
     constraints
-        A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(GroupParity("sex"), 5.0)]``. A name is
+        A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
         looked up in the privileged columns (or in X, for constraints that are not about groups); several
         columns, and positions in an array, are named by :func:`pi_xgb.sklearn.by_column`. A group column is read
         by its constraint only: neither the student nor the teacher sees it. In the place of a name may stand

@@ -10,7 +10,7 @@ import xgboost
 
 from .._arrays import Array
 from .._core.target import on_host
-from .._rows.alongside import check_one_label_each, check_orders, checked_weight, eval_pairs, row_count
+from .._rows.row_alignment import check_one_label_each, check_orders, checked_weight, eval_pairs, row_count
 from .._rows.views import divide
 from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel

@@ -98,7 +98,7 @@ class Settings:
         if isinstance(constraints, Teacher):
             raise TypeError(
                 f"constraints must be a list of (constraint, weight), got {constraints!r} alone: say how much it "
-                "counts, as in constraints=[(GroupParity('sex'), 5.0)]"
+                "counts, as in constraints=[(DemographicParity('sex'), 5.0)]"
             )
         pairs = list(constraints or ())
         for pair in pairs:

@@ -11,7 +11,7 @@ from typing import Any
 import xgboost
 
 from .._arrays import Array
-from .._core.guidance import Guidance
+from .._core.config import TeacherConfig
 from .._core.loss import Loss
 from .._core.methods import method_named
 from .._core.spec import Spec
@@ -130,10 +130,10 @@ class DirectTrainer(Trainer):
             teaching = {"teacher": taught + self.constraints}
         if self.labelled is not None:
             teaching = {**(teaching or {"teacher": _Silent(), "kl_weight": 0.0}), "labelled": self.labelled}
-        guidance = Guidance(**(teaching or {}))
-        booster, teachings = train_by(guidance, params, dtrain, num_boost_round, self.settings.engine, **keywords)
+        config = TeacherConfig(**(teaching or {}))
+        booster, weighted = train_by(config, params, dtrain, num_boost_round, self.settings.engine, **keywords)
         constraints = [id(constraint) for constraint, _ in self.constraints]
-        self.taught.extend(one.teacher for one in teachings if id(one.teacher) not in constraints)
+        self.taught.extend(one.teacher for one in weighted if id(one.teacher) not in constraints)
         return booster
 
     def _teaching(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
@@ -212,8 +212,8 @@ class DirectTrainer(Trainer):
         keywords: dict[str, Any],
     ) -> list[tuple[Teacher, Any]]:
         """The teachers that stand beside constraints, trained, with what they weigh."""
-        guidance, stopping = Guidance(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
-        return guidance.taught(Spec.read(params), dtrain, num_boost_round, stopping)
+        config, stopping = TeacherConfig(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
+        return config.taught(Spec.read(params), dtrain, num_boost_round, stopping)
 
 
 def _exposure(loss: Loss, student: xgboost.DMatrix) -> dict[str, Any]:
@@ -233,9 +233,9 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     hidden: set[Any] = set()
     constraints = []
     for constraint, kl_weight in settings.constraint_pairs:
-        hidden.update(constraint.hidden_columns)
-        look_up = functools.partial(views.values, hidden_from_student=bool(constraint.hidden_columns))
-        constraints.append((constraint.bind(look_up), kl_weight))
+        hidden.update(constraint.privileged_columns)
+        look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
+        constraints.append((constraint.resolve_columns(look_up), kl_weight))
     table = privileged = eval_tables = None
     brings_teacher = isinstance(settings.teacher, Teacher)
     if not brings_teacher:

@@ -9,9 +9,9 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
+from .._core.config import SETTINGS, TeacherConfig
 from .._core.copies import check_copies, check_ranks
 from .._core.crossfit import check_crossfit
-from .._core.guidance import SETTINGS, Guidance
 from .._core.loss import Loss
 from .._core.losses import check_labels_alone
 from .._core.methods import MethodName, method_named
@@ -146,7 +146,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
                 "privileged_cols is not set, so nobody teaches: name the columns that the teacher sees, or use "
                 "xgboost.spark's own estimator"
             )
-        Guidance(
+        TeacherConfig(
             privileged=own["privileged_cols"],
             teacher_weight=own["teacher_weight_col"],
             crossfit_groups=own["crossfit_groups_col"],
@@ -191,10 +191,10 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         # As far as it can be known without the matrices, of which there is none on the driver.
         if takes_copies(self.getOrDefault("engine"), spec):
             follows = not method_named(self.getOrDefault("method")).learns_first
-            check_copies(spec, None, teaches=self.getOrDefault("kl_weight") > 0, follows_student=follows)
+            check_copies(spec, None, teaches=self.getOrDefault("kl_weight") > 0, is_adaptive=follows)
             return params, keywords, of_matrices
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
-        obstacle = obstacle_to_native(spec, follows_student=False, uniform=uniform)
+        obstacle = obstacle_to_native(spec, is_adaptive=False, uniform=uniform)
         uses_native(self.getOrDefault("engine"), spec, obstacle)
         return params, keywords, of_matrices
 

@@ -15,8 +15,8 @@ import xgboost
 
 from .._core.train import train
 from .._rows.groups import on_several_workers
-from .._xgb.borrowed import borrowed
 from .._xgb.collective import from_each_worker
+from .._xgb.rebind import rebind
 
 
 def _built_differently(reason: Any) -> str:
@@ -60,7 +60,7 @@ def estimator_base() -> Any:
 
 def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
     """XGBoost's own ``_fit``, whose tasks build their matrices and train as ``worker`` does."""
-    return borrowed(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
+    return rebind(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
 
 
 class Worker:

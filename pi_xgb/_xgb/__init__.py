@@ -1,1 +1,1 @@
-"""The fence around XGBoost: its params, boosters, trees, matrices, workers and signatures."""
+"""What depends on XGBoost's internals: its params, boosters, trees, matrices, workers and signatures."""

@@ -11,7 +11,7 @@ called "missing", so that no row disappears from view.
 ==============================================  ======================================================================
 differences between groups, one number          :func:`statistical_parity`, :func:`equalized_odds`,
                                                 :func:`equal_opportunity`, :func:`abroca`
-the same for each group against the rest        :func:`each_against_rest`
+the same for each group against the rest        :func:`one_vs_rest`
 rates, overall or per group                     :func:`selection_rate`, :func:`true_positive_rate`
                                                 (:func:`recall`), :func:`false_positive_rate`, :func:`precision`
 tables with intervals                           :func:`group_report`, :func:`disparity_report`
@@ -21,7 +21,7 @@ during training                                 :func:`watch`, :func:`attach_gro
 """
 
 from ._abroca import abroca
-from ._disparities import each_against_rest, equal_opportunity, equalized_odds, statistical_parity
+from ._disparities import equal_opportunity, equalized_odds, one_vs_rest, statistical_parity
 from ._disparity_report import disparity_report
 from ._rates import UndefinedRateWarning, false_positive_rate, precision, recall, selection_rate, true_positive_rate
 from ._report import group_report
@@ -35,11 +35,11 @@ __all__ = [
     "attach_groups",
     "choose_threshold",
     "disparity_report",
-    "each_against_rest",
     "equal_opportunity",
     "equalized_odds",
     "false_positive_rate",
     "group_report",
+    "one_vs_rest",
     "precision",
     "recall",
     "selection_rate",

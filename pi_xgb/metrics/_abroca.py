@@ -47,7 +47,7 @@ def abroca(
     sensitive_features, sample_weight
         As for :func:`statistical_parity`.
     method
-        With more than two groups, "between_groups" takes the largest area over all pairs, "to_rest" the largest
+        With more than two groups, "between_groups" takes the largest area over all pairs, "one_vs_rest" the largest
         of each group against all other rows.
     undefined
         What to do with a group that has no positives or no negatives: "nan" makes the result NaN, "skip" leaves
@@ -138,7 +138,7 @@ class RankedGroups:
         if undefined == "nan" and None in curves:
             return float("nan")
         pairs: Iterable[tuple[Curve | None, Curve | None]]
-        if method == "to_rest":
+        if method == "one_vs_rest":
             rests = (self._ranking(self._codes != code) for code in range(len(curves)))
             pairs = ((curve, rest.curve(weights)) for curve, rest in zip(curves, rests, strict=True))
         else:

@@ -72,7 +72,9 @@ class Rows:
             return rates_of(self.decisions(), name, method)
         weight = np.ones(self.labels.size) if self.weights is None else self.weights
         ranked = RankedGroups(self.labels, self.scores, self.groups)
-        return curves_of(self.labels, self.scores, ranked, weight, self.groups.codes, against_rest=method == "to_rest")
+        return curves_of(
+            self.labels, self.scores, ranked, weight, self.groups.codes, against_rest=method == "one_vs_rest"
+        )
 
 
 @dataclass(frozen=True)

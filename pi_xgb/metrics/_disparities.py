@@ -14,7 +14,7 @@ from .._rows.names import plain
 from .._rows.vectors import as_vector
 from ._rates import RATES, Values, as_decided, warn_undefined
 
-Pairs = Literal["between_groups", "to_rest"]
+Pairs = Literal["between_groups", "one_vs_rest"]
 Undefined = Literal["nan", "skip"]
 
 GAPS = {
@@ -50,8 +50,8 @@ def statistical_parity(
         The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
         values are a group called "missing"); and its weight.
     method
-        "between_groups" compares any two groups and takes the largest difference; "to_rest" compares each group
-        with all other rows and takes the largest (:func:`each_against_rest` gives them all).
+        "between_groups" compares any two groups and takes the largest difference; "one_vs_rest" compares each group
+        with all other rows and takes the largest (:func:`one_vs_rest` gives them all).
     undefined
         What to do with a group that lacks the rate (here: has no weight). "nan" makes the result NaN, since the
         largest of unknown things is unknown; "skip" compares the others. Both warn and name the group.
@@ -135,7 +135,7 @@ def equalized_odds(
     return _decided_gap("equalized_odds", *given, agg=agg, method=method, undefined=undefined)
 
 
-def each_against_rest(
+def one_vs_rest(
     metric: Any, y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, **options: Any
 ) -> pd.Series[float]:
     """A metric for each group against all other rows together, one value per group.
@@ -155,7 +155,7 @@ def each_against_rest(
     >>> from pi_xgb import metrics
     >>> band = ["young", "young", "middle", "middle", "old", "old"]
     >>> y, d = [1, 0, 1, 0, 1, 0], [1, 1, 1, 0, 0, 0]
-    >>> metrics.each_against_rest(metrics.statistical_parity, y, d, sensitive_features=band)
+    >>> metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=band)
     sensitive_feature_0
     middle    0.00
     old       0.75
@@ -196,7 +196,7 @@ def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum")
     rates = [RATES[rate] for rate in COMPARED[name]]
     values = [rate.of(cells) for rate in rates]
     larger = np.maximum if undefined == "nan" else np.fmax
-    if method == "to_rest":
+    if method == "one_vs_rest":
         others = rest_cells(cells)
         differences = [np.abs(one - rate.of(others)) for rate, one in zip(rates, values, strict=True)]
         together = (np.add if agg == "sum" else larger).reduce(differences)

@@ -136,7 +136,7 @@ def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
     square = np.stack([squares[:, rate.denominator].sum(axis=1) for rate in compared])
     rows = np.rint(share(np.square(whole), square)).astype(np.int64)
     rates = np.stack([rate.of(cells) for rate in compared])
-    return Rates(rates, rows, _rest_of(whole) if method == "to_rest" else None)
+    return Rates(rates, rows, _rest_of(whole) if method == "one_vs_rest" else None)
 
 
 def _rest_of(whole: Values) -> Rest:

@@ -79,7 +79,7 @@ def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
     rows = [line for line in heavy_section(tmp_path / "heavy.csv") if line.startswith(("| 50 |", "| 500 |"))]
     assert [row.split(" | ")[1] for row in rows] == ["0.20", "0.02"]
     assert share(9.0) == 1
-    one = found[(found.kl_weight == 500) & (found.hessian == "steady") & (found["rounds"] == 10)].iloc[0]
+    one = found[(found.kl_weight == 500) & (found.hessian == "damped") & (found["rounds"] == 10)].iloc[0]
     assert rows[1].endswith(f"| {one.accuracy:.3f} {one.SP:.3f} ({one.taught:.3f}) |")
     assert heavy_section(tmp_path / "none.csv") == []
 
@@ -87,7 +87,7 @@ def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
 def test_the_section_on_groups_says_what_diverges(tmp_path):
     found = measured_groups([120], [3], [30.0, 1000.0])
     assert len(found) == 2 * (1 + 2 * 2 * 2)
-    lost = (found.kl_weight == 1000) & (found.hessian == "steady") & (found.constraint == "odds")
+    lost = (found.kl_weight == 1000) & (found.hessian == "damped") & (found.constraint == "odds")
     found.loc[lost, "loss"] = np.nan
     found.to_csv(tmp_path / "groups.csv", index=False)
     rows = [line for line in groups_section(tmp_path / "groups.csv") if line.startswith("| eta")]
@@ -95,8 +95,8 @@ def test_the_section_on_groups_says_what_diverges(tmp_path):
     for row, step in zip(rows, ("eta 0.1, depth 3", "eta 0.3, depth 6"), strict=True):
         plain, _, odds, parity, _ = row.removesuffix(" |").split(" | ")[3:]
         assert plain == f"{kept[step, 'plain', 0, '']:.2f}"
-        assert odds == f"diverges / {kept[step, 'odds', 1000, 'follow']:.2f}"
-        assert parity == " / ".join(f"{kept[step, 'parity', 30, hessian]:.2f}" for hessian in ("steady", "follow"))
+        assert odds == f"diverges / {kept[step, 'odds', 1000, 'adaptive']:.2f}"
+        assert parity == " / ".join(f"{kept[step, 'parity', 30, hessian]:.2f}" for hessian in ("damped", "adaptive"))
     assert groups_section(tmp_path / "none.csv") == []
 
 
@@ -104,12 +104,16 @@ def test_the_section_row_by_row_has_loss_and_distance(tmp_path):
     found = measured_rows(150, [30.0, 100.0], 3)
     assert len(found) == len(BY_ROW) * len(STARTS) * 2 * 2
     found.to_csv(tmp_path / "rows.csv", index=False)
-    rows = [line for line in rows_section(tmp_path / "rows.csv") if line.startswith(("| Group", "| Metric", "| Merit"))]
+    rows = [
+        line
+        for line in rows_section(tmp_path / "rows.csv")
+        if line.startswith(("| Demographic", "| Individual", "| Merit"))
+    ]
     assert [tuple(row.split(" | ")[:2]) for row in rows] == [
         (f"| {name}", start) for name in BY_ROW for start in STARTS
     ]
     last = found[(found.constraint == list(BY_ROW)[-1]) & (found.start == STARTS[1]) & (found.kl_weight == 100)]
-    steady, follow = (last[last.hessian == hessian].iloc[0] for hessian in ("steady", "follow"))
-    told = f"{steady.loss:.2f} ({steady.distance:.4f}) / {follow.loss:.2f} ({follow.distance:.4f}) |"
+    damped, adaptive = (last[last.hessian == hessian].iloc[0] for hessian in ("damped", "adaptive"))
+    told = f"{damped.loss:.2f} ({damped.distance:.4f}) / {adaptive.loss:.2f} ({adaptive.distance:.4f}) |"
     assert rows[-1].endswith(told)
     assert rows_section(tmp_path / "none.csv") == []

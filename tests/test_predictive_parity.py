@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
-from pi_xgb.constraints import PrecisionParity
+from pi_xgb.constraints import PredictiveParity
 
 examples = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -30,7 +30,7 @@ def precision(decided, label, weight):
 @given(seed=st.integers(0, 2**31))
 def test_q_is_the_closest_point_with_the_precision_of_all(seed):
     p, label, weight, group = rows(seed)
-    q = PrecisionParity(group).q(p, label, weight).astype(float)
+    q = PredictiveParity(group).q(p, label, weight).astype(float)
     wanted = precision(p.astype(float), label, weight)
     for code in range(3):
         own = group == code
@@ -43,7 +43,7 @@ def test_q_is_the_closest_point_with_the_precision_of_all(seed):
         assert np.ptp(step[free]) < 1e-5
     # Who has parity keeps it, but for rounding.
     if q.min() > 0 and q.max() < 1:
-        again = PrecisionParity(group).q(q.astype(np.float32), label, weight)
+        again = PredictiveParity(group).q(q.astype(np.float32), label, weight)
         np.testing.assert_allclose(again, q, atol=1e-5)
 
 
@@ -52,7 +52,7 @@ def test_q_is_the_closest_point_with_the_precision_of_all(seed):
 def test_the_counted_form_is_the_best_cut_up_to_the_first_that_reaches_it(seed, some_without):
     p, label, weight, group = rows(seed)
     weight[:: 3 if some_without else 80] = 0
-    q = PrecisionParity(group, soft=False).q(p, label, weight)
+    q = PredictiveParity(group, soft=False).q(p, label, weight)
     wanted = precision(p > 0.5, label, weight)
     for code in range(3):
         mine, y, w = p[group == code], label[group == code], weight[group == code]
@@ -80,7 +80,7 @@ def test_what_has_no_precision_to_change_is_left_alone():
     p = np.array([0.9, 0.2, 0.8, 0.3, 0.7, 0.1], np.float32)
     group = np.array([0, 0, 1, 1, 2, 2])
     for soft in (True, False):
-        parity = PrecisionParity(group, soft=soft)
+        parity = PredictiveParity(group, soft=soft)
         label = np.array([1, 0, 0, 0, 1, 1], np.float32)  # a group without positives, and one without negatives
         np.testing.assert_array_equal(parity.q(p, label, None)[2:], p[2:])
         nobody = np.zeros(6, np.float32)
@@ -92,7 +92,7 @@ def test_what_has_no_precision_to_change_is_left_alone():
 def test_rows_without_weight_select_nobody():
     p, label = np.array([0.9, 0.2, 0.8, 0.3, 0.7, 0.1], np.float32), np.array([0, 1, 1, 0, 1, 0], np.float32)
     weight = np.array([1, 1, 0, 1, 1, 1], np.float32)
-    q = PrecisionParity([0, 0, 1, 1, 2, 2], soft=False).q(p, label, weight)
+    q = PredictiveParity([0, 0, 1, 1, 2, 2], soft=False).q(p, label, weight)
     # Nobody who counts is selected in the second group, so that no cut of it brings anything nearer.
     np.testing.assert_array_equal(q[2:4], p[2:4])
 
@@ -101,14 +101,14 @@ def test_a_row_at_one_half_is_not_selected():
     p = np.array([0.9, 0.6, 0.5, 0.5, 0.5, 0.5, 0.9, 0.6, 0.4], np.float32)
     label = np.array([1, 0, 0, 0, 0, 0, 1, 0, 0], np.float32)
     # Of those above 1/2 every other one is right in both groups, and in all.
-    np.testing.assert_array_equal(PrecisionParity([0] * 6 + [1] * 3, soft=False).q(p, label, None), p)
+    np.testing.assert_array_equal(PredictiveParity([0] * 6 + [1] * 3, soft=False).q(p, label, None), p)
 
 
 def test_a_precision_that_no_cut_brings_nearer_stays():
     p = np.array([0.9, 0.9, 0.8, 0.7, 0.3, 0.9, 0.8, 0.7], np.float32)
     label = np.array([1, 0, 1, 1, 1, 0, 0, 1], np.float32)
     # 3/4 in one group grows to 4/5 where all are selected; 1/3 in the other falls to none where fewer are.
-    np.testing.assert_array_equal(PrecisionParity([0] * 5 + [1] * 3, soft=False).q(p, label, None), p)
+    np.testing.assert_array_equal(PredictiveParity([0] * 5 + [1] * 3, soft=False).q(p, label, None), p)
 
 
 @pytest.mark.parametrize("soft", [True, False])
@@ -116,8 +116,8 @@ def test_rows_without_a_label_count_nowhere(soft):
     p, label, weight, group = rows(4)
     label[::5] = np.nan
     known = ~np.isnan(label)
-    q = PrecisionParity(group, soft=soft).q(p, label, weight)
-    expected = PrecisionParity(group[known], soft=soft).q(p[known], label[known], weight[known])
+    q = PredictiveParity(group, soft=soft).q(p, label, weight)
+    expected = PredictiveParity(group[known], soft=soft).q(p[known], label[known], weight[known])
     np.testing.assert_array_equal(q[known], expected)
     np.testing.assert_array_equal(q[~known], p[~known])
 
@@ -133,7 +133,7 @@ def test_training_closes_the_gap(soft):
     dtrain, params = xgb.DMatrix(x, y), {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
 
     def gap(kl_weight):
-        p = pi_xgb.train(params, dtrain, 60, teacher=PrecisionParity(group, soft=soft), kl_weight=kl_weight).predict(
+        p = pi_xgb.train(params, dtrain, 60, teacher=PredictiveParity(group, soft=soft), kl_weight=kl_weight).predict(
             dtrain
         )
         decided = p if soft else p > 0.5
@@ -155,4 +155,4 @@ def test_training_closes_the_gap(soft):
 )
 def test_what_has_no_precision_is_refused(p, label, words):
     with pytest.raises(ValueError, match=words):
-        PrecisionParity([0, 0, 1, 1]).q(np.array(p, np.float32), np.array(label, np.float32), None)
+        PredictiveParity([0, 0, 1, 1]).q(np.array(p, np.float32), np.array(label, np.float32), None)

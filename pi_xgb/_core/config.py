@@ -30,13 +30,13 @@ from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
 from .repetition import warn_of_repetition
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs, moves_freely
 
 SEES = ("privileged", "all")
 
 
 @dataclasses.dataclass(frozen=True)
-class Guidance:
+class TeacherConfig:
     """The keywords that say who teaches. Making one checks nothing: :meth:`check_keywords`,
     :meth:`of_rows` and :meth:`task` do, before any training."""
 
@@ -122,8 +122,8 @@ class Guidance:
         value, default = getattr(self, name), _DEFAULTS[name]
         return value is not None if default is None else bool(value != default)
 
-    def of_rows(self, dtrain: xgboost.DMatrix) -> Guidance:
-        """The same guidance, what it says of each row of dtrain read and checked.
+    def of_rows(self, dtrain: xgboost.DMatrix) -> TeacherConfig:
+        """The same config, what it says of each row of dtrain read and checked.
 
         Rows without any privileged value have nothing to be taught from, unless ``teacher_weight`` says otherwise.
         """
@@ -188,11 +188,11 @@ class Guidance:
         return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
 
     @property
-    def follows_student(self) -> bool:
+    def is_adaptive(self) -> bool:
         """Whether a teacher changes with the student."""
         if self.privileged is not None:
             return self.kl_weight > 0 and not self._way.learns_first
-        return any(teacher.follows_student for teacher in self._brought)
+        return any(teacher.is_adaptive for teacher in self._brought)
 
     @property
     def teaches(self) -> bool:
@@ -250,21 +250,23 @@ class Guidance:
                 "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
             )
 
-    def teachings_at_hand(self, task: Task) -> list[Teaching]:
+    def teachers_at_hand(self, task: Task) -> list[WeightedTeacher]:
         """The teachers that the user brought, and what they weigh."""
         if self.teacher is None:
             return []
         spec = task.spec
-        teachings = as_teachings(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
-        for teaching in teachings:
-            teaching.teacher.check_beside([other.teacher for other in teachings if other is not teaching])
-            teaching.teacher.check(task.n_rows)
-            if not teaching.teacher.follows_student:
+        weighted = as_weighted_teachers(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
+        for weighted_teacher in weighted:
+            weighted_teacher.teacher.check_compatible(
+                [other.teacher for other in weighted if other is not weighted_teacher]
+            )
+            weighted_teacher.teacher.check(task.n_rows)
+            if not weighted_teacher.teacher.is_adaptive:
                 # By its name in the class, since one that was checked when it was made passes over it.
-                Teacher.answer(teaching.teacher, task, task.like, teaching.weight)
-        return teachings
+                Teacher.answer(weighted_teacher.teacher, task, task.like, weighted_teacher.weight)
+        return weighted
 
-    def teachings_from_privileged(
+    def teachers_from_privileged(
         self,
         task: Task,
         dtrain: xgboost.DMatrix,
@@ -272,7 +274,7 @@ class Guidance:
         *,
         early_stopping_rounds: int | None = None,
         maximize: bool | None = None,
-    ) -> list[Teaching]:
+    ) -> list[WeightedTeacher]:
         """The teacher that is made of the privileged features, if there are any; it is trained here, or will be."""
         if self.privileged is None or self.kl_weight == 0:
             return []
@@ -289,20 +291,20 @@ class Guidance:
             early_stopping_rounds,
             maximize,
         )
-        return [Teaching(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
+        return [WeightedTeacher(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
 
     def warn_of_repetition(
-        self, task: Task, dtrain: xgboost.DMatrix, teachings: Sequence[Teaching], num_boost_round: int
+        self, task: Task, dtrain: xgboost.DMatrix, weighted: Sequence[WeightedTeacher], num_boost_round: int
     ) -> None:
         """Warn of a teacher made here that repeats the labels; rows without a label have none to repeat."""
         if not self.learns_first or self.crossfit or task.labelled is not None:
             return
         spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
-        q = teachings[-1].teacher.answer(task, task.like, self.kl_weight)
+        q = weighted[-1].teacher.answer(task, task.like, self.kl_weight)
         warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
 
-    def weighing(self, kl_weight: float) -> Guidance:
-        """The same guidance with another weight, unless it is a list, which has its own."""
+    def weighing(self, kl_weight: float) -> TeacherConfig:
+        """The same config with another weight, unless it is a list, which has its own."""
         return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
 
     def taught(
@@ -312,23 +314,23 @@ class Guidance:
         self.check_keywords(early_stopping_rounds)
         read = self.of_rows(dtrain)
         task = read.task(spec, dtrain, num_boost_round)
-        taught = read.teachings_at_hand(task)
-        taught += read.teachings_from_privileged(
+        taught = read.teachers_at_hand(task)
+        taught += read.teachers_from_privileged(
             task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
         )
         return [(one.teacher, one.weight) for one in taught]
 
-    def take(self, rows: Array) -> Guidance:
-        """The same guidance for some of the rows."""
+    def subset(self, rows: Array) -> TeacherConfig:
+        """The same config for some of the rows."""
         return dataclasses.replace(
             self,
             privileged=None if self.privileged is None else slice_rows(self.privileged, rows),
-            teacher=_take(self.teacher, rows),
+            teacher=_subset(self.teacher, rows),
             labelled=_of_rows(self.labelled, rows),
             teacher_weight=_of_rows(self.teacher_weight, rows),
             crossfit_groups=_of_rows(self.crossfit_groups, rows),
-            folds=None if self.folds is None else self.folds.take(rows),
-            constraints=tuple(_take(list(self.constraints), rows)) if self.constraints else (),
+            folds=None if self.folds is None else self.folds.subset(rows),
+            constraints=tuple(_subset(list(self.constraints), rows)) if self.constraints else (),
         )
 
 
@@ -336,16 +338,17 @@ SETTINGS = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap"
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
 """Of the keywords, those that are the same for all rows, and those that have a value for each."""
 
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Guidance)}
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(TeacherConfig)}
 _ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")
 
 
-def _take(teacher: Any, rows: Array) -> Any:
+def _subset(teacher: Any, rows: Array) -> Any:
     if is_list_of_pairs(teacher):
         return [
-            (_take(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows]) for one, weight in teacher
+            (_subset(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows])
+            for one, weight in teacher
         ]
-    return teacher.take(rows) if isinstance(teacher, Teacher) else _of_rows(teacher, rows)
+    return teacher.subset(rows) if isinstance(teacher, Teacher) else _of_rows(teacher, rows)
 
 
 def _of_rows(values: Any, rows: Array) -> Any:

@@ -20,7 +20,7 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb._core.kept import Kept, _digest
+from pi_xgb._core.resume_cache import ResumeCache, _digest
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
 
@@ -175,7 +175,7 @@ def test_another_process_tells_the_same():
     code = """
         import functools, threading, xgboost as xgb
         from sklearn.metrics import get_scorer
-        from pi_xgb._core.kept import _digest
+        from pi_xgb._core.resume_cache import _digest
 
         class Odd:
             def __init__(self):
@@ -238,26 +238,26 @@ def test_parts_are_worked_on_once_and_kept_as_they_come(tmp_path):
         return {"of": np.arange(3) * item, "mean": np.float32(item)}
 
     for _ in range(2):
-        kept = Kept(path, "search", X)
-        once = kept.through(work, "part {}".format)
+        cache = ResumeCache(path, "search", X)
+        once = cache.memoize(work, "part {}".format)
         for item in (1, 2, 1):
             result = once(item)
             assert [*result["of"]] == [0, item, 2 * item]
-        assert "part 2" in kept
-        assert "part 3" not in kept
+        assert "part 2" in cache
+        assert "part 3" not in cache
         state = json.loads(path.read_text())
         assert state["finished"] == {f"part {i}": {"of": [0, i, 2 * i], "mean": i} for i in (1, 2)}
     assert calls == [1, 2]
-    read_back = Kept(path, "search", X).through(work, "part {}".format, read=lambda found: found["mean"])
+    read_back = ResumeCache(path, "search", X).memoize(work, "part {}".format, read=lambda found: found["mean"])
     assert read_back(2) == 2
     for what, told in (("search", X + 1), ("other", X)):
         with pytest.raises(ValueError, match="keeps another search"):
-            Kept(path, what, told)
+            ResumeCache(path, what, told)
 
 
 def test_without_a_file_nothing_is_kept():
-    kept, calls = Kept(None, "search", X), []
-    once = kept.through(lambda item: calls.append(item) or item, str, written=None)
+    cache, calls = ResumeCache(None, "search", X), []
+    once = cache.memoize(lambda item: calls.append(item) or item, str, written=None)
     assert [once(1), once(1)] == [1, 1]
     assert calls == [1, 1]
-    assert "1" not in kept
+    assert "1" not in cache

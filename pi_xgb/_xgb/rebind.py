@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import xgboost
 
 
-def borrowed(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]:
+def rebind(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]:
     """A copy of one of XGBoost's functions that calls these in place of its global names.
 
     What XGBoost does around such a call (matrices, categories, metrics, classes, partitions) is its own affair and
@@ -43,7 +43,7 @@ def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
     XGBoost asks whether quantised evaluation matrices have the cuts of the very matrix that is trained on. Here they
     are right if they have those of ``dtrain``.
     """
-    its_train = borrowed(xgboost.train, _RefMixIn=())
+    its_train = rebind(xgboost.train, _RefMixIn=())
 
     def train(params: Any, stand_in: xgboost.DMatrix, *arguments: Any, evals: Any = (), **keywords: Any) -> Any:
         for matrix, name in evals:
@@ -78,7 +78,7 @@ def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..
             packs.append(pack)
         return packs
 
-    return borrowed(xgboost.cv, mknfold=mknfold)
+    return rebind(xgboost.cv, mknfold=mknfold)
 
 
 def _names(code: types.CodeType) -> set[str]:

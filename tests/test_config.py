@@ -10,8 +10,8 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.crossfit import Folds
-from pi_xgb._core.guidance import Guidance
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
@@ -37,12 +37,12 @@ def privileged(z=Z, y=Y, **more):
 class Asked(pi_xgb.Teacher):
     """Notes what it is asked."""
 
-    hessian = "paper"
+    hessian = "full"
 
-    def __init__(self, follows_student, calls):
-        self.follows_student, self.calls = follows_student, calls
+    def __init__(self, is_adaptive, calls):
+        self.is_adaptive, self.calls = is_adaptive, calls
 
-    def check_beside(self, others):
+    def check_compatible(self, others):
         self.calls.append((self, "beside", others))
 
     def check(self, n_rows):
@@ -55,7 +55,7 @@ class Asked(pi_xgb.Teacher):
 
 Z_MATRIX = privileged()
 FOLLOWS, RESTS = (Asked(follows, []) for follows in (True, False))
-MEANINGS = ("given", "changes_nothing", "teaches", "learns_first", "follows_student", "weight_is_given")
+MEANINGS = ("given", "changes_nothing", "teaches", "learns_first", "is_adaptive", "weight_is_given")
 SAID = {
     "nobody": ({}, (0, 1, 1, 0, 0, 0)),
     "a weight for nobody": ({"kl_weight": 0.25}, (0, 1, 1, 0, 0, 1)),
@@ -78,12 +78,12 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_keywords_mean_together(name):
     keywords, expected = SAID[name]
-    guidance = Guidance(**keywords)
-    assert tuple(int(getattr(guidance, meaning)) for meaning in MEANINGS) == expected
+    config = TeacherConfig(**keywords)
+    assert tuple(int(getattr(config, meaning)) for meaning in MEANINGS) == expected
     # XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide.
     for params, obj, unguided in (({}, None, False), ({}, len, True), ({"objective": "binary:hinge"}, None, True)):
-        expected_alone = not guidance.given or (guidance.changes_nothing and unguided)
-        assert guidance.leaves_to_xgboost(params, obj) == expected_alone
+        expected_alone = not config.given or (config.changes_nothing and unguided)
+        assert config.leaves_to_xgboost(params, obj) == expected_alone
 
 
 @pytest.mark.parametrize(
@@ -98,45 +98,45 @@ def test_what_keywords_mean_together(name):
     ],
 )
 def test_all_rows_count_alike_or_not(keywords, uniform):
-    assert Guidance(**keywords).is_uniform is uniform
+    assert TeacherConfig(**keywords).is_uniform is uniform
 
 
 def test_a_teacher_with_weights_of_its_own_is_not_uniform():
     teacher = FixedTeacher(Q)
-    assert Guidance(teacher=teacher).is_uniform
+    assert TeacherConfig(teacher=teacher).is_uniform
     teacher.teacher_weight = 1.0 * SOME
-    assert not Guidance(teacher=teacher).is_uniform
-    assert not Guidance(teacher=[(Q, 1.0), (teacher, 1.0)]).is_uniform
+    assert not TeacherConfig(teacher=teacher).is_uniform
+    assert not TeacherConfig(teacher=[(Q, 1.0), (teacher, 1.0)]).is_uniform
 
 
 def test_all_matrices_of_the_teachers_are_held():
     one, two = privileged(), privileged()
-    assert Guidance(privileged=one, privileged_evals=[(two, "valid")]).matrices == [one, two]
+    assert TeacherConfig(privileged=one, privileged_evals=[(two, "valid")]).matrices == [one, two]
     joint = pi_xgb.JointTeacher(one, PARAMS)
-    assert Guidance(teacher=joint).matrices == Guidance(teacher=[(Q, 1.0), (joint, 1.0)]).matrices == [one]
-    assert Guidance(teacher=Q).matrices == []
+    assert TeacherConfig(teacher=joint).matrices == TeacherConfig(teacher=[(Q, 1.0), (joint, 1.0)]).matrices == [one]
+    assert TeacherConfig(teacher=Q).matrices == []
 
 
 def test_nobody_at_weight_0_is_no_contradiction():
-    Guidance(kl_weight=0).check_keywords()
+    TeacherConfig(kl_weight=0).check_keywords()
     for keywords in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": SOME}, {"teacher_weight": Q}):
         with pytest.raises(ValueError, match=f"no use for {list(keywords)[-1]}: nobody teaches"):
-            Guidance(**keywords).check_keywords()
+            TeacherConfig(**keywords).check_keywords()
 
 
 def test_a_teacher_of_the_privileged_features_alone_may_have_evals():
     evals = [(privileged(), "valid")]
-    Guidance(privileged=Z_MATRIX, teacher="privileged", privileged_evals=evals).check_keywords(3)
+    TeacherConfig(privileged=Z_MATRIX, teacher="privileged", privileged_evals=evals).check_keywords(3)
     with pytest.raises(ValueError, match="cannot do so with privileged_evals"):
-        Guidance(privileged=Z_MATRIX, teacher="all", privileged_evals=evals).check_keywords(3)
+        TeacherConfig(privileged=Z_MATRIX, teacher="all", privileged_evals=evals).check_keywords(3)
 
 
 def test_every_teacher_is_checked_beside_the_others_and_one_that_rests_is_heard():
     calls = []
     teachers = [Asked(False, calls), Asked(True, calls)]
-    guidance = Guidance(teacher=[(teacher, 1.0) for teacher in teachers])
+    config = TeacherConfig(teacher=[(teacher, 1.0) for teacher in teachers])
     task = Task.of_matrix(Spec.read(PARAMS), dtrain())
-    assert [teaching.teacher for teaching in guidance.teachings_at_hand(task)] == teachers
+    assert [weighted_teacher.teacher for weighted_teacher in config.teachers_at_hand(task)] == teachers
     rests, follows = teachers
     assert calls == [
         (rests, "beside", [follows]),
@@ -168,15 +168,15 @@ def test_what_is_wrong_with_a_teacher_is_said_before_any_training(name):
     told, message = WRONG[name]
     told = {"privileged": privileged, **told}
     rounds = told.pop("rounds", 3)
-    guidance = Guidance(**{**told, "privileged": told["privileged"]()})
+    config = TeacherConfig(**{**told, "privileged": told["privileged"]()})
     with pytest.raises(ValueError, match=message):
-        guidance.of_rows(dtrain()).task(Spec.read(PARAMS), dtrain(), rounds)
+        config.of_rows(dtrain()).task(Spec.read(PARAMS), dtrain(), rounds)
 
 
 def test_a_student_goes_on_with_its_teacher():
-    joint = Guidance(privileged=Z_MATRIX, method="jpib")
-    for guidance, model in ((joint, None), (Guidance(privileged=Z_MATRIX), b""), (Guidance(teacher=Q), b"")):
-        guidance.check_continues(model)
+    joint = TeacherConfig(privileged=Z_MATRIX, method="jpib")
+    for config, model in ((joint, None), (TeacherConfig(privileged=Z_MATRIX), b""), (TeacherConfig(teacher=Q), b"")):
+        config.check_continues(model)
     with pytest.raises(ValueError, match="cannot be continued without its teacher"):
         joint.check_continues(b"")
 
@@ -184,9 +184,9 @@ def test_a_student_goes_on_with_its_teacher():
 def test_no_teacher_is_made_that_weighs_nothing():
     task = Task.of_matrix(Spec.read(PARAMS), dtrain())
     for told, weights in (({"kl_weight": 0}, []), ({"kl_weight": 1}, [1]), ({"kl_weight": 1, "method": "jpib"}, [1])):
-        made = Guidance(privileged=privileged(), **told).teachings_from_privileged(task, dtrain(), 2)
+        made = TeacherConfig(privileged=privileged(), **told).teachers_from_privileged(task, dtrain(), 2)
         assert [one.weight for one in made] == weights
-    assert Guidance(teacher=Q).teachings_from_privileged(task, dtrain(), 2) == []
+    assert TeacherConfig(teacher=Q).teachers_from_privileged(task, dtrain(), 2) == []
 
 
 def test_rows_are_taken_of_all_that_is_said_of_rows():
@@ -194,12 +194,12 @@ def test_rows_are_taken_of_all_that_is_said_of_rows():
     calls = []
 
     class Cut(Asked):
-        def take(self, rows):
+        def subset(self, rows):
             calls.append(rows)
             return self
 
     cut = Cut(True, [])
-    whole = Guidance(
+    whole = TeacherConfig(
         privileged=privileged(),
         crossfit=2,
         labelled=SOME,
@@ -208,7 +208,7 @@ def test_rows_are_taken_of_all_that_is_said_of_rows():
         folds=Folds(np.arange(N) % 4, 4, 1, "z"),
         constraints=[(cut, 0.5), (cut, Q)],
     )
-    part = whole.take(rows)
+    part = whole.subset(rows)
     np.testing.assert_array_equal(part.privileged.get_label(), Y[rows])
     for name, values in (("labelled", SOME), ("teacher_weight", SOME), ("crossfit_groups", np.arange(N))):
         np.testing.assert_array_equal(getattr(part, name), values[rows])
@@ -220,29 +220,29 @@ def test_rows_are_taken_of_all_that_is_said_of_rows():
     assert all(its is rows for its in calls)
     assert (part.method, part.crossfit, part.kl_weight, part.teacher) == ("kbpib", 2, 0.5, None)
     # Of nothing said nothing is taken; q may be a list, and one of a list has a weight per row.
-    assert Guidance().take(rows) == Guidance()
-    assert Guidance(teacher=Q.tolist()).take(rows).teacher.tolist() == Q[rows].tolist()
-    ((q, weight), (same, per_row)) = Guidance(teacher=[(Q, 2.0), (cut, Q.tolist())]).take(rows).teacher
+    assert TeacherConfig().subset(rows) == TeacherConfig()
+    assert TeacherConfig(teacher=Q.tolist()).subset(rows).teacher.tolist() == Q[rows].tolist()
+    ((q, weight), (same, per_row)) = TeacherConfig(teacher=[(Q, 2.0), (cut, Q.tolist())]).subset(rows).teacher
     assert (q.tolist(), weight, same, per_row.tolist()) == (Q[rows].tolist(), 2.0, cut, Q[rows].tolist())
 
 
 def test_a_weight_is_given_to_those_who_have_none_of_their_own():
-    assert Guidance(teacher=Q).weighing(3.0).kl_weight == 3.0
-    listed = Guidance(teacher=[(Q, 2.0)])
+    assert TeacherConfig(teacher=Q).weighing(3.0).kl_weight == 3.0
+    listed = TeacherConfig(teacher=[(Q, 2.0)])
     assert listed.weighing(3.0) is listed
 
 
 def test_teachers_beside_constraints_are_those_of_train():
     spec, valid = Spec.read(PARAMS), privileged(y=RNG.permutation(Y))
-    guidance = Guidance(privileged=privileged(), privileged_evals=[(valid, "valid")], kl_weight=0.3)
-    ((teacher, weight),) = guidance.taught(spec, dtrain(), 40, 3)
+    config = TeacherConfig(privileged=privileged(), privileged_evals=[(valid, "valid")], kl_weight=0.3)
+    ((teacher, weight),) = config.taught(spec, dtrain(), 40, 3)
     expected = pi_xgb.fit_teacher(PARAMS, privileged(), 40, evals=[(valid, "v")], early_stopping_rounds=3)
     assert weight == 0.3
     assert teacher.booster.num_boosted_rounds() == expected.booster.num_boosted_rounds() < 40
     np.testing.assert_array_equal(teacher.values, expected.values)
     with pytest.raises(ValueError, match="stop the teacher early: pass early_stopping_rounds"):
-        guidance.taught(spec, dtrain(), 40)
-    ((brought, weight),) = Guidance(teacher=Q, kl_weight=0.2).taught(spec, dtrain(), 2)
+        config.taught(spec, dtrain(), 40)
+    ((brought, weight),) = TeacherConfig(teacher=Q, kl_weight=0.2).taught(spec, dtrain(), 2)
     assert weight == 0.2
     np.testing.assert_array_equal(brought.values, Q)
 

@@ -11,7 +11,7 @@ import xgboost
 from .._arrays import Array
 from .._xgb.booster import configuration_of, settings_of
 from .._xgb.params import regularisation_of, step_of
-from .lesson import Lesson
+from .distillation import DistillationLoss
 from .loss import Loss
 from .losses import loss_with_gradient
 
@@ -79,19 +79,19 @@ class NewTraining(_Asked):
         """The step of the booster that asks, as it was when the training began."""
         return step_of(self._settings)
 
-    def start(self, lesson: Lesson, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
+    def start(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix | None, base_score: Any = None) -> None:
         """Start teachers that follow, unless this is a later round of the training in which they were started."""
-        if not lesson.follows_student:
+        if not distillation.is_adaptive:
             return
         booster = calling_booster()
         if booster is None or self._booster is None or self._booster() is not booster:
-            lesson.start(booster, dtrain, base_score)
+            distillation.start(booster, dtrain, base_score)
             self._settings = {} if booster is None else settings_of(booster)
             # Remembered only now: a teacher that refused to start must refuse again.
             self._booster = None if booster is None else weakref.ref(booster)
-        lesson.regularisation = regularisation_of(self._settings)
+        distillation.regularisation = regularisation_of(self._settings)
         # Each training has its own, also where the rounds of several alternate; without a Booster nobody knows which.
-        lesson.averages = None if booster is None else self._averages.setdefault(booster, {})
+        distillation.averages = None if booster is None else self._averages.setdefault(booster, {})
 
 
 def calling_booster() -> xgboost.Booster | None:

@@ -10,7 +10,7 @@ from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
-from pi_xgb._core.teachers import FixedTeacher, Teaching, as_teachings, is_list_of_pairs, moves_freely
+from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs, moves_freely
 
 Q = np.array([0.1, 0.5, 0.9], np.float32)
 OTHER = np.array([0.2, 0.2, 0.3], np.float32)
@@ -22,7 +22,7 @@ def task(objective="binary:logistic", label=(0, 1, 1)):
 
 
 class Says(Teacher):
-    follows_student = False
+    is_adaptive = False
 
     def __init__(self, q, *, noisy=False):
         self.said, self.is_noisy = np.asarray(q, np.float32), noisy
@@ -39,23 +39,23 @@ def test_a_list_of_pairs_is_none_of_q():
 
 
 def test_one_teacher_weighs_what_is_said_of_all_or_of_each_row():
-    (one,) = as_teachings(Q, 0.25, SHARES)
+    (one,) = as_weighted_teachers(Q, 0.25, SHARES)
     assert (one.kl_weight, one.per_row, one.weight, one.counts) == (0.25, None, 0.25, True)
-    assert not as_teachings(Q, 0.0, SHARES)[0].counts
-    (some,) = as_teachings(Q, 2.0, SHARES, np.array([0.0, 0.25, 1.0]))
+    assert not as_weighted_teachers(Q, 0.0, SHARES)[0].counts
+    (some,) = as_weighted_teachers(Q, 2.0, SHARES, np.array([0.0, 0.25, 1.0]))
     assert some.weight.tolist() == [0.0, 0.5, 2.0]
     assert some.counts
-    assert not Teaching(one.teacher, 2.0, np.zeros(3)).counts
+    assert not WeightedTeacher(one.teacher, 2.0, np.zeros(3)).counts
     # What the user says takes the place of what the teacher counts by itself.
     own = FixedTeacher(Q)
     own.teacher_weight = np.array([1.0, 0.0, 1.0])
-    assert as_teachings(own, 0.5, SHARES)[0].per_row.tolist() == [1, 0, 1]
-    assert as_teachings(own, 0.5, SHARES, np.array([0.0, 2.0, 0.0]))[0].per_row.tolist() == [0, 2, 0]
+    assert as_weighted_teachers(own, 0.5, SHARES)[0].per_row.tolist() == [1, 0, 1]
+    assert as_weighted_teachers(own, 0.5, SHARES, np.array([0.0, 2.0, 0.0]))[0].per_row.tolist() == [0, 2, 0]
 
 
 def test_a_list_has_weights_of_its_own():
     per_row = [np.array([0.0, 1.0, 4.0]), np.ones(3), np.zeros(3), np.full(3, 0.25)]
-    given = as_teachings([(Q, 0.75), *((Q, weight) for weight in per_row)], 0.5, SHARES)
+    given = as_weighted_teachers([(Q, 0.75), *((Q, weight) for weight in per_row)], 0.5, SHARES)
     # The largest of several weights is that of the teacher, and the others are parts of it.
     assert [one.kl_weight for one in given] == [0.75, 4.0, 1.0, 1.0, 0.25]
     assert [None if one.per_row is None else one.per_row.tolist() for one in given] == [
@@ -66,9 +66,9 @@ def test_a_list_has_weights_of_its_own():
         [1, 1, 1],
     ]
     with pytest.raises(ValueError, match=r"but kl_weight=0\.25 was given as well: leave kl_weight out"):
-        as_teachings([(Q, 1.0)], 0.25, SHARES)
+        as_weighted_teachers([(Q, 1.0)], 0.25, SHARES)
     with pytest.raises(ValueError, match="but teacher_weight was given as well: leave teacher_weight out"):
-        as_teachings([(Q, 1.0)], 0.5, SHARES, np.ones(3))
+        as_weighted_teachers([(Q, 1.0)], 0.5, SHARES, np.ones(3))
 
 
 @pytest.mark.parametrize("weight", [0.25, 0.5, 2.0])
@@ -76,9 +76,9 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
     q = Q.copy()
     q[1] = np.nan
     nowhere, there = np.array([1.0, 0.0, 1.0]), np.array([1.0, weight, 1.0])
-    assert as_teachings(q, 0.5, SHARES, nowhere)[0].teacher.values[[0, 2]].tolist() == q[[0, 2]].tolist()
+    assert as_weighted_teachers(q, 0.5, SHARES, nowhere)[0].teacher.values[[0, 2]].tolist() == q[[0, 2]].tolist()
     with pytest.raises(ValueError, match="1 NaN"):
-        as_teachings(q, 0.5, SHARES, there)
+        as_weighted_teachers(q, 0.5, SHARES, there)
     for of_rows in (weight, there):
         with pytest.raises(ValueError, match="Says gives values of q that are NaN"):
             Says(q).answer(task(), Q, of_rows)
@@ -119,9 +119,9 @@ def test_fixed_answers_are_checked_by_the_range_of_the_student():
 
 def test_rows_of_a_fixed_teacher_keep_all_that_it_says():
     rows, whole = np.array([2, 0]), FixedTeacher(3 * Q, NUMBERS)
-    assert whole.take(rows).teacher_weight is None
+    assert whole.subset(rows).teacher_weight is None
     whole.teacher_weight = np.array([1.0, 2.0, 3.0])
-    for part in (whole.take(rows), whole.share(rows)):
+    for part in (whole.subset(rows), whole.shard(rows)):
         assert part.values.tolist() == (3 * Q)[rows].tolist()
         assert part.teacher_weight.tolist() == [3, 1]
         assert part._within == NUMBERS
@@ -133,9 +133,9 @@ def test_rows_of_a_fixed_teacher_keep_all_that_it_says():
 
 
 def test_who_moves_freely():
-    for follows, hessian, expected in ((True, "follow", True), (True, "paper", False), (False, "follow", False)):
+    for follows, hessian, expected in ((True, "adaptive", True), (True, "full", False), (False, "adaptive", False)):
         teacher = Says(Q)
-        teacher.follows_student, teacher.hessian = follows, hessian
+        teacher.is_adaptive, teacher.hessian = follows, hessian
         assert moves_freely(teacher) is expected
 
 

@@ -1,4 +1,4 @@
-"""The house stands: imports point one way, doors are thin, and XGBoost's inside is named behind the fence alone."""
+"""Imports point one way, public modules are thin, and three packages alone name XGBoost's internals."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 import pi_xgb
 
 PACKAGE = Path(pi_xgb.__file__).parent
-DOORS = {"constraints", "dask", "importance", "plotting", "privacy", "selection", "sklearn", "spark"}
+PUBLIC_MODULES = {"constraints", "dask", "importance", "plotting", "privacy", "selection", "sklearn", "spark"}
 
 GROUND = {"_arrays", "_files", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
 XGB = STATS | {"_xgb"}
 ROWS = XGB | {"_rows"}
 CORE = ROWS | {"_core"}
-# What each room may import besides itself; a door may import what stands behind it.
+# What each package may import besides itself; a public module may import what it re-exports.
 ALLOWED = {
     "_arrays": set(),
     "_files": set(),
@@ -51,7 +51,7 @@ ALLOWED = {
     "selection": {"_selection"},
     "sklearn": {"_constraints", "_sklearn"},
     "spark": {"_spark"},
-    "__init__": CORE | DOORS | {"datasets", "metrics", "_frontier", "_report", "_sklearn"},
+    "__init__": CORE | PUBLIC_MODULES | {"datasets", "metrics", "_frontier", "_report", "_sklearn"},
     "__main__": {"_cli", "_version"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -63,12 +63,12 @@ def module_of(file: Path) -> list[str]:
     return parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
 
 
-def room_of(file: Path) -> str:
+def package_of(file: Path) -> str:
     return module_of(file)[0]
 
 
 def imported(file: Path) -> set[str]:
-    """The rooms that a file imports, inside functions too."""
+    """The packages that a file imports, inside functions too."""
     found = set()
     package = list(file.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(file.read_text())):
@@ -82,36 +82,36 @@ def imported(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_imports_point_one_way(file):
-    # A room imports what stands below it, and every room is on the plan.
-    assert imported(file) - {room_of(file)} <= ALLOWED[room_of(file)]
+    # A package imports what stands below it, and every package is on the plan.
+    assert imported(file) - {package_of(file)} <= ALLOWED[package_of(file)]
 
 
 def test_the_plan_has_no_circle():
-    # If what a room may import could come back to it, the test above would allow a circle.
-    left = {room: set(allowed) for room, allowed in ALLOWED.items()}
+    # If what a package may import could come back to it, the test above would allow a circle.
+    left = {package: set(allowed) for package, allowed in ALLOWED.items()}
     while left:
-        free = {room for room, allowed in left.items() if not allowed & left.keys()}
+        free = {package for package, allowed in left.items() if not allowed & left.keys()}
         assert free, f"the plan allows a circle among {sorted(left)}"
-        left = {room: allowed for room, allowed in left.items() if room not in free}
+        left = {package: allowed for package, allowed in left.items() if package not in free}
 
 
-@pytest.mark.parametrize("name", sorted(DOORS))
-def test_doors_are_thin(name):
-    # Module text and re-exports: what is done stands in the room behind the door.
+@pytest.mark.parametrize("name", sorted(PUBLIC_MODULES))
+def test_public_modules_are_thin(name):
+    # Module text and re-exports: what is done stands in the private package.
     tree = ast.parse((PACKAGE / f"{name}.py").read_text())
     assert not [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.For))]
     assert len((PACKAGE / f"{name}.py").read_text().splitlines()) <= 100
 
 
 # XGBoost's private names, and the words of its model's JSON.
-INSIDE = re.compile(r"xgboost(?:\.\w+)*\._(?!_)\w+|save_config|save_raw\(\"json\"\)|\"learner\"")
-FENCED = ("_xgb", "_dask", "_spark")
+INTERNALS = re.compile(r"xgboost(?:\.\w+)*\._(?!_)\w+|save_config|save_raw\(\"json\"\)|\"learner\"")
+MAY_NAME_INTERNALS = ("_xgb", "_dask", "_spark")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_the_inside_of_xgboost_is_named_behind_the_fence(file):
+def test_xgboosts_internals_are_named_in_three_packages(file):
     # One place to look into where a version of XGBoost is built differently.
-    assert room_of(file) in FENCED or not INSIDE.findall(file.read_text())
+    assert package_of(file) in MAY_NAME_INTERNALS or not INTERNALS.findall(file.read_text())
 
 
 def test_training_loads_no_extra():

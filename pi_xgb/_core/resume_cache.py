@@ -22,7 +22,7 @@ from .._xgb.matrix import told_of_rows
 from .teachers import Teacher
 
 
-class Kept:
+class ResumeCache:
     """The parts of one search by their names; without a file it keeps nothing."""
 
     def __init__(self, path: os.PathLike[str] | str | None, what: str, *told: Any) -> None:
@@ -40,7 +40,7 @@ class Kept:
     def __contains__(self, name: str) -> bool:
         return name in self._finished
 
-    def through(
+    def memoize(
         self,
         work: Callable[[Any], Any],
         name_of: Callable[[Any], str],

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
-from pi_xgb._core import lesson as lessons
-from pi_xgb._core.lesson import Lesson
+from pi_xgb._core import distillation as distillation_module
+from pi_xgb._core.distillation import DistillationLoss
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
-from pi_xgb._core.teachers import FixedTeacher, Teaching
-from pi_xgb.constraints import GroupParity
+from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
+from pi_xgb.constraints import DemographicParity
 
 N = 20
 
@@ -58,9 +58,12 @@ def test_a_training_starts_at_the_mean_of_what_is_said(seed, objective, targets,
     task = Task.of(spec, label, weight, known if masked else None, n_rows=N, name="dtrain")
     counts = rng.choice([0.0, 0.5, 2.0], N) if per_row else None
     within = LOSSES[objective].range
-    teachings = [Teaching(FixedTeacher(q, within), 0.7, counts), Teaching(FixedTeacher(other, within), 0.25)]
-    teachings += [Teaching(Follows(), 50.0)] * follows
-    found = Lesson(task, teachings).base_score()
+    weighted_teachers = [
+        WeightedTeacher(FixedTeacher(q, within), 0.7, counts),
+        WeightedTeacher(FixedTeacher(other, within), 0.25),
+    ]
+    weighted_teachers += [WeightedTeacher(Follows(), 50.0)] * follows
+    found = DistillationLoss(task, weighted_teachers).base_score()
 
     w = weight.astype(float) if weighted else np.ones(N)
     if targets == 1:
@@ -81,32 +84,32 @@ def task_of(labelled, weight, label=None):
 
 def test_something_must_weigh_where_something_is_known():
     with pytest.raises(ValueError, match="the weights of dtrain sum to 0"):
-        Lesson(task_of([True, False, False], [0, 1, 1]), []).base_score()
+        DistillationLoss(task_of([True, False, False], [0, 1, 1]), []).base_score()
     two = np.array([[5, -2], [5, -4], [9, 9]], np.float32)
-    assert Lesson(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]
+    assert DistillationLoss(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]
 
 
 def test_rows_with_neither_label_nor_teacher_are_counted():
     task = task_of([True, False, False], [1, 1, 1])
     q = np.zeros(3, np.float32)
     for counts, idle in (([1, 0, 0.5], 1), ([1, 0, 0], 2), ([0.01, 0.01, 0.01], 0)):
-        teaching = Teaching(FixedTeacher(q, LOSSES["reg:squarederror"].range), 0.5, np.array(counts))
-        lesson = Lesson(task, [teaching])
+        weighted_teacher = WeightedTeacher(FixedTeacher(q, LOSSES["reg:squarederror"].range), 0.5, np.array(counts))
+        distillation = DistillationLoss(task, [weighted_teacher])
         if not idle:
-            lesson.warn_of_idle_rows()
+            distillation.warn_of_idle_rows()
             continue
         with pytest.warns(UserWarning, match=f"^{idle} of 3 rows"):
-            lesson.warn_of_idle_rows()
-    Lesson(task, []).warn_of_idle_rows()  # nobody teaches anywhere
+            distillation.warn_of_idle_rows()
+    DistillationLoss(task, []).warn_of_idle_rows()  # nobody teaches anywhere
 
 
-@pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_is_steady", True)])
+@pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_is_damped", True)])
 def test_workers_that_are_threads_answer_together(question, answer, monkeypatch):
     # Each waits for the other where all workers are asked, as in a communicator.
     met = threading.Barrier(2, timeout=20)
-    monkeypatch.setattr(lessons, "on_every_worker", lambda mine: met.wait() >= 0 and mine)
-    monkeypatch.setattr(lessons, "global_sum", lambda mine: mine + 0 * met.wait())
+    monkeypatch.setattr(distillation_module, "on_every_worker", lambda mine: met.wait() >= 0 and mine)
+    monkeypatch.setattr(distillation_module, "global_sum", lambda mine: mine + 0 * met.wait())
     task = task_of([True, True, True], [])
-    both = [Lesson(task, [Teaching(GroupParity([0, 1, 1]), 0.5)]) for _ in range(2)]
+    both = [DistillationLoss(task, [WeightedTeacher(DemographicParity([0, 1, 1]), 0.5)]) for _ in range(2)]
     with ThreadPoolExecutor(2) as workers:
         assert list(workers.map(lambda one: getattr(one, question), both)) == [answer, answer]

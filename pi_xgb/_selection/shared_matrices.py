@@ -18,7 +18,7 @@ _FEWEST = 4
 """With fewer folds a teacher without two of them would see half of the rows or less."""
 
 
-def sharing(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
+def shared_matrices(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
     """The problem of each split, with folds whose teachers are shared wherever the splits of a repeat part the rows."""
     repeats = {split.repeat for split in splits}
     folds_of = {repeat: _folds(problem, [split for split in splits if split.repeat == repeat]) for repeat in repeats}
@@ -27,13 +27,13 @@ def sharing(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
         folds = folds_of[split.repeat]
         if folds is not None:
             folds = dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
-        problems.append(dataclasses.replace(problem, guidance=dataclasses.replace(problem.guidance, folds=folds)))
+        problems.append(dataclasses.replace(problem, config=dataclasses.replace(problem.config, folds=folds)))
     return problems
 
 
 def _folds(problem: Problem, splits: Sequence[Split]) -> Folds | None:
     """The folds of one repeat, none of them held out yet; None where they cannot be those of the teachers too."""
-    guidance = problem.guidance
+    config = problem.config
     fold_of = np.full(problem.dtrain.num_row(), -1)
     for number, split in enumerate(splits):
         fold_of[split.test] = number
@@ -42,7 +42,7 @@ def _folds(problem: Problem, splits: Sequence[Split]) -> Folds | None:
     parts = (fold_of >= 0).sum() == whole == sum(len(split.test) for split in splits)
     complete = all(len(split.train) + len(split.test) == whole for split in splits)
     # Who says otherwise of the teachers' groups has other folds in mind for them.
-    theirs: Any = guidance.crossfit_groups
+    theirs: Any = config.crossfit_groups
     alike = np.array_equal(theirs, cast("Any", problem.groups))
     if len(splits) < _FEWEST or not (parts and complete and alike):
         return None
