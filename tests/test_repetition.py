@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
+from pi_xgb._core.repetition import mean_loss, warn_of_repetition
 
 from pi_xgb._core import repetition
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.metric_eval import eval_of_means, margins_of
-from pi_xgb._core.repetition import mean_loss, warn_of_repetition
 from pi_xgb._core.spec import Spec
 
 N = 60

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import sklearn
 import xgboost as xgb
+from pi_xgb._sklearn.estimator_teacher import _in_order, judged_by
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -32,7 +33,6 @@ from threadpoolctl import threadpool_limits
 import pi_xgb
 from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb._core.spec import Spec
-from pi_xgb._sklearn.estimator_teacher import _in_order, judged_by
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 from pi_xgb.sklearn import (
     LabelledGroupKFold,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from xgboost.callback import EvaluationMonitor, LearningRateScheduler
-
 from pi_xgb._core.copies import check_ranks
 from pi_xgb._core.native import obstacle_to_native, uses_native
+from xgboost.callback import EvaluationMonitor, LearningRateScheduler
+
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 import xgboost as xgb
+from pi_xgb._core.native import obstacle_to_native
 from xgboost.callback import LearningRateScheduler
 
 import pi_xgb
-from pi_xgb._core.native import obstacle_to_native
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.step import hessian_share
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb import ModelTeacher, Teacher
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task

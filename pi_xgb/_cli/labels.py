@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.copied import check_bounds
+from .._core.losses import check_bounds
 from .._core.target import Target, check_no_gaps, encode_labels, read_target
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, place_of

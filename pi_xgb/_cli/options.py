@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.config import METHODS
 from .._core.losses import LOSSES
-from .._core.methods import METHODS, method_named
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")

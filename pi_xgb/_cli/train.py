@@ -11,10 +11,8 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.config import SEES, TeacherConfig
-from .._core.copies import check_copies
+from .._core.config import DEFAULT_METHOD, METHODS, SEES, TeacherConfig
 from .._core.losses import LOSSES
-from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._core.config import SEES
-from .._core.methods import METHODS
+from .._core.config import METHODS, SEES
 from .features import categories_of
 from .model import new_model_file, write_model
 from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of, weight

@@ -104,10 +104,10 @@ class Constraint(Teacher):
             wanted = _rescale_rows(wanted, columns)
         return xp.asarray(wanted.astype(np.float32).reshape(p.shape))
 
-    def _asked(self, task: Task, mean: Array) -> Array:
+    def _requested(self, task: Task, mean: Array) -> Array:
         # A group that is shifted to the mean of all may leave the amounts that there can be.
         within = task.spec.loss.range
-        return array_module(mean).clip(super()._asked(task, mean), within.low, within.high)
+        return array_module(mean).clip(super()._requested(task, mean), within.low, within.high)
 
     def _wanted(self, p: Array, label: Array, weight: Array | None) -> Array:
         if self.soft:

@@ -10,9 +10,8 @@ import xgboost
 from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._xgb.matrix import labels_of
-from .blended import AMOUNTS
 from .checks import check_q
-from .loss import NUMBERS, Range
+from .losses import AMOUNTS, NUMBERS, Range
 from .teachers import FixedTeacher, Teacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row, and of one value

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, array_module
-from .loss import Loss
+from .losses import Loss
 
 KLWeight = Any
 """A number, or one number per row."""

@@ -15,7 +15,7 @@ from .._rows.checks import check_no_mask
 from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
-from .loss import SHARES, Loss, Range
+from .losses import SHARES, Loss, Range
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:

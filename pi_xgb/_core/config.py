@@ -1,161 +1,85 @@
-"""Who teaches in a training: the teaching keywords of ``train`` and ``cv``, checked and turned into teachers."""
+"""The keywords that say who teaches, as the user gave them, and as they are read against the rows of a training."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, get_args
 
-import numpy as np
 import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
 from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
-from .._xgb.matrix import side_by_side, slice_rows
+from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .checks import (
     check_dmatrix,
+    check_evals,
     check_is_dmatrix,
     check_kl_weight,
     check_no_overlap,
     check_same_exposure,
     check_same_rows,
 )
-from .crossfit import Folds, check_crossfit, whole_queries
-from .learned import check_teacher_rounds
+from .crossfit import DealtFolds
+from .job import Boosting, Plan
+from .joint import JointTeacher
+from .learned import Recipe, TrainableTeacher, check_rounds, check_teacher_word, chosen_crossfit
+from .learners import DEFAULT_TEACHER
+from .learners.estimator import is_estimator
+from .learners.features import Features
 from .losses import LOSSES
-from .methods import DEFAULT_METHOD, METHODS, Method, Privileged, method_named
-from .repetition import warn_of_repetition
 from .spec import Spec
+from .supervision import Supervision
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs, moves_freely
+from .teachers import (
+    DEFAULT_KL_WEIGHT,
+    Teacher,
+    WeightedTeacher,
+    as_teacher,
+    check_same_labelled,
+    is_list_of_pairs,
+    weighted,
+    weighted_pairs,
+)
 
+MethodName = Literal["kbpib", "jpib"]
+METHODS: tuple[MethodName, ...] = get_args(MethodName)
+DEFAULT_METHOD: MethodName = "kbpib"
 SEES = ("privileged", "all")
 
 
 @dataclasses.dataclass(frozen=True)
 class TeacherConfig:
-    """The keywords that say who teaches. Making one checks nothing: :meth:`check_keywords`,
-    :meth:`of_rows` and :meth:`task` do, before any training."""
+    """The keywords that say who teaches. :meth:`check` looks at them alone, :meth:`read` at the rows as well."""
 
     privileged: xgboost.DMatrix | None = None
     method: str = DEFAULT_METHOD
     kl_weight: float = DEFAULT_KL_WEIGHT
     teacher: Any = None
-    crossfit: int = 0
+    teacher_sees: str | None = None
+    crossfit: int | None = None
     teacher_params: Any = None
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
     allow_overlap: bool = False
     labelled: Any = None
     teacher_weight: Any = None
     crossfit_groups: Any = None
-    folds: Folds | None = None
-    """Of crossfit, where the library dealt them beforehand."""
-    constraints: Sequence[tuple[Teacher, float]] = ()
-    """Teachers that hold for every candidate of a selection."""
+    all_features: xgboost.DMatrix | None = None
+    """All columns that a teacher may see, where the caller has put them side by side."""
+    table: Any = None
+    """The user's own table of what an estimator as teacher sees."""
+    classes: Sequence[Any] | None = None
+    """The names of the classes, for frozen estimators, where an estimator encoded them."""
+    folds: DealtFolds | None = None
+    """Of crossfit, where a selection dealt them beforehand."""
 
     @property
-    def given(self) -> bool:
+    def is_given(self) -> bool:
         """Whether anybody teaches at all."""
         return self.privileged is not None or self.teacher is not None
-
-    @property
-    def _is_learned(self) -> bool:
-        """Whether ``teacher`` is at most a word for what a teacher that is trained here sees."""
-        return self.teacher is None or (isinstance(self.teacher, str) and self.privileged is not None)
-
-    def check_keywords(self, early_stopping_rounds: Any = None) -> None:
-        """Keywords that contradict each other, or that nothing would read."""
-        check_choice(self.method, METHODS, "method")
-        check_kl_weight(self.kl_weight)
-        if isinstance(self.teacher, str) and self.privileged is not None:
-            self._check_word()
-        if self.privileged is not None and not self._is_learned:
-            raise ValueError(
-                "privileged and teacher were both given: privileged= learns a teacher, teacher= brings one. For "
-                "both together pass teacher=[(pi_xgb.fit_teacher(...), weight), (other, weight)]"
-            )
-        if self.privileged is None:
-            if isinstance(self.teacher, str) and self.teacher in SEES:
-                raise ValueError(
-                    f"teacher={self.teacher!r} says what a teacher sees that learns from privileged=, a DMatrix, and "
-                    "there is none: pass privileged=, or a teacher of your own"
-                )
-            named = [name for name in _ABOUT_PRIVILEGED if self._is_set(name)]
-            if named:
-                raise ValueError(
-                    f"without privileged=, the DMatrix of privileged features, there is no use for {', '.join(named)}"
-                )
-            if self.teacher is None:
-                self._check_nobody_teaches()
-            return
-        named = [name for name in self._way.unread if self._is_set(name)]
-        if named:
-            raise ValueError(f"method={self.method!r} has no use for {', '.join(named)}: {self._way.why_unread}")
-        if self.crossfit_groups is not None and not self.crossfit:
-            raise ValueError(
-                "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
-            )
-        if self.privileged_evals and not early_stopping_rounds:
-            raise ValueError("privileged_evals stop the teacher early: pass early_stopping_rounds with them")
-
-    def _check_word(self) -> None:
-        check_choice(self.teacher, SEES, "as a word for what it sees, teacher")
-        if self.teacher == "all" and self.privileged_evals is not None:
-            raise ValueError(
-                "teacher='all' puts dtrain and privileged side by side, and cannot do so with privileged_evals: use "
-                "crossfit, or pass all features as privileged with allow_overlap=True"
-            )
-
-    def _check_nobody_teaches(self) -> None:
-        named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
-        named += [name for name in ("labelled", "teacher_weight") if self._is_set(name)]
-        if named:
-            raise ValueError(
-                f"without privileged= or teacher= there is no use for {', '.join(named)}: nobody teaches. To train on "
-                "labelled rows alone build dtrain from them"
-            )
-
-    def _is_set(self, name: str) -> bool:
-        value, default = getattr(self, name), _DEFAULTS[name]
-        return value is not None if default is None else bool(value != default)
-
-    def of_rows(self, dtrain: xgboost.DMatrix) -> TeacherConfig:
-        """The same config, what it says of each row of dtrain read and checked.
-
-        Rows without any privileged value have nothing to be taught from, unless ``teacher_weight`` says otherwise.
-        """
-        check_is_dmatrix(dtrain, "dtrain")
-        n_rows = dtrain.num_row()
-        read: dict[str, Any] = {
-            "teacher": None if self._is_learned else self.teacher,
-            "labelled": read_labelled(self.labelled, n_rows),
-            "teacher_weight": read_teacher_weight(self.teacher_weight, n_rows),
-            "crossfit_groups": checked_groups(self.crossfit_groups, n_rows, "crossfit_groups"),
-        }
-        if self.privileged is not None:
-            check_is_dmatrix(self.privileged, "privileged")
-            if self.teacher_weight is None:
-                read["teacher_weight"] = weight_of_known(self.privileged, besides=dtrain)
-            if isinstance(self.teacher, str) and self.teacher == "all":
-                check_same_rows(dtrain, self.privileged, read["labelled"])
-                check_no_overlap(dtrain, self.privileged, allow_overlap=False)
-                read |= {"privileged": side_by_side(dtrain, self.privileged), "allow_overlap": True}
-        return dataclasses.replace(self, **read)
-
-    @property
-    def is_uniform(self) -> bool:
-        """Whether labels and teachers count the same in every row that :meth:`of_rows` read."""
-        weights = [weight for _, weight in self.teacher] if self.has_own_weights else []
-        own = [teacher.teacher_weight for teacher in self._brought]
-        per_row = [self.labelled, self.teacher_weight, *own]
-        return all(one is None for one in per_row) and all(np.ndim(weight) == 0 for weight in weights)
-
-    @property
-    def _way(self) -> Method:
-        return method_named(self.method)
 
     @property
     def has_own_weights(self) -> bool:
@@ -164,192 +88,281 @@ class TeacherConfig:
 
     @property
     def weight_is_given(self) -> bool:
-        """Whether the user said how much the teachers count."""
+        """Whether the user set how much the teachers count."""
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
-    def total_weight(self) -> float:
-        """What the teachers weigh together, at most where it differs from row to row."""
-        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
-        return float(sum(np.max(np.asarray(weight), initial=0.0) for weight in weights))
+    def learns_first(self) -> bool:
+        """Whether a trained teacher learns before the student."""
+        return self.method == "kbpib"
+
+    @property
+    def _teachers(self) -> list[Any]:
+        """Each teacher, or the word for it; the default one where privileged features alone were given."""
+        if self.has_own_weights:
+            return [teacher for teacher, _ in self.teacher]
+        return [DEFAULT_TEACHER if self.teacher is None else self.teacher] if self.is_given else []
+
+    @property
+    def _trained(self) -> list[Any]:
+        """The words and estimators among them: what has to be trained here."""
+        return [teacher for teacher in self._teachers if is_trained_here(teacher)]
+
+    def check(self, early_stopping_rounds: Any = None) -> None:
+        """Raise for keywords that contradict each other, or that nothing would read."""
+        check_choice(self.method, METHODS, "method")
+        check_kl_weight(self.kl_weight)
+        if self.teacher_sees is not None:
+            check_choice(self.teacher_sees, SEES, "teacher_sees")
+        for teacher in self._trained:
+            check_teacher_word(teacher)
+            chosen_crossfit(self.crossfit, teacher, sees_student=False)
+        if not self.is_given:
+            self._check_nobody_teaches()
+        elif not self._trained:
+            self._check_nothing_is_trained()
+        else:
+            self._check_trained(early_stopping_rounds)
+
+    def _check_nobody_teaches(self) -> None:
+        named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
+        named += [name for name in (*_OF_TRAINED, "labelled", "teacher_weight") if self._is_set(name)]
+        if named:
+            raise ValueError(
+                f"{', '.join(named)} require a teacher, and none is configured: pass privileged= or teacher=. To "
+                "train on labelled rows alone build dtrain from them"
+            )
+
+    def _check_nothing_is_trained(self) -> None:
+        if self.privileged is not None:
+            raise ValueError(
+                "privileged and teacher were both given: privileged= trains a teacher, teacher= brings one. For "
+                "both together pass teacher=[('boosted', weight), (other, weight)]"
+            )
+        named = [name for name in _OF_TRAINED if self._is_set(name)]
+        if named:
+            raise ValueError(
+                f"{', '.join(named)} require a trainable teacher, and none is configured: pass privileged=, or leave "
+                "them out"
+            )
+
+    def _check_trained(self, early_stopping_rounds: Any) -> None:
+        if self.privileged is None and (self._is_set("teacher_sees") or self.privileged_evals or self.allow_overlap):
+            names = [n for n in ("teacher_sees", "privileged_evals", "allow_overlap") if self._is_set(n)]
+            raise ValueError(f"{', '.join(names)} require privileged=, the DMatrix of privileged features: pass it")
+        boosters = [teacher for teacher in self._trained if isinstance(teacher, str) and teacher in _BOOSTED]
+        if self._is_set("teacher_params") and not boosters:
+            raise ValueError(
+                f"teacher_params require teacher='boosted' or 'mixed', got teacher={self._trained[0]!r}: leave them out"
+            )
+        if self.privileged_evals is not None and "boosted" not in self._words:
+            raise ValueError(
+                f"privileged_evals require teacher='boosted', got teacher={self._trained[0]!r}: leave them out"
+            )
+        if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
+            raise ValueError(
+                "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
+                "side: use crossfit, or pass all features as privileged with allow_overlap=True"
+            )
+        if self.method == "jpib":
+            self._check_joint()
+        if self.crossfit_groups is not None and self.crossfit == 0:
+            raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: set crossfit as well")
+        if self.crossfit_groups is not None and all(self._crossfit(one) == 0 for one in self._trained):
+            raise ValueError("crossfit_groups require crossfit of at least 2: set crossfit as well")
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
+
+    def _check_joint(self) -> None:
+        unread = [name for name in ("crossfit", "crossfit_groups", "privileged_evals") if self._is_set(name)]
+        if unread:
+            raise ValueError(
+                f"{', '.join(unread)} is not supported with method='jpib': its teacher grows with the student and "
+                "stops with it"
+            )
+        others = [teacher for teacher in self._trained if teacher != "boosted"]
+        if others or self.privileged is None:
+            found = f"teacher={others[0]!r}" if others else "no privileged="
+            raise ValueError(
+                f"method='jpib' requires privileged= and teacher='boosted', got {found}: its teacher is boosted along "
+                "with the student. Use method='kbpib'"
+            )
+
+    @property
+    def _words(self) -> list[str]:
+        return [teacher for teacher in self._trained if isinstance(teacher, str)]
+
+    def _is_set(self, name: str) -> bool:
+        value, default = getattr(self, name), _DEFAULTS[name]
+        return value is not None if default is None else bool(value != default)
 
     @property
     def changes_nothing(self) -> bool:
         """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
-        return not self.given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
+        return not self.is_given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
 
     def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
         """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
-        return not self.given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
-
-    @property
-    def learns_first(self) -> bool:
-        """Whether a teacher has to be trained before the student."""
-        return self.privileged is not None and self.kl_weight > 0 and self._way.learns_first
-
-    @property
-    def is_adaptive(self) -> bool:
-        """Whether a teacher changes with the student."""
-        if self.privileged is not None:
-            return self.kl_weight > 0 and not self._way.learns_first
-        return any(teacher.is_adaptive for teacher in self._brought)
-
-    @property
-    def teaches(self) -> bool:
-        """Whether anybody who counts may be there."""
-        weights = [weight for _, weight in self.teacher] if self.has_own_weights else [self.kl_weight]
-        return any(np.any(np.asarray(weight) > 0) for weight in weights)
-
-    @property
-    def is_noisy(self) -> bool:
-        """Whether a teacher may ask for means that no prediction can have."""
-        return any(teacher.is_noisy for teacher in self._brought)
-
-    @property
-    def moves_freely(self) -> bool:
-        """Whether the Hessian counts less of a teacher than the paper's does."""
-        return any(moves_freely(teacher) for teacher in self._brought)
+        return not self.is_given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
-        """Every matrix that the teachers are trained or judged on."""
-        own = [] if self.privileged is None else [self.privileged]
-        brought = [matrix for teacher in self._brought for matrix in teacher.matrices]
+        """Every matrix that the teachers are trained or evaluated on."""
+        own = [matrix for matrix in (self.privileged, self.all_features) if matrix is not None]
+        brought = [matrix for one in self._teachers if isinstance(one, Teacher) for matrix in one.matrices]
         return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *brought]
 
-    @property
-    def _brought(self) -> list[Teacher]:
-        """The teachers that the user made."""
-        candidates = [teacher for teacher, _ in self.teacher] if self.has_own_weights else [self.teacher]
-        return [teacher for teacher in candidates if isinstance(teacher, Teacher)]
+    def read(self, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Supervision:
+        """Who teaches these rows, everything checked that can be wrong before a training."""
+        check_is_dmatrix(dtrain, "dtrain")
+        n_rows = dtrain.num_row()
+        labelled = read_labelled(self.labelled, n_rows)
+        teacher_weight = read_teacher_weight(self.teacher_weight, n_rows)
+        pairs = []
+        if self.is_given:
+            teacher = DEFAULT_TEACHER if self.teacher is None else self.teacher
+            pairs = weighted_pairs(teacher, self.kl_weight, teacher_weight)
+        task = Supervision(labelled=labelled).task(spec, dtrain)
+        trained = _Trained(self, task, dtrain, boosting) if self._trained else None
+        teachers = []
+        for teacher, kl_weight, per_row in pairs:
+            if trained is not None and is_trained_here(teacher):
+                teachers.append(weighted(trained.teacher(teacher), kl_weight, _or(per_row, trained.known)))
+            else:
+                teachers.append(weighted(as_teacher(teacher, spec.loss.range, per_row), kl_weight, per_row))
+        check_same_labelled(teachers, labelled)
+        supervision = Supervision(tuple(teachers), labelled, self.has_own_weights)
+        supervision.check(task)
+        for one in teachers:
+            if not isinstance(one.teacher, TrainableTeacher):
+                for matrix in one.teacher.matrices:
+                    check_same_rows(dtrain, matrix, labelled)
+        return supervision
 
-    def task(self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int) -> Task:
-        """The student's task; everything that can be wrong with it, or with those who are to teach it, is checked."""
-        task = Task.of_matrix(spec, dtrain, self.labelled)
-        if self.privileged is not None:
-            check_dmatrix(self.privileged, "privileged", spec.loss)
-            check_same_rows(dtrain, self.privileged, self.labelled)
-            check_same_exposure(dtrain, self.privileged, spec.loss)
-            check_no_overlap(dtrain, self.privileged, allow_overlap=self.allow_overlap)
-            groups = whole_queries(spec.loss, self.privileged, self.crossfit_groups)
-            check_crossfit(self.crossfit, task.labelled, task.n_rows, groups)
-            check_teacher_rounds(num_boost_round)
-            self._way.check(spec, spec.of_teacher(self.teacher_params))
-            for matrix, name in self.privileged_evals or ():
-                check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
-        for teacher in self._brought:
-            for matrix in teacher.matrices:
-                check_same_rows(dtrain, matrix, self.labelled)
-        return task
+    def _crossfit(self, teacher: Any) -> int | None:
+        return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
+
+    def sees(self, teacher: Any) -> str:
+        """What a trained teacher sees."""
+        return seen_by(teacher, self.teacher_sees, has_privileged=self.privileged is not None)
+
+    @property
+    def overlap_is_meant(self) -> bool:
+        """Whether the columns of ``privileged`` are all that a teacher is to see, those of dtrain among them."""
+        return self.allow_overlap and self.teacher_sees != "all"
+
+    def plan_without_rows(self, spec: Spec, *, is_uniform: bool = True) -> Plan:
+        """What an engine can be asked about before there are rows, on the driver of a cluster."""
+        announced = Teacher()
+        announced.is_adaptive, announced.hessian = not self.learns_first, "full"
+        teachers = [WeightedTeacher(announced, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
+        return Plan(spec=spec, supervision=Supervision(tuple(teachers)), is_uniform=is_uniform)
 
     def check_continues(self, xgb_model: Any) -> None:
         """A training that goes on needs the teacher of the training before it."""
-        if xgb_model is not None and self.privileged is not None and not self._way.learns_first:
+        if xgb_model is not None and self.privileged is not None and not self.learns_first:
             raise ValueError(
-                "a JPIB student cannot be continued without its teacher: pass "
+                "xgb_model cannot be continued by method='jpib' without its teacher: pass "
                 "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
             )
 
-    def teachers_at_hand(self, task: Task) -> list[WeightedTeacher]:
-        """The teachers that the user brought, and what they weigh."""
-        if self.teacher is None:
-            return []
-        spec = task.spec
-        weighted = as_weighted_teachers(self.teacher, self.kl_weight, spec.loss.range, self.teacher_weight)
-        for weighted_teacher in weighted:
-            weighted_teacher.teacher.check_compatible(
-                [other.teacher for other in weighted if other is not weighted_teacher]
-            )
-            weighted_teacher.teacher.check(task.n_rows)
-            if not weighted_teacher.teacher.is_adaptive:
-                # By its name in the class, since one that was checked when it was made passes over it.
-                Teacher.answer(weighted_teacher.teacher, task, task.like, weighted_teacher.weight)
-        return weighted
 
-    def teachers_from_privileged(
-        self,
-        task: Task,
-        dtrain: xgboost.DMatrix,
-        num_boost_round: int,
-        *,
-        early_stopping_rounds: int | None = None,
-        maximize: bool | None = None,
-    ) -> list[WeightedTeacher]:
-        """The teacher that is made of the privileged features, if there are any; it is trained here, or will be."""
-        if self.privileged is None or self.kl_weight == 0:
-            return []
-        privileged = Privileged(
-            task.spec.of_teacher(self.teacher_params),
-            self.privileged,
-            task,
-            dtrain.get_weight(),
-            num_boost_round,
-            self.crossfit,
-            self.crossfit_groups,
-            self.folds,
-            self.privileged_evals,
-            early_stopping_rounds,
-            maximize,
-        )
-        return [WeightedTeacher(self._way.teacher(privileged), self.kl_weight, self.teacher_weight)]
+class _Trained:
+    """What the teachers that are trained here have in common: their rows, checked once."""
 
-    def warn_of_repetition(
-        self, task: Task, dtrain: xgboost.DMatrix, weighted: Sequence[WeightedTeacher], num_boost_round: int
-    ) -> None:
-        """Warn of a teacher made here that repeats the labels; rows without a label have none to repeat."""
-        if not self.learns_first or self.crossfit or task.labelled is not None:
+    def __init__(self, config: TeacherConfig, task: Task, dtrain: xgboost.DMatrix, boosting: Boosting) -> None:
+        self._config, self._task, self._dtrain, self._boosting = config, task, dtrain, boosting
+        self._spec = spec = task.spec
+        self._boosted_spec = spec.of_teacher(config.teacher_params)
+        self._groups = checked_groups(config.crossfit_groups, dtrain.num_row(), "crossfit_groups")
+        self._evals = check_evals(config.privileged_evals or (), "privileged_evals")
+        self._all = config.all_features
+        self.known: Array | None = None
+        """What they count in each row unless the user says otherwise: nothing where no privileged value is known."""
+        privileged = config.privileged
+        if privileged is None:
             return
-        spec, matrix = task.spec.of_teacher(self.teacher_params), self.privileged
-        q = weighted[-1].teacher.answer(task, task.like, self.kl_weight)
-        warn_of_repetition(spec, cast("xgboost.DMatrix", matrix), dtrain.get_weight(), q, num_boost_round)
+        check_is_dmatrix(privileged, "privileged")
+        if config.teacher_weight is None:
+            self.known = weight_of_known(privileged, besides=dtrain)
+        check_dmatrix(privileged, "privileged", spec.loss)
+        check_same_rows(dtrain, privileged, task.labelled)
+        check_same_exposure(dtrain, privileged, spec.loss)
+        if config.all_features is None:
+            check_no_overlap(dtrain, privileged, allow_overlap=config.overlap_is_meant)
+        for matrix, name in self._evals:
+            check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
 
-    def weighing(self, kl_weight: float) -> TeacherConfig:
-        """The same config with another weight, unless it is a list, which has its own."""
-        return self if self.has_own_weights else dataclasses.replace(self, kl_weight=kl_weight)
-
-    def taught(
-        self, spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, early_stopping_rounds: int | None = None
-    ) -> list[tuple[Teacher, Any]]:
-        """The teachers that may stand beside constraints, trained, with what they weigh."""
-        self.check_keywords(early_stopping_rounds)
-        read = self.of_rows(dtrain)
-        task = read.task(spec, dtrain, num_boost_round)
-        taught = read.teachers_at_hand(task)
-        taught += read.teachers_from_privileged(
-            task, dtrain, num_boost_round, early_stopping_rounds=early_stopping_rounds
+    def teacher(self, teacher: Any) -> Teacher:
+        """The teacher of a kind, still to be trained, or to grow with the student."""
+        config, boosting = self._config, self._boosting
+        matrix = self._matrix(teacher)
+        if not config.learns_first:
+            check_rounds(boosting.num_boost_round)
+            self._spec.check_margins_stay()
+            self._boosted_spec.check_margins_stay()
+            return JointTeacher(matrix, self._boosted_spec.params)
+        # Next to a custom_metric maximize is about that one, which the teacher never sees.
+        maximize = boosting.maximize if boosting.custom_metric is None else None
+        stopping = {
+            "evals": self._evals,
+            "early_stopping_rounds": boosting.early_stopping_rounds,
+            "maximize": maximize,
+        }
+        recipe = Recipe(
+            teacher=teacher,
+            spec=self._spec,
+            boosted_spec=self._boosted_spec,
+            num_boost_round=boosting.num_boost_round,
+            crossfit=config._crossfit(teacher),
+            keywords={**(stopping if self._evals else {}), "verbose_eval": False},
+            classes=config.classes,
         )
-        return [(one.teacher, one.weight) for one in taught]
-
-    def subset(self, rows: Array) -> TeacherConfig:
-        """The same config for some of the rows."""
-        return dataclasses.replace(
-            self,
-            privileged=None if self.privileged is None else slice_rows(self.privileged, rows),
-            teacher=_subset(self.teacher, rows),
-            labelled=_of_rows(self.labelled, rows),
-            teacher_weight=_of_rows(self.teacher_weight, rows),
-            crossfit_groups=_of_rows(self.crossfit_groups, rows),
-            folds=None if self.folds is None else self.folds.subset(rows),
-            constraints=tuple(_subset(list(self.constraints), rows)) if self.constraints else (),
+        features, weight = Features(matrix, config.table), self._dtrain.get_weight()
+        trainable = TrainableTeacher(
+            recipe, features, self._task.label, weight, labelled=self._task.labelled, groups=self._groups
         )
+        trainable.folds = config.folds
+        return trainable
+
+    def _matrix(self, teacher: Any) -> xgboost.DMatrix:
+        config, privileged = self._config, self._config.privileged
+        if privileged is not None and (config.sees(teacher) == "privileged" or config.overlap_is_meant):
+            return privileged
+        if self._all is None:
+            self._all = self._dtrain if privileged is None else side_by_side(self._dtrain, privileged)
+        return self._all
 
 
-SETTINGS = ("method", "kl_weight", "crossfit", "teacher_params", "allow_overlap")
+def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> str:
+    """What a trained teacher sees: the columns of dtrain alone are all that there are."""
+    if not has_privileged:
+        return "all"
+    by_default = "privileged" if teacher is None or teacher == "boosted" else "all"
+    return by_default if teacher_sees is None else teacher_sees
+
+
+def is_trained_here(teacher: Any) -> bool:
+    """Whether this is a word for a kind of teacher, or an estimator, in the place of a teacher."""
+    return isinstance(teacher, str) or (is_estimator(teacher) and not isinstance(teacher, (Teacher, xgboost.DMatrix)))
+
+
+def _or(values: Array | None, default: Array | None) -> Array | None:
+    return default if values is None else values
+
+
+SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
 """Of the keywords, those that are the same for all rows, and those that have a value for each."""
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(TeacherConfig)}
-_ABOUT_PRIVILEGED = ("method", "crossfit", "crossfit_groups", "teacher_params", "privileged_evals", "allow_overlap")
-
-
-def _subset(teacher: Any, rows: Array) -> Any:
-    if is_list_of_pairs(teacher):
-        return [
-            (_subset(one, rows), weight if np.ndim(weight) == 0 else np.asarray(weight)[rows])
-            for one, weight in teacher
-        ]
-    return teacher.subset(rows) if isinstance(teacher, Teacher) else _of_rows(teacher, rows)
-
-
-def _of_rows(values: Any, rows: Array) -> Any:
-    return None if values is None else np.asarray(values)[rows]
+_OF_TRAINED = (
+    "method",
+    "teacher_sees",
+    "crossfit",
+    "crossfit_groups",
+    "teacher_params",
+    "privileged_evals",
+    "allow_overlap",
+)
+_BOOSTED = ("boosted", "mixed")

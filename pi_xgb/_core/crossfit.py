@@ -1,12 +1,12 @@
-"""Who judges whom: the folds of labelled rows, such that no teacher judges a row that it has seen."""
+"""Cross-fitting: folds of labelled rows, such that no model predicts a row that it was fitted on."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,27 @@ from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.groups import on_several_workers
 from .._stats.folds import check_enough_groups, deal_folds, deal_groups
+from .._warnings import warn_user
+from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
-from .loss import Loss
+from .losses import Loss
+
+M = TypeVar("M")
+SHARED, LEFT_OUT = -1, -2
+MOST_FOLDS = 5
+"""Of ``crossfit`` where the user does not set it."""
+
+
+def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
+    """As many folds as every class and every worker can fill, from 2 to 5."""
+    known = np.ones(len(label), bool) if labelled is None else labelled
+    rarest = int(known.sum())
+    if classes and known.any():
+        of_class = label[known] if label.ndim == 1 else label[known, 0]
+        rarest = int(np.unique(of_class, return_counts=True)[1].min())
+    if groups is not None:
+        rarest = min(rarest, len(pd.unique(groups[known])))
+    return int(-global_max(np.array([-max(2, min(MOST_FOLDS, rarest))]))[0])
 
 
 def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
@@ -34,6 +53,17 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
         )
     if groups is not None:
         check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
+
+
+def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) -> None:
+    """Warn of a class with fewer labelled rows than folds, which models of some folds may hardly know."""
+    values, counts = np.unique(label if labelled is None else label[labelled], return_counts=True)
+    if counts.size and counts.min() < crossfit:
+        rare = values[counts.argmin()]
+        warn_user(
+            f"crossfit={crossfit} is more than the {counts.min()} labelled rows of class {rare:g}: take a smaller "
+            "crossfit, or leave it out, which does that"
+        )
 
 
 def check_groups_apart(groups: Array | None) -> None:
@@ -64,41 +94,68 @@ def whole_queries(
     return groups
 
 
-class _Once:
-    """A booster that several ask for, from any thread, and that is trained once."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.booster: xgboost.Booster | None = None
-
-
 @dataclasses.dataclass(frozen=True)
 class Folds:
-    """Folds that were dealt to the rows beforehand, one of which is held out of a whole selection.
-
-    The teacher of fold j while fold k is held out has seen neither, and is that of fold k while j is held out. So two
-    folds have one booster, for whoever asks first.
-    """
+    """Which model predicts which rows: that of fold k is fitted on the other folds and predicts the rows of fold k."""
 
     fold_of: Array
-    """-1 for a row that all teachers may judge."""
+    """The fold of each row; ``SHARED`` for a row that no model was fitted on, ``LEFT_OUT`` for one that gets no prediction.
+    """
+    learnable: Array
+    """Which rows models are fitted on."""
+
+    in_sample: bool = False
+    """Whether one model is fitted on all learnable rows and predicts these as well."""
+
+    @property
+    def numbers(self) -> list[int]:
+        """The folds, in order."""
+        numbers: list[int] = np.unique(self.fold_of[self.fold_of >= 0]).tolist()
+        return numbers
+
+    def rows_without(self, fold: int) -> Array:
+        """What the model of this fold is fitted on."""
+        return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
+
+    def model(self, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
+        """The model of this fold, fitted here; a selection shares it among candidates."""
+        return contextlib.nullcontext(fit())
+
+
+class DealtFolds(Protocol):
+    """Folds that a selection dealt beforehand, so that candidates can share models."""
+
     number: int
-    held_out: int = -1
-    whose: str = ""
-    """What the teachers are called, of whom there may be several kinds."""
-    _kept: dict[tuple[str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
+    """How many folds there are, the held-out one of the selection included."""
 
-    def subset(self, rows: Array) -> Folds:
+    def subset(self, rows: Array) -> DealtFolds:
         """The folds of some of the rows."""
-        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+        ...
 
-    @contextlib.contextmanager
-    def booster_without(self, fold: int, fit: Callable[[], xgboost.Booster]) -> Iterator[xgboost.Booster]:
-        """The booster that has not seen this fold either, held against other threads."""
-        kept = self._kept.setdefault((self.whose, frozenset({fold, self.held_out})), _Once())
-        with kept.lock:
-            kept.booster = kept.booster or fit()
-            yield kept.booster
+    def fitted_on(self, learnable: Array) -> Folds:
+        """The folds, their models fitted on these rows."""
+        ...
+
+
+def out_of_fold(fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds) -> tuple[Array, list[M]]:
+    """The prediction of each row by models that were not fitted on it, and the models, one for each fold.
+
+    A row of no fold gets the mean of all models. ``fit(rows)`` and ``predict(model, rows)`` take numbers of rows.
+    """
+    models: list[M] = []
+    parts: list[tuple[Array, Array]] = []
+    shared = np.flatnonzero(folds.fold_of == SHARED)
+    for fold in folds.numbers:
+        with folds.model(fold, functools.partial(fit, folds.rows_without(fold))) as model:
+            models.append(model)
+            for rows, share in ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(folds.numbers))):
+                if rows.size:
+                    parts.append((rows, predict(model, rows) / share))
+    first = parts[0][1]
+    predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
+    for rows, part in parts:
+        predicted[rows] += part
+    return predicted, models
 
 
 def deal_labelled(

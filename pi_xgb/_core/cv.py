@@ -7,8 +7,9 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import xgboost
 from xgboost import collective
@@ -18,21 +19,19 @@ from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
-from .._xgb.rebind import cv_on
+from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
-from .config import TeacherConfig
-from .cv_copies import CopiedFolds, check_copied_folds
+from .config import DEFAULT_METHOD, MethodName, TeacherConfig
 from .cv_folds import Fold, row_folds, with_unlabelled
-from .distillation import DistillationLoss
-from .methods import MethodName
-from .native import quantise
-from .objective import DistillationObjective
+from .engines import callback, choose, copies
+from .job import Boosting, Job, Plan, shown_predictions
+from .learned import TrainableTeacher, train_teachers
 from .resume_cache import ResumeCache
 from .spec import Spec
-from .task import Task
+from .supervision import Supervision
 from .teachers import DEFAULT_KL_WEIGHT
-from .train import check_obj, shown_predictions, with_intercept
+from .train import check_obj
 
 
 @called_like(xgboost.cv)
@@ -42,10 +41,11 @@ def cv(
     num_boost_round: int = 10,
     *,
     privileged: xgboost.DMatrix | None = None,
-    method: MethodName = "kbpib",
-    kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
+    method: MethodName = DEFAULT_METHOD,
     teacher: Any = None,
-    crossfit: int = 0,
+    teacher_sees: Literal["privileged", "all"] | None = None,
+    crossfit: int | None = None,
+    kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
     teacher_params: Any = None,
     allow_overlap: bool = False,
     labelled: Any = None,
@@ -68,6 +68,7 @@ def cv(
     shuffle: bool = True,
     custom_metric: Any = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Any:
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
@@ -78,7 +79,7 @@ def cv(
     ----------
     params, dtrain, num_boost_round
         As for ``xgboost.cv``. Like there, a QuantileDMatrix cannot be cut into folds.
-    privileged, method, teacher, crossfit, teacher_params, allow_overlap
+    privileged, method, teacher, teacher_sees, crossfit, teacher_params, allow_overlap
         As for :func:`pi_xgb.train`. A ``teacher`` array is cut along with the rows; make sure that it was not
         learned from their labels.
     kl_weight
@@ -92,9 +93,12 @@ def cv(
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value. By default one for each core
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
     resume
-        A file that keeps the finished values of a grid of ``kl_weight``. After an interruption the same call with the
-        same file goes on where it was; a file of another search is refused. Callbacks are not called again for what is
-        kept.
+        A file for the finished values of a grid of ``kl_weight``. After an interruption the same call with the same
+        file goes on where it was; a file of another search is refused. Callbacks are not called again for finished
+        values.
+    resume_key
+        A text that stands for your own code: callbacks, functions, splitters, teachers of your own classes. ``resume``
+        needs it with any of them, and cannot see whether they changed: pass another text when they did.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
         As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
@@ -125,26 +129,34 @@ def cv(
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    weight = DEFAULT_KL_WEIGHT if several else grid[0]
-    how = {"teacher": teacher, "crossfit": crossfit, "teacher_params": teacher_params, "allow_overlap": allow_overlap}
-    of_rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    config = TeacherConfig(privileged, method, weight, **how, **of_rows)
-    config.check_keywords()
+    config = TeacherConfig(
+        privileged=privileged,
+        method=method,
+        kl_weight=DEFAULT_KL_WEIGHT if several else grid[0],
+        teacher=teacher,
+        teacher_sees=teacher_sees,
+        crossfit=crossfit,
+        teacher_params=teacher_params,
+        allow_overlap=allow_overlap,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
+    )
+    config.check()
     check_obj(obj, config)
     if several:
         _check_one_to_weigh(config)
-    elif resume is not None:
-        raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
+    elif resume is not None or resume_key is not None:
+        raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     dealing: dict[str, Any] = {"nfold": nfold, "stratified": stratified, "shuffle": shuffle, "seed": seed}
     stopping = {"metrics": metrics, "maximize": maximize, "early_stopping_rounds": early_stopping_rounds}
     functions = {"fpreproc": fpreproc, "custom_metric": custom_metric}
 
-    def run(chosen: Any, where: Any, listeners: Any, its_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
-        return its_cv(
+    def run(chosen: Any, listeners: Any, run_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
+        return run_cv(
             chosen,
             dtrain,
             num_boost_round,
-            folds=where,
             as_pandas=as_pandas,
             verbose_eval=False if several else verbose_eval,
             show_stdv=show_stdv,
@@ -157,7 +169,7 @@ def cv(
     with exclusive(dtrain, *config.matrices):
         own = user_params(params)
         if config.leaves_to_xgboost(own, obj) and not several:
-            return run(params, folds, callbacks, obj=obj)
+            return run(params, callbacks, folds=folds, obj=obj)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
@@ -166,23 +178,19 @@ def cv(
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         deal = functools.partial(row_folds, folds=folds, **dealing)
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, deal, several=several)
-        options = {**dealing, **stopping, **functions}
-        teachers = [rows.config, *rows.config.matrices]
-        listening = list(callbacks or ())
-        cache = ResumeCache(
-            resume, "cv", own, dtrain, num_boost_round, *options.values(), listening, rows.dealt, teachers
-        )
+        options = {**dealing, **stopping, **functions, "callbacks": callbacks, "num_boost_round": num_boost_round}
+        inputs = {"params": own, "dtrain": dtrain, **options, **vars(config)}
+        cache = ResumeCache(resume, resume_key, "cv", {**inputs, "folds": [getattr(folds, "split", None), rows.dealt]})
         if not all(str(weight) in cache for weight in grid):
-            rows = rows.with_teachers(max(grid))
+            rows = rows.with_trained_teachers(max(grid))
 
         def history(weight: float) -> Any:
             listeners = callbacks
             if several:
-                listeners = [*copy.deepcopy(list(callbacks or ())), *_saying(weight, verbose_eval, show_stdv)]
-            chosen, where, further = rows.told(weight, params, custom_metric, fpreproc)
-            return run(chosen, where, listeners, **further)
+                listeners = [*copy.deepcopy(list(callbacks or ())), *_printing(weight, verbose_eval, show_stdv)]
+            return rows.run(run, weight, params, listeners, custom_metric, fpreproc)
 
-        once = history if not several else cache.memoize(history, str, dict, pd.DataFrame if as_pandas else dict)
+        once = history if not several else cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1 or not several:
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1 and several:
@@ -201,14 +209,15 @@ class _Folds:
     spec: Spec
     dtrain: xgboost.DMatrix
     num_boost_round: int
-    config: TeacherConfig
+    supervision: Supervision
+    """Of all rows, without teachers that weigh nothing."""
     dealt: list[Fold]
     """Of the rows that have a label."""
     row_folds: list[Fold]
     """With the others in the training parts."""
-    nobody_counts: bool
-    learned: list[TeacherConfig] | None = None
-    """Per fold, with a teacher that is trained already."""
+    engine: str
+    trained: list[Supervision] | None = None
+    """Per fold, with teachers that are trained already."""
 
     @classmethod
     def of(
@@ -223,116 +232,109 @@ class _Folds:
         several: bool,
     ) -> _Folds:
         """Everything checked, nothing trained."""
-        config = config.of_rows(dtrain)
-        task = _checked_task(spec, dtrain, num_boost_round, config)
-        weighted = config.teachers_at_hand(task)
-        nobody_counts = config.privileged is None and not any(weighted_teacher.counts for weighted_teacher in weighted)
+        if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
+            raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
+        supervision = config.read(spec, dtrain, Boosting(num_boost_round))
+        supervision = supervision.weighing(max(grid)).counting()
+        task = supervision.task(spec, dtrain)
+        task.check_labelled_rows()
+        query = query_of_row(dtrain)
+        if query is not None and not spec.loss.by_query:
+            raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
         spec.warn_of_other_meanings(task.label, kl_weight_given=several or config.weight_is_given)
-        if "copies" in spec.loss.engines:
-            check_copied_folds(spec, dtrain, config, teaches=max(grid) > 0 and not nobody_counts)
-        query = query_of_row(dtrain) if spec.loss.by_query else None
+        # On the host: xgboost.cv takes one objective, and the native engine labels of its own for every fold.
+        on_host = dataclasses.replace(spec, device="cpu")
+        engine = choose("auto", Plan(spec=on_host, supervision=supervision, dtrain=dtrain))
         dealt = deal(task.label, task.labelled, query)
         row_folds = with_unlabelled(dealt, task.labelled, query)
-        return cls(spec, dtrain, num_boost_round, config, dealt, row_folds, nobody_counts)
+        return cls(spec, dtrain, num_boost_round, supervision, dealt, row_folds, engine)
 
-    def with_teachers(self, largest: float) -> _Folds:
-        """With the teachers that learn first: one serves every kl_weight of its fold."""
-        if not self.config.weighing(largest).learns_first:
+    def with_trained_teachers(self, largest: float) -> _Folds:
+        """With the teachers that learn first trained: one serves every kl_weight of its fold."""
+        if not any(isinstance(weighted.teacher, TrainableTeacher) for weighted in self.supervision.teachers):
             return self
-        taught = [
-            _learned(self.config.subset(rows), self.spec, self.dtrain, rows, self.num_boost_round)
-            for rows, _ in self.row_folds
-        ]
-        return dataclasses.replace(self, learned=taught)
+        trained = [train_teachers(self.supervision.subset(rows)) for rows, _ in self.row_folds]
+        return dataclasses.replace(self, trained=trained)
 
-    def told(self, weight: float, params: Any, custom_metric: Any, fpreproc: Any) -> tuple[Any, Any, dict[str, Any]]:
-        """Params, folds and further keywords of ``xgboost.cv`` for one kl_weight."""
-        by_copies = "copies" in self.spec.loss.engines
-        if not by_copies and (weight == 0 or self.nobody_counts):
-            return params, self.dealt, {}  # of labelled rows alone
-        # Teachers that follow the student change as they teach: each weight needs its own.
-        own = self.learned if weight else None
-        weighed = [one.weighing(weight) for one in own or [self.config.subset(rows) for rows, _ in self.row_folds]]
-        if by_copies:
-            its_folds = CopiedFolds(self.dtrain, self.row_folds, weighed, fpreproc)
-            return self.spec.params, None, {"its_cv": cv_on(its_folds)}
-        cell = _Cell(weighed, self.num_boost_round, fpreproc)
-        shown = shown_predictions(custom_metric, self.spec.loss)
-        return (
-            self.spec.params,
-            self.row_folds,
-            {"obj": cell.gradient, "fpreproc": cell.prepare, "custom_metric": shown},
-        )
+    def run(
+        self,
+        run: Callable[..., Any],
+        weight: float,
+        params: Any,
+        listeners: Any,
+        custom_metric: Any,
+        fpreproc: Callable[..., Any] | None,
+    ) -> Any:
+        """The history of ``xgboost.cv`` for one kl_weight."""
+        has_own_weights = self.supervision.has_own_weights
+        taught = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
+        if self.engine != "copies" and not taught:
+            return run(params, listeners, folds=self.dealt)  # of labelled rows alone
+        # Adaptive teachers change as they teach: each weight needs its own.
+        found = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
+        supervisions = [one.weighing(weight) for one in found]
+        if not taught:
+            supervisions = [one.with_teachers([]) for one in supervisions]
+        by_copies = self.engine == "copies"
+        folds = _Matrices(self, supervisions, fpreproc)
+        changed: dict[str, Any] = {"folds": None, "fpreproc": None}
+        if not by_copies:
+            listeners = [*(listeners or ()), callback.StartFolds(folds.distillations)]
+            changed["obj"] = callback.FoldObjective(folds.distillations)
+            changed["custom_metric"] = shown_predictions(custom_metric, self.spec.loss)
+        return run(self.spec.params, listeners, cv_on(folds), **changed)
 
 
-def _saying(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
+@dataclasses.dataclass(frozen=True)
+class _Matrices:
+    """The folds of one ``kl_weight``: trained as the engine does, evaluated on rows with labels as they are."""
+
+    rows: _Folds
+    supervisions: Sequence[Supervision]
+    """Of the training rows of each fold, their teachers trained."""
+    fpreproc: Callable[..., Any] | None
+    distillations: dict[xgboost.DMatrix, callback.Start] = dataclasses.field(default_factory=dict)
+    """Of each matrix that the callback engine trains on."""
+
+    def __call__(self, params: dict[str, Any]) -> list[FoldParts]:
+        """Matrices and params of each fold."""
+        folds = zip(self.rows.row_folds, self.supervisions, strict=True)
+        return [self._fold(rows, out, supervision, dict(params)) for (rows, out), supervision in folds]
+
+    def _fold(self, rows: Array, out: Array, supervision: Supervision, params: dict[str, Any]) -> FoldParts:
+        dtrain = self.rows.dtrain
+        own, test = slice_rows(dtrain, rows), slice_rows(dtrain, out)
+        if self.fpreproc is not None:
+            own, test, params = self.fpreproc(own, test, params)
+        supervision = supervision.counting()
+        task = supervision.task(Spec.read(params), own)
+        # The metrics of the training rows are those of the labelled ones.
+        shown = own if task.labelled is None else slice_rows(own, np.flatnonzero(task.labelled))
+        if self.rows.engine == "copies":
+            if not supervision.teachers:
+                return FoldParts(shown, shown, test, params)
+            stack, chosen = copies.stack_with_params(task, supervision.teachers, own, {})
+            return FoldParts(stack, shown, test, chosen)
+        job = Job(task=task, supervision=supervision, dtrain=own, boosting=Boosting())
+        start, chosen = callback.prepared(job)
+        self.distillations[own] = start
+        return FoldParts(own, shown, test, chosen)
+
+
+def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
     """What prints the rounds of one ``kl_weight`` among others."""
     if not verbose_eval:
         return []
 
-    def say(line: str) -> None:
+    def write(line: str) -> None:
         collective.communicator_print(f"kl_weight {weight:g} {line}")
 
-    return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=say)]
+    return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=write)]
 
 
 def _check_one_to_weigh(config: TeacherConfig) -> None:
-    if not config.given or config.has_own_weights:
+    if not config.is_given or config.has_own_weights:
         raise ValueError(
-            "a grid of kl_weight needs one teacher to weigh: give privileged=, or teacher= that is not a list with "
-            "weights of its own"
+            "kl_weight of several values needs one teacher to weigh: give privileged=, or teacher= that is not a list "
+            "with weights of its own"
         )
-
-
-def _checked_task(spec: Spec, dtrain: xgboost.DMatrix, num_boost_round: int, config: TeacherConfig) -> Task:
-    if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
-        raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-    task = config.task(spec, dtrain, num_boost_round)
-    task.check_labelled_rows()
-    if query_of_row(dtrain) is not None and not spec.loss.by_query:
-        raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-    return task
-
-
-def _learned(
-    config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, rows: Array, num_boost_round: int
-) -> TeacherConfig:
-    """The config of these rows, its teacher trained already."""
-    part = slice_rows(dtrain, rows)
-    task = Task.of_matrix(spec, part, config.labelled)
-    (taught,) = config.teachers_from_privileged(task, part, num_boost_round)
-    return TeacherConfig(teacher=taught.teacher, labelled=config.labelled, teacher_weight=taught.per_row)
-
-
-class _Cell:
-    """The folds of one kl_weight: which objective belongs to which of the matrices that XGBoost cuts."""
-
-    def __init__(
-        self, configs: Sequence[TeacherConfig], num_boost_round: int, fpreproc: Callable[..., Any] | None
-    ) -> None:
-        self._waiting = iter(configs)
-        self._num_boost_round = num_boost_round
-        self._fpreproc = fpreproc
-        self._objectives: dict[xgboost.DMatrix, DistillationObjective] = {}
-
-    def prepare(self, dtrain: xgboost.DMatrix, dtest: xgboost.DMatrix, params: Any) -> Any:
-        """Called by XGBoost once per fold, in order, before the fold's booster is made."""
-        config = next(self._waiting)
-        if self._fpreproc is not None:
-            dtrain, dtest, params = self._fpreproc(dtrain, dtest, params)
-        task = Task.of_matrix(Spec.read(params), dtrain, config.labelled)
-        weighted = [weighted_teacher for weighted_teacher in config.teachers_at_hand(task) if weighted_teacher.counts]
-        weighted += config.teachers_from_privileged(task, dtrain, self._num_boost_round)
-        distillation = DistillationLoss(task, weighted)
-        chosen = with_intercept(distillation)
-        self._objectives[dtrain] = DistillationObjective(distillation, chosen["base_score"])
-        if task.labelled is not None:
-            # The metrics of the training rows are those of the labelled ones; the cuts stay those of all.
-            quantise(chosen, dtrain)
-            weight = dtrain.get_weight()
-            dtrain.set_weight(task.labelled * weight if weight.size else task.labelled)
-        return dtrain, dtest, chosen
-
-    def gradient(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        """The objective of the fold that asks."""
-        return self._objectives[dtrain](margin, dtrain)

@@ -79,7 +79,7 @@ class JointTeacher(Teacher):
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
-        self._extra = _weighted(extra_teachers, self._spec)
+        self._extra = _weighted_teachers(extra_teachers, self._spec)
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
@@ -106,6 +106,7 @@ class JointTeacher(Teacher):
         return self._dprivileged
 
     recorded_method = "jpib"
+    kind = "boosted"
     hessian = "full"
 
     @property
@@ -134,8 +135,8 @@ class JointTeacher(Teacher):
             self._student_start = base_score_of(student)
         else:
             self._check_is_behind(student, rounds, training.matrix)
-        pull = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
-        weights = [pull, *(extra.weight for extra in self._extra)]
+        student_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
+        weights = [student_weight, *(extra.weight for extra in self._extra)]
         blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
         for extra in self._extra:
             extra.teacher.check(task.n_rows)
@@ -205,10 +206,10 @@ class JointTeacher(Teacher):
 
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
-        told = read_only(own)
-        answers = [mean, *(one.teacher.answer(training.task, told, one.weight) for one in self._extra)]
+        shown = read_only(own)
+        answers = [mean, *(one.teacher.answer(training.task, shown, one.weight) for one in self._extra)]
         grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
-        del own, told, answers
+        del own, shown, answers
         self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
@@ -222,7 +223,7 @@ class JointTeacher(Teacher):
         self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
 
 
-def _weighted(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
+def _weighted_teachers(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
     """Those who teach the privileged booster besides the labels and the student."""
     pairs = _pairs(extra_teachers)
     taught = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []

@@ -1,49 +1,78 @@
-"""The learned teacher of KbPIB: a booster on the privileged features, in-sample or cross-fitted."""
+"""Teachers that are trained before the student: boosters, forests, linear models, mixtures of them, estimators."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import functools
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.checks import check_whole
+from .._rows.checks import check_choice, check_whole
 from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
-from .._xgb.booster import rounds_in_use
-from .._xgb.collective import on_any_worker
-from .._xgb.matrix import can_be_cut, exclusive, slice_rows
+from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows, weights_of_rows
 from .checks import check_dmatrix
-from .crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
-from .distillation import DistillationLoss
-from .loss import NUMBERS, PROBABILITIES
-from .metric_eval import eval_of_means
-from .native import Evals
-from .objective import DistillationObjective
-from .repetition import NAMES, mean_loss, warn_of_repetition
+from .crossfit import (
+    LEFT_OUT,
+    DealtFolds,
+    Folds,
+    check_crossfit,
+    check_groups_apart,
+    deal_labelled,
+    default_crossfit,
+    out_of_fold,
+    warn_of_rare_classes,
+    whole_queries,
+)
+from .job import Evals
+from .learners import DEFAULT_TEACHER, LEARNERS, TEACHERS, members_of
+from .learners.boosted import Boosted
+from .learners.estimator import Estimator, is_estimator, is_frozen
+from .learners.features import Features, Learner, Model
+from .learners.mixture import mixture_weights
+from .losses import NUMBERS, PROBABILITIES
+from .metric_eval import METRIC_NAMES, eval_of_means, mean_loss
 from .spec import Spec
-from .task import Task
+from .supervision import Supervision
+from .task import Task, per_label
 from .teachers import FixedTeacher, Teacher
 
 
+class Member(NamedTuple):
+    """One kind of model in a learned teacher."""
+
+    kind: str
+    models: Sequence[Model]
+    """One, or one per fold."""
+    loss: float
+    """Its mean loss on the labelled rows; NaN where it has no meaning by itself."""
+    weight: float
+    """Its share of the teacher's predictions."""
+
+
 class LearnedTeacher(FixedTeacher):
-    """What :func:`fit_teacher` returns: the q of every training row and the boosters that said so.
+    """What :func:`fit_teacher` returns: the q of every training row and the models that predicted it.
 
     Attributes
     ----------
-    values
+    values : ndarray
         q, one per training row.
-    boosters
-        The teacher's boosters: one, or one per fold when cross-fitted.
-    loss
-        The mean loss of q on the labelled rows: of rows that its booster has not seen where it is cross-fitted, else of
-        those that it was trained on, which says nothing of what it knows. NaN where the objective's own metric says
+    members : list of Member
+        Each kind of model in it, with ``kind``, ``models`` (one per fold when cross-fitted), ``loss`` and ``weight``.
+    boosters : list of xgboost.Booster
+        The boosters of all members.
+    loss : float
+        The mean loss of q on the labelled rows: of rows that its models have not seen where it is cross-fitted, else of
+        those that they were trained on, which says nothing of what they know. NaN where the objective's own metric says
         little by itself.
+
+    Notes
+    -----
+    It can be pickled, with all of its models.
 
     Examples
     --------
@@ -54,37 +83,47 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    loss = float("nan")
-    _told = "loss"
-
-    def __init__(self, q: Array, boosters: list[xgboost.Booster], *, probabilities: bool) -> None:
+    def __init__(self, q: Array, members: Sequence[Member], *, probabilities: bool, loss: float, metric: str) -> None:
         super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
-        self.boosters = boosters
+        self.members, self.loss, self._metric = list(members), loss, metric
+        self.kind = members[0].kind if len(members) == 1 else "mixed"
 
-    @classmethod
-    def of(
-        cls, spec: Spec, mean: Array, boosters: list[xgboost.Booster], label: Array, known: Array, weight: Array
-    ) -> LearnedTeacher:
-        """Of what its models predict, with the loss of that on the labels that are known."""
-        loss = spec.loss
-        teacher = cls(loss.said(mean, label, known), boosters, probabilities=loss.probabilities)
-        if loss.default_metric in NAMES:
-            task = Task.of(spec, label, weight, known, n_rows=len(label), name="privileged")
-            counts = None if task.weight is None else task.weight[known]
-            teacher.loss, teacher._told = mean_loss(loss, mean[known], label[known], counts), NAMES[loss.default_metric]
-        return teacher
-
-    def __repr__(self) -> str:
-        where = "out of fold" if len(self.boosters) > 1 else "on its own training rows"
-        told = "" if np.isnan(self.loss) else f", {self._told} {self.loss:.4f} {where}"
-        return f"<LearnedTeacher: {len(self.boosters)} booster(s){told}>"
+    @property
+    def boosters(self) -> list[xgboost.Booster]:
+        """The boosters of all members."""
+        return [booster for one in self.members for model in one.models for booster in getattr(model, "boosters", ())]
 
     @property
     def booster(self) -> xgboost.Booster:
         """The teacher's booster, where there is one (``crossfit=0``)."""
         if len(self.boosters) != 1:
-            raise ValueError(f"a cross-fitted teacher has {len(self.boosters)} boosters: see .boosters")
+            raise ValueError(f"booster must be one, and this teacher has {len(self.boosters)}: see .boosters")
         return self.boosters[0]
+
+    def predict(self, rows: Any) -> Array:
+        """The mean of other rows, by all models of each member.
+
+        Parameters
+        ----------
+        rows : xgboost.DMatrix or table
+            The columns that the teacher was trained on. For rankings the result is a score without a scale.
+
+        Returns
+        -------
+        ndarray
+            float32, one value per row, or one column per class.
+        """
+        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.of_table(rows)
+        return mixed([np.mean([m.predict(features) for m in one.models], axis=0) for one in self.members], self.members)
+
+    def __repr__(self) -> str:
+        n_models = max(len(member.models) for member in self.members)
+        where = "out of fold" if n_models > 1 else "on its own training rows"
+        loss = "" if np.isnan(self.loss) else f", {self._metric} {self.loss:.4f} {where}"
+        shares = (
+            ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
+        )
+        return f"<LearnedTeacher: {shares}, {n_models} model(s) each{loss}>"
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
@@ -93,12 +132,223 @@ class LearnedTeacher(FixedTeacher):
         )
 
 
+def mixed(means: Sequence[Array], members: Sequence[Member]) -> Array:
+    """The weighted mean of what the members predict."""
+    if len(members) == 1:
+        return np.asarray(means[0], np.float32)
+    total = sum(np.float64(member.weight) * mean for mean, member in zip(means, members, strict=True))
+    return np.asarray(total, np.float32)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a teacher is trained, whatever its rows."""
+
+    teacher: Any
+    """A word for its kind, or an estimator."""
+    spec: Spec
+    """The student's."""
+    boosted_spec: Spec
+    """That of the teacher's own booster, where it has one."""
+    num_boost_round: int
+    crossfit: int | None = None
+    """None: as many folds as the labelled rows can fill."""
+    seed: int = 0
+    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Of a booster's training: evaluation and early stopping."""
+    classes: Sequence[Any] | None = None
+    """The names of the classes that a frozen estimator knows."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind; of an estimator that of its class."""
+        return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
+
+    @property
+    def estimator(self) -> Estimator | None:
+        """What fits clones of the estimator, where there is one."""
+        return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
+
+    def learners(self) -> dict[str, Learner]:
+        """What fits each member, by the name of its kind."""
+        if self.estimator is not None:
+            return {self.kind: self.estimator}
+        return {name: self._learner(name) for name in members_of(self.teacher)}
+
+    def _learner(self, name: str) -> Learner:
+        if name == "boosted":
+            return Boosted(self.boosted_spec, self.num_boost_round, dict(self.keywords))
+        return LEARNERS[name](self.spec)
+
+    def check(self, features: Features, *, weighted: bool) -> None:
+        """Raise, before any training, if it cannot learn from such rows for this objective."""
+        check_rounds(self.num_boost_round)
+        if self.estimator is not None:
+            self.estimator.check(weighted=weighted)
+        elif not self.spec.loss.has_gradient and self.kind != "boosted":
+            raise ValueError(
+                f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
+                "others learn means, which this objective does not have"
+            )
+        if self.kind != "boosted":
+            if not features.can_be_read:
+                raise TypeError(
+                    f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
+                    "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
+                )
+            if collective.is_distributed() and self.kind != "forest":
+                raise ValueError(
+                    f"teacher must be 'boosted' or 'forest' in a distributed training, got {self.kind!r}: train it "
+                    "on the labelled rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
+                )
+
+
+class TrainableTeacher(Teacher):
+    """A teacher that :meth:`trained` makes: its rows and labels, and how it learns from them."""
+
+    is_adaptive = False
+    folds: DealtFolds | None = None
+    """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        features: Features,
+        label: Array,
+        weight: Array,
+        *,
+        labelled: Array | None = None,
+        groups: Array | None = None,
+    ) -> None:
+        self.recipe, self.features, self._label, self._weight = recipe, features, label, weight
+        self._labelled, self._groups = labelled, groups
+        self.kind = recipe.kind
+
+    @property
+    def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
+        return [self.features.matrix, *(matrix for matrix, _ in self.recipe.keywords.get("evals", ()))]
+
+    def check(self, n_rows: int) -> None:
+        """Its recipe and its folds fit the rows."""
+        recipe = self.recipe
+        recipe.check(self.features, weighted=self._weight.size > 0)
+        crossfit = 2 if recipe.crossfit is None else recipe.crossfit
+        check_crossfit(crossfit, self._labelled, n_rows, self._whole_groups)
+        if recipe.crossfit and recipe.spec.loss.kind == "label":
+            warn_of_rare_classes(recipe.crossfit, self._label, self._labelled)
+
+    def check_answers(self, task: Task, weight: Any) -> None:
+        """Nothing is known before it is trained."""
+
+    @property
+    def _whole_groups(self) -> Array | None:
+        return whole_queries(self.recipe.spec.loss, self.features.matrix, self._groups)
+
+    def subset(self, rows: Array) -> TrainableTeacher:
+        features, weight = self.features.subset(rows), weights_of_rows(self.features.matrix, rows, self._weight)
+        labelled, groups = (None if values is None else values[rows] for values in (self._labelled, self._groups))
+        part = TrainableTeacher(self.recipe, features, self._label[rows], weight, labelled=labelled, groups=groups)
+        part.folds = None if self.folds is None else self.folds.subset(rows)
+        return part
+
+    def trained(self) -> LearnedTeacher:
+        """Train it, out of fold where it is cross-fitted."""
+        spec, learners, folds = self.recipe.spec, self.recipe.learners(), self._dealt()
+        loss, known = spec.loss, self._known
+        task = self._task()
+        label, weight = task.label, None if task.weight is None else task.weight[known]
+        found = {name: self._out_of_fold(learner, task, folds) for name, learner in learners.items()}
+        shares = [1.0]
+        if len(found) > 1:
+            shares = mixture_weights(loss, label[known], weight, [mean[known] for mean, _ in found.values()]).tolist()
+        members = [
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), share)
+            for (name, (mean, models)), share in zip(found.items(), shares, strict=True)
+        ]
+        mean = mixed([mean for mean, _ in found.values()], members)
+        teacher = LearnedTeacher(
+            loss.teacher_values(mean, label, known),
+            members,
+            probabilities=loss.probabilities,
+            loss=mean_loss(loss, mean[known], label[known], weight),
+            metric=METRIC_NAMES.get(loss.default_metric, ""),
+        )
+        teacher.labelled = self._labelled
+        return teacher
+
+    @property
+    def _known(self) -> Array:
+        return np.ones(len(self._label), bool) if self._labelled is None else self._labelled
+
+    def _task(self) -> Task:
+        query, weight = query_of_row(self.features.matrix), self._weight
+        if query is not None and weight.size:
+            weight = weight[query]
+        return Task.of(
+            self.recipe.spec, self._label, weight, self._labelled, n_rows=len(self._label), name="privileged"
+        )
+
+    def _dealt(self) -> Folds:
+        """The folds of labelled rows; an estimator learns from rows with values, and predicts these alone."""
+        recipe, label, n_rows = self.recipe, self._label, len(self._label)
+        check_groups_apart(self._groups)  # those of the user; queries are numbered on each worker anew
+        groups, classes, crossfit = self._whole_groups, recipe.spec.loss.probabilities, recipe.crossfit
+        if crossfit is None:
+            crossfit = default_crossfit(label, self._labelled, groups, classes=classes)
+        filled = np.ones(n_rows, bool) if recipe.estimator is None else ~self.features.empty_rows
+        fold_of = np.zeros(n_rows, int)
+        if self.folds is not None and self.folds.number == crossfit:
+            return self.folds.fitted_on(self._known & filled)
+        if crossfit:
+            fold_of = deal_labelled(label, self._labelled, groups, crossfit, recipe.seed, classes=classes)
+        fold_of[~filled] = LEFT_OUT
+        return Folds(fold_of, self._known & filled, in_sample=not crossfit)
+
+    def _out_of_fold(self, learner: Learner, task: Task, folds: Folds) -> tuple[Array, list[Model]]:
+        def fit(rows: Array) -> Model:
+            return self._fit(learner, task, rows, folds)
+
+        def predict(model: Model, rows: Array) -> Array:
+            return model.predict(self._features_of(rows))
+
+        return out_of_fold(fit, predict, folds)
+
+    def _features_of(self, rows: Array) -> Features:
+        return self.features if len(rows) == len(self._label) else self.features.subset(rows)
+
+    def _fit(self, learner: Learner, task: Task, rows: Array, folds: Folds) -> Model:
+        """A model of these rows. What cannot be cut is trained on as a whole, other rows weighing nothing."""
+        matrix, weight, loss = self.features.matrix, self._weight, self.recipe.spec.loss
+        if not isinstance(learner, Boosted):
+            effective = None if task.weight is None else task.weight[rows]
+            return learner.fit(self._features_of(rows), task.label[rows], effective)
+        if len(rows) == len(self._label):
+            return learner.fit(self.features, task.label, weight)
+        if folds.in_sample and loss.has_gradient and (collective.is_distributed() or not can_be_cut(matrix)):
+            chosen = np.zeros(len(self._label), np.float32)
+            chosen[rows] = 1
+            label = np.where(per_label(chosen > 0, task.label), task.label, np.float32(loss.stand_in))
+            return learner.fit(self.features, label, chosen * weight if weight.size else chosen)
+        return learner.fit(self.features.subset(rows), task.label[rows], weights_of_rows(matrix, rows, weight))
+
+
+def train_teachers(supervision: Supervision) -> Supervision:
+    """The same supervision, those of its teachers trained that have to be."""
+    return supervision.with_teachers(
+        [
+            one._replace(teacher=one.teacher.trained()) if isinstance(one.teacher, TrainableTeacher) else one
+            for one in supervision.teachers
+        ]
+    )
+
+
 def fit_teacher(
     params: Any,
     dprivileged: xgboost.DMatrix,
     num_boost_round: int = 10,
     *,
-    crossfit: int = 0,
+    teacher: Any = DEFAULT_TEACHER,
+    crossfit: int | None = None,
     seed: int = 0,
     evals: Evals | None = None,
     early_stopping_rounds: int | None = None,
@@ -108,7 +358,7 @@ def fit_teacher(
     crossfit_groups: Any = None,
     verbose_eval: bool | int | None = False,
 ) -> LearnedTeacher:
-    """Train the teacher of KbPIB on privileged features and let it say a q for each of its training rows.
+    """Train a teacher of KbPIB on the features of a matrix and let it predict a q for each of its rows.
 
     :func:`pi_xgb.train` calls it for you. Call it yourself to look at the teacher, to use it for several
     students, or to continue a student later (a teacher trained again would not be the same).
@@ -117,28 +367,30 @@ def fit_teacher(
     ----------
     params, num_boost_round
         As for ``xgboost.train``. The objective must be one that a teacher can guide.
-    dprivileged
-        The privileged features of the training rows, with their labels (and weights, if any).
-    crossfit
-        0: the teacher says q for the rows it was trained on, as in the paper. It then repeats their labels the
+    dprivileged : xgboost.DMatrix
+        The features that the teacher sees, with the labels of the training rows (and weights, if any).
+    teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default="boosted"
+        The kind of teacher, as for :func:`pi_xgb.train`.
+    crossfit : int, default=None
+        0: the teacher predicts the rows it was trained on, as in the paper. It then repeats their labels the
         more faithfully the longer it is trained, and a perfect copy of the labels teaches nothing. K of at
         least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the one
-        that did not see it. It costs K trainings, and is the honest choice on small data.
-    seed
+        that did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else
+        up to 5.
+    seed : int, default=0
         Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
     evals, early_stopping_rounds, maximize
-        Early stopping of the teacher, as for ``xgboost.train``; q is that of the best round.
-    labelled
-        One truth value per row, False where the label is not known: the teacher learns from the others, and says q for
-        all. With ``crossfit`` the q of a row without a label is the mean of what the K teachers say.
-    teacher_weight
+        Early stopping of a boosted teacher, as for ``xgboost.train``; q is that of the best round.
+    labelled : array-like of bool, default=None
+        One truth value per row, False where the label is not known: the teacher learns from the others, and predicts
+        all. With ``crossfit`` the q of a row without a label is the mean of what the K models predict.
+    teacher_weight : array-like of float, default=None
         One number of at least 0 per row: what this teacher counts there, relative to ``kl_weight``. By default 1, and 0
         for rows that have no privileged value at all.
-    crossfit_groups
+    crossfit_groups : array-like, default=None
         One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
-        the teachers know other visits of the patient whom they judge, and q repeats the labels.
-
-    verbose_eval
+        the teachers know other visits of the patient whom they predict, and q repeats the labels.
+    verbose_eval : bool or int, default=False
         As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
         other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
 
@@ -158,154 +410,93 @@ def fit_teacher(
     True
     """
     evals = list(evals or ())
+    check_teacher_word(teacher)
+    if teacher != "boosted" and (evals or early_stopping_rounds):
+        raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
         spec = Spec.read(params)
         check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
-        Task.of_matrix(spec, dprivileged, known, name="privileged").check_labelled_rows()
+        task = Task.of_matrix(spec, dprivileged, known, name="privileged")
+        task.check_labelled_rows()
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)
-        if crossfit_groups is not None and not crossfit:
-            raise ValueError(
-                "crossfit_groups say which rows stay together in the folds of crossfit: pass crossfit as well"
-            )
-        teacher = learn(
-            spec,
-            dprivileged,
-            num_boost_round,
-            weight=dprivileged.get_weight(),
+        crossfit = chosen_crossfit(crossfit, teacher, sees_student=False)
+        if crossfit_groups is not None and crossfit == 0:
+            raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: pass crossfit as well")
+        keywords = {
+            "evals": evals,
+            "early_stopping_rounds": early_stopping_rounds,
+            "maximize": maximize,
+            "verbose_eval": verbose_eval,
+        }
+        recipe = Recipe(
+            teacher=teacher,
+            spec=spec,
+            boosted_spec=spec,
+            num_boost_round=num_boost_round,
             crossfit=crossfit,
+            seed=seed,
+            keywords=keywords,
+        )
+        trainable = TrainableTeacher(
+            recipe,
+            Features(dprivileged),
+            task.label,
+            dprivileged.get_weight(),
             labelled=known,
             groups=checked_groups(crossfit_groups, n_rows, "crossfit_groups"),
-            seed=seed,
-            evals=evals,
-            early_stopping_rounds=early_stopping_rounds,
-            maximize=maximize,
-            verbose_eval=verbose_eval,
         )
-        if not crossfit and known is None:
-            warn_of_repetition(spec, dprivileged, dprivileged.get_weight(), teacher.values, num_boost_round)
-        teacher.teacher_weight = per_row
+        trainable.check(n_rows)
+        learned = trainable.trained()
+        learned.teacher_weight = per_row
         if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
-            _tell(teacher, spec, dprivileged, known, crossfit)
-        return teacher
+            _print_score(learned, spec, dprivileged, known, in_sample=crossfit == 0)
+        return learned
 
 
-def _tell(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, crossfit: int) -> None:
+def _print_score(
+    teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, *, in_sample: bool
+) -> None:
     """Print what q scores on the labelled rows."""
     if labelled is not None:
         matrix = slice_rows(matrix, np.flatnonzero(labelled))
     q = teacher.values if labelled is None else teacher.values[labelled]
-    told = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
-    rows = f"out of {crossfit} folds" if crossfit else "which it learned from"
-    collective.communicator_print(f"teacher: {told} on {matrix.num_row()} labelled rows, {rows}\n")
+    scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    rows = "which it learned from" if in_sample else f"out of {len(teacher.members[0].models)} folds"
+    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows, {rows}\n")
 
 
-def check_teacher_rounds(num_boost_round: int) -> None:
+def check_teacher_word(teacher: Any) -> None:
+    """A word for a kind of teacher, or an estimator."""
+    if isinstance(teacher, str):
+        check_choice(teacher, TEACHERS, "teacher")
+    elif not is_estimator(teacher):
+        raise TypeError(
+            f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
+            f"{teacher!r}"
+        )
+
+
+def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
+    """``crossfit`` where the user set it, or where a teacher may predict its own training rows; else None."""
+    if crossfit is not None:
+        if teacher == "mixed" and crossfit == 0:
+            raise ValueError(
+                "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
+                "their out-of-fold loss. Leave crossfit out"
+            )
+        return crossfit
+    in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
+    return 0 if in_sample else None
+
+
+def check_rounds(num_boost_round: int) -> None:
     """A teacher of no rounds knows only the average."""
     check_whole("num_boost_round", num_boost_round)
     if num_boost_round < 1:
         raise ValueError(
-            f"the teacher would end with {num_boost_round} rounds and say the same for every row: give "
-            "num_boost_round of at least 1, or train without a teacher"
+            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: train without a teacher, or "
+            "give it rounds to learn in"
         )
-
-
-def learn(
-    spec: Spec,
-    dprivileged: xgboost.DMatrix,
-    num_boost_round: int,
-    *,
-    weight: Array,
-    crossfit: int,
-    labelled: Array | None = None,
-    groups: Array | None = None,
-    folds: Folds | None = None,
-    seed: int = 0,
-    evals: Evals | None = None,
-    early_stopping_rounds: int | None = None,
-    maximize: bool | None = None,
-    verbose_eval: bool | int | None = False,
-) -> LearnedTeacher:
-    """:func:`fit_teacher` on params that were read, with the weights that count for these rows.
-
-    ``folds`` were dealt beforehand and take the place of those that ``crossfit`` would deal.
-    """
-    check_teacher_rounds(num_boost_round)
-    stopping = {
-        "evals": list(evals or ()),
-        "early_stopping_rounds": early_stopping_rounds,
-        "maximize": maximize,
-        "verbose_eval": verbose_eval,
-    }
-    learner = _Learner(spec, dprivileged, weight, labelled, num_boost_round, stopping)
-    n_rows, label = dprivileged.num_row(), spec.loss.label_of(dprivileged, "privileged")
-    check_groups_apart(groups)  # those of the user; queries are numbered on each worker anew
-    groups = whole_queries(spec.loss, dprivileged, groups)
-    check_crossfit(crossfit, labelled, n_rows, groups)
-    known = np.ones(n_rows, bool) if labelled is None else labelled
-    if not crossfit:
-        booster = learner.fit(None)
-        return LearnedTeacher.of(spec, learner.mean(booster, None), [booster], label, known, weight)
-    if folds is None:
-        fold_of = deal_labelled(label, labelled, groups, crossfit, seed, classes=spec.loss.probabilities)
-    else:
-        fold_of = folds.fold_of
-    of_no_fold = np.flatnonzero(fold_of < 0)
-    numbers = np.unique(fold_of[fold_of >= 0])
-    boosters, q = [], np.zeros(label.shape if label.ndim == 2 else spec.shape(n_rows), np.float32)
-    for fold in numbers.tolist():
-        fit = functools.partial(learner.fit, np.flatnonzero(known & (fold_of != fold)))
-        held_out = np.flatnonzero(fold_of == fold)
-        with contextlib.nullcontext(fit()) if folds is None else folds.booster_without(fold, fit) as booster:
-            boosters.append(booster)
-            q[held_out] = learner.mean(booster, held_out)
-            if of_no_fold.size:
-                q[of_no_fold] += learner.mean(booster, of_no_fold) / np.float32(len(numbers))
-    return LearnedTeacher.of(spec, q, boosters, label, known, weight)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Learner:
-    """Trains teachers on labelled rows of one matrix, and asks them about any."""
-
-    spec: Spec
-    matrix: xgboost.DMatrix
-    weight: Array
-    labelled: Array | None
-    num_boost_round: int
-    stopping: dict[str, Any]
-
-    def fit(self, rows: Array | None) -> xgboost.Booster:
-        """Train on these rows; None: on all labelled ones."""
-        if "callback" not in self.spec.loss.engines:
-            return self._fit_plain(rows)
-        labelled = self.labelled if rows is None else None
-        if labelled is not None and can_be_cut(self.matrix) and not collective.is_distributed():
-            rows, labelled = np.flatnonzero(labelled), None
-        matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
-        weight = self.weight if rows is None or not self.weight.size else self.weight[rows]
-        label = self.spec.loss.label_of(matrix, "privileged")
-        task = Task.of(self.spec, label, weight, labelled, n_rows=matrix.num_row(), name="privileged")
-        params, objective = dict(self.spec.params), None
-        if on_any_worker(task.labelled is not None or not np.array_equal(matrix.get_weight(), weight)):
-            # The matrix stays as it is, so weights that it does not carry come with an objective.
-            distillation = DistillationLoss(task, [])
-            params.setdefault("base_score", distillation.base_score())
-            objective = DistillationObjective(distillation)
-        return xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.stopping)
-
-    def _fit_plain(self, rows: Array | None) -> xgboost.Booster:
-        """The same without an objective of ours: weights that the matrix does not carry come with a copy of it."""
-        matrix = self.matrix
-        if rows is None and on_any_worker(self.labelled is not None):
-            rows = np.arange(matrix.num_row()) if self.labelled is None else np.flatnonzero(self.labelled)
-        if rows is not None or not np.array_equal(matrix.get_weight(), self.weight):
-            matrix = slice_rows(matrix, np.arange(matrix.num_row()) if rows is None else rows, self.weight)
-        return xgboost.train(self.spec.params, matrix, self.num_boost_round, **self.stopping)
-
-    def mean(self, booster: xgboost.Booster, rows: Array | None) -> Array:
-        """What a teacher says of these rows; None: of all."""
-        matrix = self.matrix if rows is None else slice_rows(self.matrix, rows)
-        return self.spec.loss.mean(booster.predict(matrix, output_margin=True, iteration_range=rounds_in_use(booster)))

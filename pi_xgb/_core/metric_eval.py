@@ -1,4 +1,4 @@
-"""What XGBoost's metrics say of means that no booster predicted."""
+"""Metrics and losses of means that no booster predicted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,27 @@ import xgboost
 
 from .._arrays import Array
 from .._xgb.matrix import copy_rows_info
-from .loss import Loss
+from .losses import Loss
 
+METRIC_NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}
+"""The metrics whose value says something by itself."""
 _CLOSE = np.float32(1e-7)
+
+
+def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float:
+    """The loss of q as predictions of these labels, on the scale of the metric.
+
+    NaN of rows that weigh nothing, and where the metric says little by itself.
+    """
+    if loss.default_metric not in METRIC_NAMES:
+        return float("nan")
+    weights = np.ones(len(label)) if weight is None or not weight.size else weight
+    if not weights.sum() > 0:
+        return float("nan")
+    target = loss.one_hot(label, q) if loss.multiclass else label
+    of_rows = loss.value(margins_of(q, loss), target)
+    mean = float(np.average(of_rows.mean(axis=1) if of_rows.ndim == 2 else of_rows, weights=weights))
+    return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
 
 
 def margins_of(mean: Array, loss: Loss) -> Array:
@@ -23,7 +41,7 @@ def margins_of(mean: Array, loss: Loss) -> Array:
 
 
 def eval_of_means(mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> str:
-    """What ``Booster.eval`` says of these means as predictions of the rows of ``matrix``."""
+    """What ``Booster.eval`` prints for these means as predictions of the rows of ``matrix``."""
     # A booster without trees predicts the base margin of its rows.
     margin = margins_of(mean, loss)
     empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,17 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
+from .._xgb.booster import configuration_of, settings_of
+from .._xgb.calling_booster import calling_booster
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
-from .calling_booster import AskedLoss, NewTraining, calling_booster
 from .checks import check_kl_weight
 from .distillation import DistillationLoss
-from .loss import NUMBERS
-from .losses import loss_with_gradient
+from .losses import NUMBERS, Loss, loss_with_gradient
 from .spec import Spec
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher, as_weighted_teachers
+from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher, as_weighted_teachers, check_same_labelled
 
 
 class KLObjective:
@@ -88,15 +89,15 @@ class KLObjective:
         self.kl_weight = check_kl_weight(kl_weight)
         self.device = str(device)
         named = None if objective is None else loss_with_gradient(objective)
-        self._asked = AskedLoss()
+        self._callers_loss = CallersLoss()
         self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
-        self._weighted: list[WeightedTeacher] | None = None
+        self._teachers: list[WeightedTeacher] | None = None
         if teacher is not None:
             within = NUMBERS if named is None else named.range
             per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
-            self._weighted = [
-                one for one in as_weighted_teachers(teacher, kl_weight, within, per_row) if one.kl_weight > 0
-            ]
+            teachers = as_weighted_teachers(teacher, kl_weight, within, per_row)
+            check_same_labelled(teachers, self._labelled)
+            self._teachers = [weighted for weighted in teachers if weighted.kl_weight > 0]
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
                 "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
@@ -133,17 +134,17 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin, label)
-        weighted, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
+        teachers, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
-        _check_lengths(len(margin), labelled, weighted)
+        _check_lengths(len(margin), labelled, teachers)
         task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
-        distillation = DistillationLoss(task, weighted)
+        distillation = DistillationLoss(task, teachers)
         self._round.start(distillation, dtrain)
-        return distillation.gradient(margin, self._round.eta)
+        return distillation.gradient(margin)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss = self._asked.of(calling_booster(), self.objective, self.scale_pos_weight)
+        objective, loss = self._callers_loss.of(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
@@ -155,8 +156,8 @@ class KLObjective:
     def _taught_by(
         self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
     ) -> tuple[list[WeightedTeacher], Array | None]:
-        if self._weighted is not None:
-            return self._weighted, self._labelled
+        if self._teachers is not None:
+            return self._teachers, self._labelled
         if dtrain is None:
             raise ValueError(
                 "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
@@ -174,9 +175,9 @@ class KLObjective:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
 
 
-def _check_lengths(n_rows: int, labelled: Array | None, weighted: list[WeightedTeacher]) -> None:
-    """What was said of rows was said of these."""
-    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in weighted)]:
+def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedTeacher]) -> None:
+    """The values of rows are those of these rows."""
+    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in teachers)]:
         if values is not None and len(values) != n_rows:
             raise ValueError(
                 f"{name} has {len(values)} rows, the training matrix has {n_rows}: it must be made for these very "
@@ -186,13 +187,74 @@ def _check_lengths(n_rows: int, labelled: Array | None, weighted: list[WeightedT
         raise no_labelled_row("labelled")
 
 
-class DistillationObjective:
-    """The gradient of one distillation in one training: nothing to be checked anew in every round."""
+class _OfCaller:
+    """What is known of the Boosters that call: a copy of it, or another process, begins anew."""
 
-    def __init__(self, distillation: DistillationLoss, base_score: Any = None) -> None:
-        self._distillation, self._base_score = distillation, base_score
-        self._round = NewTraining()
+    def __reduce__(self) -> Any:
+        return type(self), ()
 
-    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        self._round.start(self._distillation, dtrain, self._base_score)
-        return self._distillation.gradient(margin, self._round.eta)
+
+class CallersLoss(_OfCaller):
+    """The loss that a Booster trains: that of its own objective, with its own params."""
+
+    def __init__(self) -> None:
+        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
+
+    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
+        """Its objective and loss; without a Booster those that are ``named``."""
+        if booster is None:
+            if named is None:
+                raise ValueError(
+                    "objective must be named where no Booster calls this gradient: "
+                    "KLObjective(q, objective='binary:logistic')"
+                )
+            return named, loss_with_gradient(named)
+        known = self._known
+        if known is None or known[0]() is not booster:
+            found = configuration_of(booster)
+            loss = loss_with_gradient(found.objective).of(found.objective_params)
+            _check_agree(named, found.objective)
+            if loss.applies_scale_pos_weight:
+                _check_scale(float(found.objective_params["scale_pos_weight"]), scale_pos_weight)
+            known = self._known = weakref.ref(booster), (found.objective, loss)
+        return known[1]
+
+
+def _check_agree(named: str | None, objective: str) -> None:
+    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
+        raise ValueError(
+            f"KLObjective has objective={named!r}, and the Booster trains {objective!r}: set "
+            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
+            "in KLObjective, which then takes the Booster's"
+        )
+
+
+def _check_scale(in_params: float, given: float) -> None:
+    if in_params not in (1, given):
+        raise ValueError(
+            f"params['scale_pos_weight'] is {in_params:g}, which XGBoost ignores under a custom objective, and "
+            f"KLObjective has {given:g}: pass KLObjective(..., scale_pos_weight={in_params:g}), or leave it out"
+        )
+
+
+class NewTraining(_OfCaller):
+    """Tells the first round of a training, in which adaptive teachers must start, from the rounds after it."""
+
+    def __init__(self) -> None:
+        self._booster: weakref.ref[xgboost.Booster] | None = None
+        self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
+        self._settings: dict[str, str] = {}
+
+    def start(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix | None) -> None:
+        """Start adaptive teachers, unless this is a later round of the training in which they were started."""
+        if not distillation.is_adaptive:
+            return
+        booster = calling_booster()
+        if booster is None or self._booster is None or self._booster() is not booster:
+            distillation.start(booster, dtrain)
+            self._settings = {} if booster is None else settings_of(booster)
+            # Remembered only now: a teacher that refused to start must refuse again.
+            self._booster = None if booster is None else weakref.ref(booster)
+        distillation.use_steps_of(self._settings)
+        # Each training has its own, also where the rounds of several alternate; without a Booster nobody knows which.
+        distillation.averages = None if booster is None else self._averages.setdefault(booster, {})

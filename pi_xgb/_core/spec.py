@@ -8,8 +8,7 @@ from typing import Any
 from .._arrays import Array
 from .._warnings import warn_user
 from .._xgb.params import carried_objective_params, number_of_classes, objective_name, scale_pos_weight, user_params
-from .loss import Loss
-from .losses import loss_named
+from .losses import Loss, loss_named
 
 # What names or counts the student's columns means nothing for the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -36,7 +35,7 @@ class Spec:
         own = user_params(params)
         objective, n_classes = objective_name(own), number_of_classes(own)
         loss = loss_named(objective)
-        if loss.parameters and "callback" in loss.engines:
+        if loss.parameters and loss.has_gradient:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
         loss = loss.of(own)

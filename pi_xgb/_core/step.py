@@ -1,4 +1,4 @@
-"""The step: how much of what teachers that follow the student weigh belongs in the Hessian.
+"""The step: how much of the weight of adaptive teachers, those that follow the student, belongs in the Hessian.
 
 q of such a teacher moves along with p. So a (p - q) curves less in p than a q at rest would let it: not at all where a
 tree moves all predictions alike, and by a where it moves just what the teacher compares. The paper's Hessian counts all
@@ -25,16 +25,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .._arrays import array_module
-from .blended import AMOUNTS, POSITIVE
-from .loss import Loss
+from .losses import AMOUNTS, POSITIVE, Loss
 
 Hessian = Literal["adaptive", "full", "damped"]
 HESSIANS = get_args(Hessian)
-"""What a teacher that follows may say: the above bound, what the paper counts, or the labels at every weight."""
+"""What an adaptive teacher may ask for: the above bound, what the paper counts, or the labels at every weight."""
 # Damped steps: how much of a gap the part that follows at once closes in a round, and the mean in its first. They would
 # still settle if trees moved 2.7 times what the Hessian says; where the two sum to 2 they hardly bear 1.3 times.
 _AT_ONCE, _LATER = 0.7, 0.1
-# As which damped steps count a row that nothing but what follows weighs in: little, so that labels keep their steps.
+# How damped steps count a row in which adaptive teachers alone weigh: little, so that labels keep their steps.
 _FREE = 0.1
 # How many times its regularisation a row may weigh on average, for damped steps to settle in leaves of few rows.
 _HEAVIEST = 30.0
@@ -44,7 +43,7 @@ _ROUNDING = 1e-6
 def hessian_share(total: Any, following: Sequence[Any], eta: float, *, damped: bool) -> Any:
     """By what the Hessian of each row is multiplied; a number or one per row, 1 where the paper's stays.
 
-    ``total`` is what counts in a row, ``following`` what each of those teachers weighs that follow the student in it.
+    ``total`` is what counts in a row, ``following`` what each adaptive teacher weighs in it.
     """
     if not following:
         return np.float32(1)
@@ -69,18 +68,18 @@ def supports_damping(loss: Loss, regularisation: float, mean_weight: float) -> b
 
 
 class DampedTarget:
-    """What teachers that follow ask for, so that steps by the Hessian of the labels settle at any weight.
+    """The q of adaptive teachers, damped so that steps by the Hessian of the labels settle at any weight.
 
     Of F up to 0.7 r / eta follows p - q as it is, so that where trees tell apart just what the teacher compares a round
     closes 0.7 of it. The rest, L, weighs the mean of p - q, which moves by 1 / (1 + eta L / (0.1 r)) of the way in a
-    round, so that its pull grows by what closes 0.1 of the gap, whatever L is.
+    round, so that its weight grows by what closes 0.1 of the gap, whatever L is.
     """
 
     def __init__(self, total: Any, following: Sequence[Any]) -> None:
         self._total, self._following = total, sum(following)
 
-    def asked(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
-        """q, moved so that its pull is the damped one, and the mean pull, which was ``averaged`` before this round."""
+    def of(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
+        """The damped q, and the mean of p - q, which was ``averaged`` before this round."""
         xp = array_module(mean)
         counted = _counted(self._total, self._total - self._following, eta)
         at_once = counted * (_AT_ONCE / max(eta, _ROUNDING))
@@ -90,6 +89,6 @@ class DampedTarget:
         part = later / xp.where(beyond, self._following, 1.0)
         if mean.ndim == 2 and np.ndim(part) == 1:
             pace, part = pace[:, None], part[:, None]
-        pull = mean - q
-        averaged = pace * pull if averaged is None else averaged + pace * (pull - averaged)
-        return xp.where(part > 0, mean - pull + part * (pull - averaged), q).astype(np.float32), averaged
+        difference = mean - q
+        averaged = pace * difference if averaged is None else averaged + pace * (difference - averaged)
+        return xp.where(part > 0, mean - difference + part * (difference - averaged), q).astype(np.float32), averaged

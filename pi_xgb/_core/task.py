@@ -48,7 +48,7 @@ class Task:
         if known.size:
             spec.loss.check_labels(known, spec.n_classes, name)
         if labelled is not None:
-            label = np.where(_per_label(labelled, label), label, np.float32(0))
+            label = np.where(per_label(labelled, label), label, np.float32(0))
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
@@ -93,11 +93,11 @@ class Task:
         return len(self.label)
 
     @property
-    def told_label(self) -> Array:
+    def teacher_label(self) -> Array:
         """What teachers are told: NaN where nobody knows the label."""
         if self.labelled is None:
             return self.label
-        return np.where(_per_label(self.labelled, self.label), self.label, np.float32(np.nan))
+        return np.where(per_label(self.labelled, self.label), self.label, np.float32(np.nan))
 
     @property
     def like(self) -> Array:
@@ -121,7 +121,7 @@ def _check_targets(spec: Spec, label: Array, name: str) -> None:
         )
 
 
-def _per_label(per_row: Array, label: Array) -> Array:
+def per_label(per_row: Array, label: Array) -> Array:
     return per_row[:, None] if label.ndim == 2 else per_row
 
 

@@ -10,6 +10,7 @@ anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from .._rows.checks import check_choice, check_no_mask
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
 from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .loss import NUMBERS, SHARES, Loss, Range
+from .losses import NUMBERS, SHARES, Loss, Range
 from .step import HESSIANS
 from .task import Task
 
@@ -28,7 +29,7 @@ DEFAULT_KL_WEIGHT = 0.5
 
 
 class Start(NamedTuple):
-    """What a teacher is told when a training begins."""
+    """The training that a teacher begins with."""
 
     task: Task
     kl_weight: Any
@@ -86,7 +87,10 @@ class Teacher:
     """The columns that it names and nobody else should see."""
 
     recorded_method: str = "kbpib"
-    """By what name of a method a model's attributes tell of it."""
+    """The method that a model's attributes name for it."""
+
+    kind: str = "own"
+    """The kind of teacher that a model's attributes name for it."""
 
     teacher_weight: Array | None = None
     """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
@@ -130,10 +134,10 @@ class Teacher:
         name, loss = type(self).__name__, task.spec.loss
         if self.is_noisy and not loss.takes_noise:
             raise ValueError(
-                f"what {name} says is right on average alone, and averages are not what {task.spec.objective} learns "
-                "by: use binary:logistic or reg:squarederror"
+                f"the q of {name} is noisy, and {task.spec.objective} cannot learn from noise that is right on average "
+                "alone: use binary:logistic or reg:squarederror"
             )
-        q = self._asked(task, mean)
+        q = self._requested(task, mean)
         check_no_mask(q, f"the q of {name}")
         q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
         check_shape(q, mean, name)
@@ -142,8 +146,14 @@ class Teacher:
             check_answer(judged, NUMBERS if self.is_noisy else loss.range, name)
         return q
 
-    def _asked(self, task: Task, mean: Array) -> Array:
-        return self.q(mean, task.told_label, task.weight)
+    def check_answers(self, task: Task, weight: Any) -> None:
+        """Raise, before any training, if its q does not fit the task; of a q that changes nothing is known yet."""
+        if not self.is_adaptive:
+            # By its name in the class, since an array that was checked when it was made is not looked at again.
+            Teacher.answer(self, task, task.like, weight)
+
+    def _requested(self, task: Task, mean: Array) -> Array:
+        return self.q(mean, task.teacher_label, task.weight)
 
 
 def moves_freely(teacher: Teacher) -> bool:
@@ -174,6 +184,9 @@ class FixedTeacher(Teacher):
     """A q that was there before the training."""
 
     is_adaptive = False
+    kind = "array"
+    labelled: Array | None = None
+    """Which rows had a label when it was made; None where that is unknown or all had."""
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
@@ -203,10 +216,11 @@ class FixedTeacher(Teacher):
         return self.shard(rows)
 
     def shard(self, rows: Array) -> Teacher:
-        shared = FixedTeacher(self._q[rows], NUMBERS)
-        shared._within = self._within
-        shared.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
-        return shared
+        part = FixedTeacher(self._q[rows], NUMBERS)
+        part._within = self._within
+        part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
+        part.labelled = None if self.labelled is None else self.labelled[rows]
+        return part
 
 
 def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -258,6 +272,8 @@ class ModelTeacher(FixedTeacher):
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 
+    kind = "model"
+
 
 def _check_classes(model: Any) -> None:
     """The columns of predict_proba follow the model's classes_: in another order the teacher would be upside down."""
@@ -272,35 +288,41 @@ def _check_classes(model: Any) -> None:
 def as_weighted_teachers(
     teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
 ) -> list[WeightedTeacher]:
-    """Whatever a user may pass as teacher. A ``teacher_weight`` that was read takes the place of the teacher's own."""
+    """The teachers that a user passed: an array of q, a :class:`Teacher`, or a list of (one of these, weight)."""
+    pairs = weighted_pairs(teacher, kl_weight, teacher_weight)
+    return [weighted(as_teacher(one, within, per_row), weight, per_row) for one, weight, per_row in pairs]
+
+
+def weighted_pairs(
+    teacher: Any, kl_weight: float, teacher_weight: Array | None
+) -> list[tuple[Any, float, Array | None]]:
+    """Each teacher with its weight, and what it counts in each row where the user gave that."""
     kl_weight = check_kl_weight(kl_weight)
     if not is_list_of_pairs(teacher):
-        return [_weighted_teacher(teacher, kl_weight, teacher_weight, within)]
+        return [(teacher, kl_weight, teacher_weight)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
         named = "teacher_weight" if teacher_weight is not None else "kl_weight"
-        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"a list of (teacher, weight) carries its own weights, but {given} was given as well: leave {named} out "
-            "and put each weight in the list, one number or one per row"
+            f"{named} must be left out where teacher is a list of (teacher, weight), which has its own weights: put "
+            "each weight in the list, one number or one per row"
         )
-    weighted = []
+    pairs = []
     for one, weight in teacher:
         name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
-            weighted.append(_weighted_teacher(one, check_kl_weight(weight, name), None, within))
+            pairs.append((one, check_kl_weight(weight, name), None))
         else:
             per_row = read_teacher_weight(weight, len(weight), name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
-            weighted.append(_weighted_teacher(one, most, None if per_row is None else per_row / most, within))
-    return weighted
+            pairs.append((one, most, None if per_row is None else per_row / most))
+    return pairs
 
 
-def _weighted_teacher(teacher: Any, kl_weight: float, teacher_weight: Array | None, within: Range) -> WeightedTeacher:
-    needed = None if teacher_weight is None else teacher_weight > 0
-    checked = _as_teacher(teacher, within, needed)
-    check_choice(checked.hessian, HESSIANS, f"{type(checked).__name__}.hessian")
-    return WeightedTeacher(checked, kl_weight, checked.teacher_weight if teacher_weight is None else teacher_weight)
+def weighted(teacher: Teacher, kl_weight: float, per_row: Array | None) -> WeightedTeacher:
+    """A teacher with its weight; its own ``teacher_weight`` holds where the user gave none."""
+    check_choice(teacher.hessian, HESSIANS, f"{type(teacher).__name__}.hessian")
+    return WeightedTeacher(teacher, kl_weight, teacher.teacher_weight if per_row is None else per_row)
 
 
 def is_list_of_pairs(teacher: Any) -> bool:
@@ -308,20 +330,27 @@ def is_list_of_pairs(teacher: Any) -> bool:
     return (
         isinstance(teacher, (list, tuple))
         and len(teacher) > 0
-        and all(isinstance(item, tuple) and len(item) == 2 and not np.isscalar(item[0]) for item in teacher)
+        and all(isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], Real) for item in teacher)
     )
 
 
-def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
+def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
+    """A teacher of the user's own, or an array of q."""
     if isinstance(teacher, Teacher):
         return teacher
-    if isinstance(teacher, Callable) or hasattr(teacher, "predict_proba"):  # type: ignore[arg-type]
+    if isinstance(teacher, str):
         raise TypeError(
-            f"a teacher that is a model or a function needs its data: pass pi_xgb.ModelTeacher({teacher!r}, data)"
+            f"teacher must be an array of q or a Teacher here, got the word {teacher!r}: train it first, "
+            f"pi_xgb.fit_teacher(..., teacher={teacher!r})"
+        )
+    if callable(teacher) or hasattr(teacher, "predict_proba"):
+        raise TypeError(
+            f"teacher must come with its data, got {type(teacher).__name__}: pass pi_xgb.ModelTeacher(model, data), "
+            "or train it first with pi_xgb.fit_teacher(..., teacher=model)"
         )
     if isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
         raise TypeError(
-            "a list of teachers holds pairs (teacher, weight), each with the teacher first: "
+            "a list of teachers must hold pairs (teacher, weight), each with the teacher first: "
             "teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"
         )
     if isinstance(teacher, xgboost.DMatrix):
@@ -329,4 +358,17 @@ def _as_teacher(teacher: Any, within: Range, needed: Array | None) -> Teacher:
             "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
             "matrix of privileged features as privileged="
         )
-    return FixedTeacher(teacher, within, needed=needed)
+    return FixedTeacher(teacher, within, needed=None if per_row is None else per_row > 0)
+
+
+def check_same_labelled(teachers: Sequence[WeightedTeacher], labelled: Array | None) -> None:
+    """A teacher that learned from the labelled rows among others teaches the same rows."""
+    for weighted in teachers:
+        known = getattr(weighted.teacher, "labelled", None)
+        if known is not None and (labelled is None or not np.array_equal(labelled, known)):
+            given = "none" if labelled is None else "another one"
+            raise ValueError(
+                f"labelled must be that of the teacher, which was trained with {int(known.sum())} labelled rows of "
+                f"{len(known)}, got {given}: the labels of the other rows would be taken for known. Pass the same "
+                "labelled="
+            )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._constraints.by_column import ByColumn
-from .._core.loss import NUMBERS
+from .._core.losses import NUMBERS
 from .._core.teachers import Teacher, as_weighted_teachers, is_list_of_pairs
 from .rows import Part, PerRow, Shares, is_collection, joined, lined_up
 

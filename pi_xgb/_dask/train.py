@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import xgboost.dask
 
-from .._core.config import TeacherConfig
-from .._core.methods import MethodName
+from .._core.config import DEFAULT_METHOD, MethodName, TeacherConfig
+from .._core.engines import ENGINES, Engine
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES, Engine, check_obj
+from .._core.train import check_obj
 from .._rows.checks import check_choice
 from .cluster import train_async
 from .rows import this_client
@@ -23,10 +23,11 @@ def train(
     num_boost_round: int = 10,
     *,
     privileged: Any = None,
-    method: MethodName = "kbpib",
-    kl_weight: float = DEFAULT_KL_WEIGHT,
+    method: MethodName = DEFAULT_METHOD,
     teacher: Any = None,
-    crossfit: int = 0,
+    teacher_sees: Literal["privileged", "all"] | None = None,
+    crossfit: int | None = None,
+    kl_weight: float = DEFAULT_KL_WEIGHT,
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[Any, str]] | None = None,
     allow_overlap: bool = False,
@@ -60,10 +61,10 @@ def train(
         which names each query on one worker alone).
     privileged
         A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
-    method, kl_weight, teacher_params, allow_overlap, engine
+    method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine
         As for :func:`pi_xgb.train`.
     teacher
-        Next to ``privileged`` a word, as for :func:`pi_xgb.train`. Instead of it: q as a Dask collection in the
+        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster. Instead of a word: q as a Dask collection in the
         partitions of ``dtrain``; or ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints`
         with a Dask collection in the place of its column; or an array or a Teacher for all rows, in the order of the
         partitions, which is cut up on the client and sent out; or a list of (one of these, weight), whose weights may
@@ -115,19 +116,20 @@ def train(
     """
     client = this_client(client)
     teacher_config = TeacherConfig(
-        privileged,
-        method,
-        kl_weight,
-        teacher,
-        crossfit,
-        teacher_params,
-        privileged_evals,
-        allow_overlap,
-        labelled,
-        teacher_weight,
-        crossfit_groups,
+        privileged=privileged,
+        method=method,
+        kl_weight=kl_weight,
+        teacher=teacher,
+        teacher_sees=teacher_sees,
+        crossfit=crossfit,
+        teacher_params=teacher_params,
+        privileged_evals=privileged_evals,
+        allow_overlap=allow_overlap,
+        labelled=labelled,
+        teacher_weight=teacher_weight,
+        crossfit_groups=crossfit_groups,
     )
-    teacher_config.check_keywords(early_stopping_rounds)
+    teacher_config.check(early_stopping_rounds)
     check_choice(engine, ENGINES, "engine")
     shared = {
         "evals": evals,
@@ -138,7 +140,7 @@ def train(
         "custom_metric": custom_metric,
         "coll_cfg": coll_cfg,
     }
-    if not teacher_config.given:
+    if not teacher_config.is_given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
     check_obj(obj, teacher_config)
     return client.sync(

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.crossfit import check_crossfit, deal_labelled
+from .._core.crossfit import Folds, check_crossfit, deal_labelled, out_of_fold
 from .._core.joint import JointTeacher
-from .._core.learned import LearnedTeacher
-from .._core.loss import NUMBERS
+from .._core.learned import LearnedTeacher, TrainableTeacher
+from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
 from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
-from .._rows.tables import as_frame, as_table
+from .._rows.tables import as_frame, as_table, take_rows
 from .._rows.vectors import as_vector
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
@@ -167,38 +167,42 @@ class PrivateTeacher(FixedTeacher):
         check_rows(as_frame(as_table(z, "z")), len(label))
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
-        folds = self._deal(label, known)
+        folds = self._folds(label, known)
         self._has_fitted = True  # from here on something may have been spent, also if it goes wrong
         try:
-            verdicts, low, high = self._judge(values, label, known, folds)
+            verdicts, low, high = self._predicted(values, label, folds)
         finally:
             self._teacher = self._domain = None  # a model of the user's may keep z, and this object is pickled
         super().__init__(self._released(verdicts, low, high, known), NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
-    def _deal(self, label: Array, known: Array | None) -> Array | None:
+    def _folds(self, label: Array, known: Array | None) -> Folds:
         """The fold of each row, which depends on labels alone."""
+        learnable = np.ones(len(label), bool) if known is None else known
         if not self.crossfit:
-            return None
+            return Folds(np.zeros(len(label), int), learnable, in_sample=True)
         check_crossfit(self.crossfit, known, len(label))
-        return deal_labelled(label, known, None, self.crossfit, 0, classes=True)
+        return Folds(deal_labelled(label, known, None, self.crossfit, 0, classes=True), learnable)
 
-    def _judge(self, values: Array, label: Array, known: Array | None, folds: Array | None) -> tuple[Any, float, float]:
-        """What private models say of each row, and between which numbers that lies for any row there could be."""
-        learned_from = np.ones(len(label), bool) if known is None else known
+    def _predicted(self, values: Array, label: Array, folds: Folds) -> tuple[Any, float, float]:
+        """The predictions of private models, and between which numbers they lie for any row there could be."""
         share = Spent(*(part / max(self.crossfit - 1, 1) for part in self.budget.model))
-        verdicts, ends = np.zeros(len(label)), []
-        for fold in range(max(self.crossfit, 1)):
-            model, rows = self._model(), learned_from if folds is None else learned_from & (folds != fold)
-            model.fit(values[rows], label[rows], share, self._words)
-            said = np.clip(model.predict(values), self.clip, 1 - self.clip)
-            if folds is None:
-                verdicts = said
-            else:
-                verdicts += np.where(folds == fold, said, np.where(folds < 0, said / self.crossfit, 0))
-            ends += np.clip(model.range, self.clip, 1 - self.clip).tolist()
-        return verdicts, min(ends), max(ends)
+
+        def fit(rows: Array) -> Any:
+            model = self._model()
+            model.fit(take_rows(values, rows), label[rows], share, self._words)
+            return model
+
+        def predict(model: Any, rows: Array) -> Array:
+            return self._clipped(model.predict(take_rows(values, rows)))
+
+        verdicts, models = out_of_fold(fit, predict, folds)
+        ends = np.concatenate([self._clipped(model.range) for model in models])
+        return verdicts, float(ends.min()), float(ends.max())
+
+    def _clipped(self, mean: Any) -> Array:
+        return np.clip(mean, self.clip, 1 - self.clip)
 
     def _released(self, verdicts: Array, low: float, high: float, known: Array | None) -> Array:
         """The verdicts with noise. From the models on each row stands for itself."""
@@ -237,7 +241,7 @@ class PrivateTeacher(FixedTeacher):
 
     def check_compatible(self, others: Sequence[Teacher]) -> None:
         for other in others:
-            if isinstance(other, (JointTeacher, LearnedTeacher)):
+            if isinstance(other, (JointTeacher, LearnedTeacher, TrainableTeacher)):
                 raise ValueError(
                     f"a PrivateTeacher cannot stand beside a {type(other).__name__}, which learned from privileged "
                     "values without noise: what the student learns from that one is not private. Leave one of them out"

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.checks import check_kl_weight
-from .._core.config import SEES
-from .._core.methods import METHODS, MethodName, method_named
+from .._core.config import METHODS, SEES, MethodName
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 from .._warnings import warn_user

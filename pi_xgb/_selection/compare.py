@@ -10,9 +10,8 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.config import TeacherConfig
+from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
-from .._core.methods import MethodName
 from .._core.resume_cache import ResumeCache
 from .._core.target import Target, on_host, read_target
 from .._rows.checks import check_confidence, check_whole

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.checks import check_is_dmatrix, check_kl_weight
 from .._core.config import TeacherConfig
-from .._core.copies import check_copies, check_whole_queries
 from .._core.crossfit import Folds, whole_queries
-from .._core.loss import Loss
-from .._core.native import obstacle_to_native
+from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import Teacher, is_list_of_pairs
 from .._core.train import train

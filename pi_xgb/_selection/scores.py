@@ -11,7 +11,7 @@ import xgboost
 
 from .._arrays import Array
 from .._core.checks import check_metric
-from .._core.loss import Loss
+from .._core.losses import Loss
 from .._core.metric_eval import eval_of_means, margins_of
 from .._xgb.params import number_of_classes
 

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
-from .._core.config import TeacherConfig
-from .._core.methods import MethodName
+from .._core.config import MethodName, TeacherConfig
 from .._core.resume_cache import ResumeCache
 from .._core.spec import Spec
 from .._core.task import Task

@@ -9,9 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 import xgboost
 
-from .._core.config import TeacherConfig
-from .._core.methods import MethodName
-from .._core.train import Engine
+from .._core.config import MethodName, TeacherConfig
+from .._core.engines import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
 from .._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER

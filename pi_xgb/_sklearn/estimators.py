@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, Literal, NamedTuple, Self, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
+from .._core.config import MethodName
+from .._core.engines import Engine
 from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
-from .._core.methods import MethodName
 from .._core.target import encode_labels, numbers_of, on_host, read_target, read_targets
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import Engine
 from .._rows.row_alignment import (
     check_eval_orders,
     check_one_label_each,
@@ -67,8 +67,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         *,
         method: MethodName = "kbpib",
         kl_weight: float = DEFAULT_KL_WEIGHT,
-        teacher: Any = "privileged",
-        crossfit: int = 0,
+        teacher: Any = None,
+        teacher_sees: Literal["privileged", "all"] | None = None,
+        crossfit: int | None = None,
         teacher_params: Any = None,
         engine: Engine = "auto",
         privileged_features: Any = None,
@@ -79,6 +80,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher
+        self.teacher_sees = teacher_sees
         self.crossfit = crossfit
         self.teacher_params = teacher_params
         self.engine = engine
@@ -232,7 +234,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     def _trainer(self, views: Views) -> Trainer:
         settings = Settings.of(self)
-        settings.check()
+        settings.check(has_privileged=views.privileged is not None)
         return direct_trainer(settings, views)
 
     def _check_lengths(self, X: Any, y: Any, base_margin: Any, eval_set: Any, of_eval_set: dict[str, Any]) -> None:
@@ -281,7 +283,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if n_targets > 1 and LOSSES[objective].probabilities and hasattr(self.teacher, "fit"):
             raise ValueError(
                 f"an estimator as teacher says one probability per row, y has {n_targets} columns: use "
-                "teacher='privileged', or fit one estimator for each (sklearn.multioutput does it)"
+                "teacher='boosted', or fit one estimator for each (sklearn.multioutput does it)"
             )
 
     def _decoded(self, predicted: Any) -> Any:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from sklearn.frozen import FrozenEstimator
-
 from .._core.checks import check_kl_weight
-from .._core.methods import DEFAULT_METHOD, METHODS
+from .._core.config import DEFAULT_METHOD, TeacherConfig, is_trained_here
+from .._core.engines import Engine
 from .._core.teachers import Teacher
-from .._core.train import Engine
-from .._rows.checks import check_choice
-from .._selection.candidates import TEACHERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +18,8 @@ class Settings:
     method: str
     kl_weight: float
     teacher: Any
-    crossfit: int
+    teacher_sees: str | None
+    crossfit: int | None
     teacher_params: Any
     engine: Engine
     constraints: Any
@@ -35,40 +32,30 @@ class Settings:
         """Those of this estimator."""
         return cls(**{field.name: getattr(model, field.name) for field in dataclasses.fields(cls)})
 
-    @property
-    def learns_here(self) -> bool:
-        """Whether the teacher is one that this library trains."""
-        return isinstance(self.teacher, str)
+    def config(self, **of_rows: Any) -> TeacherConfig:
+        """The same as keywords of ``train``, with what belongs to the rows of one ``fit``."""
+        names = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params")
+        return TeacherConfig(**{**{name: getattr(self, name) for name in names}, **of_rows})
 
-    def check(self) -> None:
-        """Values that could not mean anything, or that nothing would read."""
-        check_choice(self.method, METHODS, "method")
-        check_kl_weight(self.kl_weight)
-        if self.learns_here:
-            check_choice(self.teacher, TEACHERS, "teacher")
-            if "n_estimators" in self.checked_teacher_params():
-                raise ValueError(
-                    "teacher_params are parameters of XGBoost's boosters, and n_estimators is none: a teacher has as "
-                    "many rounds as the student. For another number pass an estimator as teacher, for example "
-                    "XGBClassifier(n_estimators=...)"
-                )
-            return
-        if isinstance(self.teacher, type) or not (isinstance(self.teacher, Teacher) or hasattr(self.teacher, "fit")):
-            raise TypeError(
-                f"teacher must be 'privileged', 'all', an estimator or a pi_xgb.Teacher, got {self.teacher!r}. An "
-                "array of q belongs to one data set, not to an estimator: pass it to pi_xgb.train"
-            )
-        unread = {
-            f"method={self.method!r}": self.method != DEFAULT_METHOD,
-            "teacher_params": self.teacher_params is not None,
-            "crossfit": bool(self.crossfit) and isinstance(self.teacher, (Teacher, FrozenEstimator)),
-        }
-        named = [name for name, is_set in unread.items() if is_set]
-        if named:
+    def check(self, *, has_privileged: bool) -> None:
+        """Raise for values that could not mean anything, or that nothing would read."""
+        if "n_estimators" in self.checked_teacher_params():
             raise ValueError(
-                f"{', '.join(named)} would be ignored with the teacher {self.teacher!r}: leave it out, or use "
-                "teacher='privileged'"
+                "teacher_params must be parameters of XGBoost's boosters, got n_estimators: a teacher has as many "
+                "rounds as the student. For another number pass an estimator as teacher, for example "
+                "XGBClassifier(n_estimators=...)"
             )
+        if not (self.teacher is None or is_trained_here(self.teacher) or isinstance(self.teacher, Teacher)):
+            raise TypeError(
+                f"teacher must be a word, an estimator or a pi_xgb.Teacher, got {self.teacher!r}. An array of q "
+                "belongs to one data set, not to an estimator: pass it to pi_xgb.train"
+            )
+        if isinstance(self.teacher, Teacher) and has_privileged:
+            return
+        rows: Any = object() if has_privileged else None
+        config = self.config(privileged=rows)
+        if config.is_given:
+            config.check()
 
     def checked_teacher_params(self) -> dict[str, Any]:
         """The parameters of the teacher's booster, which are names and values."""
@@ -82,11 +69,11 @@ class Settings:
 
     @property
     def asked_for(self) -> list[str]:
-        """What the user set that needs privileged data."""
+        """What the user set about a teacher that learns from privileged columns."""
         is_set = {
             "method": self.method != DEFAULT_METHOD,
-            "crossfit": bool(self.crossfit),
-            "teacher": not isinstance(self.teacher, Teacher) and self.teacher != "privileged",
+            "crossfit": self.crossfit is not None,
+            "teacher_sees": self.teacher_sees is not None,
             "teacher_params": self.teacher_params is not None,
         }
         return [name for name, value in is_set.items() if value]

@@ -8,21 +8,23 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._core.config import TeacherConfig
-from .._core.loss import Loss
-from .._core.methods import method_named
+from .._core.config import TeacherConfig, seen_by
+from .._core.job import Boosting
+from .._core.learners import DEFAULT_TEACHER
+from .._core.losses import Loss
 from .._core.spec import Spec
-from .._core.teachers import Teacher
+from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
-from .._rows.supervision import weight_of_known
+from .._rows.supervision import weight_beside, weight_of_known
+from .._rows.tables import rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
 from .._xgb.params import user_params
-from .estimator_teacher import judged_by
 from .settings import Settings
 
 _WAYS = "pass privileged= to fit (a search or a pipeline must pass it on), or name columns of X in privileged_features"
@@ -60,14 +62,14 @@ class Trainer(abc.ABC):
 
     def matrix(self, table: Any, label: Array, weight: Array | None = None, **more: Any) -> xgboost.DMatrix:
         """A table as XGBoost's estimators would read it."""
-        its = self.settings
+        own = self.settings
         return xgboost.DMatrix(
             table,
             label,
             weight=weight if weight is not None and weight.size else None,
-            missing=its.missing,
-            nthread=its.n_jobs,
-            enable_categorical=its.enable_categorical,
+            missing=own.missing,
+            nthread=own.n_jobs,
+            enable_categorical=own.enable_categorical,
             **more,
         )
 
@@ -76,18 +78,27 @@ class Trainer(abc.ABC):
 class DirectTrainer(Trainer):
     """Teaches as the parameters of the estimator say."""
 
-    table: Any
-    """What the teacher learns from; None where there is nothing to learn, or nobody who would."""
-    privileged: Any
-    """The part of it that is privileged, where X is in it too."""
-    eval_tables: Sequence[Any] | None
+    privileged: Any = None
+    """The privileged columns that a teacher may see; None where there are none."""
+    table: Any = None
+    """What a trained teacher sees; None where nobody is trained."""
+    eval_tables: Sequence[Any] | None = None
     constraints: list[tuple[Teacher, float]]
+
+    @property
+    def _brings_teacher(self) -> bool:
+        return isinstance(self.settings.teacher, Teacher)
+
+    @property
+    def _boosts_first(self) -> bool:
+        own = self.settings
+        return own.method == "kbpib" and (own.teacher is None or own.teacher == "boosted")
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
-        its = self.settings
-        endless = its.learns_here and method_named(its.method).learns_first and not its.crossfit and its.kl_weight > 0
-        if not (early_stopping_rounds and eval_set and endless) or self.table is None:
+        own = self.settings
+        endless = self._boosts_first and not own.crossfit and own.kl_weight > 0
+        if not (early_stopping_rounds and eval_set and endless) or self.privileged is None or own.teacher_sees == "all":
             return
         if self.eval_tables is None or all(table is None for table in self.eval_tables):
             raise ValueError(
@@ -105,14 +116,13 @@ class DirectTrainer(Trainer):
                 f"nobody teaches there: {_WAYS}. Or leave these rows out"
             )
         if self.table is None:
-            brought = isinstance(self.settings.teacher, Teacher)
             given = {
-                "teacher_weight": None if brought else self.teacher_weight,
+                "teacher_weight": None if self._brings_teacher else self.teacher_weight,
                 "crossfit_groups": self.crossfit_groups,
             }
             named = [name for name, value in given.items() if value is not None]
             if named:
-                raise ValueError(f"{', '.join(named)} speak of a teacher that learns here, and there is none: {_WAYS}")
+                raise ValueError(f"{', '.join(named)} require a trainable teacher, and none is configured: {_WAYS}")
         if not self.teaches and self.settings.kl_weight != 0:
             warn_user(
                 "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
@@ -123,105 +133,85 @@ class DirectTrainer(Trainer):
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Train the student."""
-        own = user_params(params)
-        teaching = self._teaching(own, dtrain, keywords)
-        if self.constraints:
-            taught = self._taught(own, dtrain, num_boost_round, teaching, keywords) if teaching else []
-            teaching = {"teacher": taught + self.constraints}
-        if self.labelled is not None:
-            teaching = {**(teaching or {"teacher": _Silent(), "kl_weight": 0.0}), "labelled": self.labelled}
-        config = TeacherConfig(**(teaching or {}))
-        booster, weighted = train_by(config, params, dtrain, num_boost_round, self.settings.engine, **keywords)
+        config = self._config(user_params(params), dtrain, keywords)
+        if self.labelled is not None and not config.is_given:
+            config = TeacherConfig(teacher=_Agreeing(), kl_weight=0.0, labelled=self.labelled)
+        booster, teachers = train_by(
+            config,
+            params,
+            dtrain,
+            Boosting.of(num_boost_round, keywords),
+            self.settings.engine,
+            keywords.get("obj"),
+        )
         constraints = [id(constraint) for constraint, _ in self.constraints]
-        self.taught.extend(one.teacher for one in weighted if id(one.teacher) not in constraints)
+        self.taught.extend(one.teacher for one in teachers if id(one.teacher) not in constraints)
         return booster
 
-    def _teaching(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of ``train`` that say who teaches besides the constraints."""
-        its = self.settings
-        if isinstance(its.teacher, Teacher):
-            return {"teacher": its.teacher, "kl_weight": its.kl_weight, "teacher_weight": self.teacher_weight}
-        if self.table is None:
-            return {}
-        if its.learns_here:
-            stops = bool(keywords.get("early_stopping_rounds"))
-            return self._learning(params, dtrain, keywords.get("evals") or (), stops=stops)
-        if its.kl_weight == 0:
-            return {}
-        q, weight = judged_by(
-            its.teacher,
-            self.table,
-            dtrain,
-            crossfit=its.crossfit,
-            loss=Spec.read(params).loss,
-            classes=self.classes,
-            labelled=self.labelled,
-            groups=self.crossfit_groups,
-            teacher_weight=self.teacher_weight,
-        )
-        return {"teacher": q, "kl_weight": its.kl_weight, "teacher_weight": weight}
+    def _config(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> TeacherConfig:
+        """The keywords of ``train`` that say who teaches."""
+        own = self.settings
+        if self.table is None and not self._brings_teacher:
+            if not self.constraints:
+                return TeacherConfig()
+            return TeacherConfig(teacher=self.constraints, labelled=self.labelled)
+        if self._brings_teacher:
+            of_rows: dict[str, Any] = {"teacher_weight": self.teacher_weight}
+        else:
+            of_rows = self._learning(Spec.read(params).loss, dtrain, keywords)
+        if self.constraints:
+            weight = of_rows.pop("teacher_weight", None)
+            per_row = own.kl_weight if weight is None else own.kl_weight * np.asarray(weight, np.float64)
+            of_rows |= {
+                "kl_weight": DEFAULT_KL_WEIGHT,
+                "teacher": [(own.teacher or "boosted", per_row), *self.constraints],
+            }
+        return own.config(labelled=self.labelled, **of_rows)
 
-    def _learning(
-        self,
-        params: dict[str, Any],
-        dtrain: xgboost.DMatrix,
-        evals: Sequence[tuple[xgboost.DMatrix, str]],
-        *,
-        stops: bool,
-    ) -> dict[str, Any]:
-        """The keywords of ``train`` that describe a teacher which it trains."""
+    def _learning(self, loss: Loss, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The keywords that describe what a trained teacher sees. It has the weights of dtrain."""
         its, weight = self.settings, self.teacher_weight
-        # Without weights: train gives the teacher those of dtrain.
-        loss = Spec.read(params).loss
-        privileged = self.matrix(self.table, labels_of(dtrain), **_exposure(loss, dtrain))
-        copy_queries(dtrain, privileged)
-        if weight is None and self.privileged is not None:
-            # Side by side the two parts cannot be told apart where columns have no names.
-            weight = weight_of_known(self.matrix(self.privileged, labels_of(dtrain)))
-        pairs = zip(self.eval_tables or (), evals, strict=False)
-        privileged_evals = [
-            (self._of_eval(table, matrix, loss), name)
-            for table, (matrix, name) in pairs
-            if table is not None and stops and method_named(its.method).learns_first
-        ]
+        is_estimator = hasattr(own.teacher, "fit")
+        sees = seen_by(own.teacher, own.teacher_sees, has_privileged=self.privileged is not None)
+        seen = self._of_teacher(None if is_estimator else self.table, dtrain, loss)
+        privileged = None
+        if self.privileged is not None:
+            apart = sees == "all" and not is_estimator
+            privileged = self._of_teacher(self.privileged, dtrain, loss) if apart else seen
+            if weight is None and is_estimator:
+                weight = weight_beside(rows_without_values(self.privileged))
+            elif weight is None:
+                # Side by side the two parts cannot be told apart where columns have no names.
+                weight = weight_of_known(privileged)
+        pairs = zip(self.eval_tables or (), keywords.get("evals") or (), strict=False)
+        stops = bool(keywords.get("early_stopping_rounds")) and self._boosts_first
+        privileged_evals = []
+        for table, (matrix, name) in pairs:
+            if table is not None and stops:
+                privileged_evals.append((self._of_teacher(table, matrix, loss), name))
+                privileged_evals[-1][0].set_weight(matrix.get_weight())
         return {
             "privileged": privileged,
-            "method": its.method,
-            "kl_weight": its.kl_weight,
-            "crossfit": its.crossfit,
-            "teacher_params": its.teacher_params,
+            "all_features": seen if sees == "all" or is_estimator else None,
+            "table": self.table if is_estimator else None,
+            "classes": self.classes,
             "privileged_evals": privileged_evals or None,
-            "allow_overlap": its.teacher == "all",
             "teacher_weight": weight,
-            "crossfit_groups": self.crossfit_groups if its.crossfit else None,
+            "crossfit_groups": None if own.crossfit == 0 else self.crossfit_groups,
         }
 
-    def _of_eval(self, table: Any, matrix: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
-        """What the teacher sees of the rows of an evaluation matrix."""
-        its = self.matrix(table, labels_of(matrix), **_exposure(loss, matrix))
-        copy_queries(matrix, its)
-        its.set_weight(matrix.get_weight())
-        return its
-
-    def _taught(
-        self,
-        params: dict[str, Any],
-        dtrain: xgboost.DMatrix,
-        num_boost_round: int,
-        teaching: dict[str, Any],
-        keywords: dict[str, Any],
-    ) -> list[tuple[Teacher, Any]]:
-        """The teachers that stand beside constraints, trained, with what they weigh."""
-        config, stopping = TeacherConfig(**teaching, labelled=self.labelled), keywords.get("early_stopping_rounds")
-        return config.taught(Spec.read(params), dtrain, num_boost_round, stopping)
+    def _of_teacher(self, table: Any, student: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
+        """A table of what a teacher sees, with labels, queries and exposures of the student; no columns for None."""
+        exposure = student.get_base_margin() if loss.has_exposure else np.empty(0)
+        margin = {"base_margin": exposure} if exposure.size else {}
+        if table is None:  # an estimator reads the user's own
+            table = np.zeros((student.num_row(), 1), np.float32)
+        matrix = self.matrix(table, labels_of(student), **margin)
+        copy_queries(student, matrix)
+        return matrix
 
 
-def _exposure(loss: Loss, student: xgboost.DMatrix) -> dict[str, Any]:
-    """The base_margin of the student, where it says what a row was exposed to."""
-    return {"base_margin": student.get_base_margin()} if loss.has_exposure and student.get_base_margin().size else {}
-
-
-class _Silent(Teacher):
+class _Agreeing(Teacher):
     """Agrees with the student: somebody has to be there where some rows have no label and nobody counts."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
@@ -236,26 +226,27 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         hidden.update(constraint.privileged_columns)
         look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
         constraints.append((constraint.resolve_columns(look_up), kl_weight))
-    table = privileged = eval_tables = None
     brings_teacher = isinstance(settings.teacher, Teacher)
+    table = privileged = eval_tables = None
     if not brings_teacher:
-        table, eval_tables = views.for_teacher(hidden, sees_all=settings.teacher == "all")
-        privileged = views.for_teacher(hidden, sees_all=False)[0] if settings.teacher == "all" else None
+        privileged = views.for_teacher(hidden, sees_all=False)[0]
+        sees = seen_by(settings.teacher, settings.teacher_sees, has_privileged=privileged is not None)
+        table, eval_tables = views.for_teacher(hidden, sees_all=sees == "all")
+        if table is None and settings.teacher is not None:
+            table = views.student
         if table is None and settings.asked_for:
             raise ValueError(
-                f"{', '.join(settings.asked_for)}: that is about a teacher of privileged columns, and there are none: "
-                f"{_WAYS}"
+                f"{', '.join(settings.asked_for)} require a trainable teacher, and none is configured: {_WAYS}"
             )
     elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
         raise ValueError(
-            f"privileged columns were given, but the teacher {settings.teacher!r} would not look at them: leave "
-            "them out, for a teacher that you bring has learned before (a PrivateTeacher by its fit(z, y)); "
-            "teacher='privileged' learns from them here"
+            f"privileged columns were given, but the teacher {settings.teacher!r} does not read them: leave them out, "
+            "for a teacher that you bring has learned before (a PrivateTeacher by its fit(z, y)); "
+            "teacher='boosted' learns from them here"
         )
-    teaches = brings_teacher or table is not None or bool(constraints)
     return DirectTrainer(
         settings=settings,
-        teaches=teaches,
+        teaches=brings_teacher or table is not None or bool(constraints),
         table=table,
         privileged=privileged,
         eval_tables=eval_tables,

@@ -12,8 +12,7 @@ from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 from .._core.config import SETTINGS, TeacherConfig
 from .._core.copies import check_copies, check_ranks
 from .._core.crossfit import check_crossfit
-from .._core.loss import Loss
-from .._core.losses import check_labels_alone
+from .._core.losses import Loss, check_labels_alone
 from .._core.methods import MethodName, method_named
 from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec

@@ -56,16 +56,21 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
     query = query_of_row(matrix)
     if query is None:
         cut = matrix.slice(rows)
-        if weight is not None:
-            cut.set_weight(weight[rows] if weight.size else weight)
-        return cut
-    cut = matrix.slice(rows, allow_groups=True)  # which drops queries and weights
-    sizes, first = runs(query[rows])
-    cut.set_group(sizes)
-    weight = matrix.get_weight() if weight is None else weight
-    if weight.size:
-        cut.set_weight(weight[query[rows][first]])
+    else:
+        cut = matrix.slice(rows, allow_groups=True)  # which drops queries and weights
+        cut.set_group(runs(query[rows])[0])
+        weight = matrix.get_weight() if weight is None else weight
+    if weight is not None:
+        cut.set_weight(weights_of_rows(matrix, rows, weight))
     return cut
+
+
+def weights_of_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array) -> Array:
+    """The weights of some rows of a matrix, or of their queries where it has queries; empty where there are none."""
+    if not weight.size:
+        return weight
+    query = query_of_row(matrix)
+    return weight[rows] if query is None else weight[query[rows][runs(query[rows])[1]]]
 
 
 def query_of_row(matrix: xgboost.DMatrix) -> Array | None:

@@ -1,0 +1,41 @@
+"""Engines: three ways to the same model, each with ``obstacle(plan)`` and ``fit(job)``, and the choice among them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Literal, get_args
+
+from ..._rows.checks import check_choice
+from ..job import Plan
+from . import callback, copies, native
+
+Engine = Literal["auto", "callback", "native", "copies"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+_MODULES: dict[str, ModuleType] = {"native": native, "callback": callback, "copies": copies}
+
+
+def choose(engine: str, plan: Plan) -> str:
+    """The engine that the user asked for, where it is exact; by itself the one that is fast where it is.
+
+    On CUDA the native engine is: elsewhere the callback costs little.
+    """
+    check_choice(engine, ENGINES, "engine")
+    on_cuda = plan.spec.device.startswith(("cuda", "gpu"))
+    tried = [engine] if engine != "auto" else [name for name in _MODULES if name != "native" or on_cuda]
+    obstacle = ""
+    for name in tried:
+        found = _MODULES[name].obstacle(plan)
+        if found is None:
+            return name
+        obstacle = found
+    raise ValueError(f"engine={tried[-1]!r} would not be exact for {plan.spec.objective}: {obstacle}")
+
+
+def fastest(plan: Plan) -> str:
+    """The engine for many trainings on the CPU, where the models need to agree to rounding alone."""
+    return "native" if native.obstacle(plan) is None else "auto"
+
+
+def module_of(engine: str) -> ModuleType:
+    """The module of an engine that was chosen."""
+    return _MODULES[engine]

@@ -1,0 +1,22 @@
+"""Learners: what a teacher can be trained as, one kind per file. A new kind is a file and a line in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from ..spec import Spec
+from .features import Learner
+from .forest import Forest
+from .linear import Linear
+
+TeacherName = Literal["boosted", "forest", "linear", "mixed"]
+DEFAULT_TEACHER = "boosted"
+LEARNERS: dict[str, Callable[[Spec], Learner]] = {"forest": Forest, "linear": Linear}
+"""The kinds besides boosting that are trained here, by the word for them."""
+TEACHERS = ("boosted", *LEARNERS, "mixed")
+
+
+def members_of(teacher: str) -> tuple[str, ...]:
+    """The kinds of model in a teacher."""
+    return ("boosted", *LEARNERS) if teacher == "mixed" else (teacher,)

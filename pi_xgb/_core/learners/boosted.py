@@ -1,0 +1,61 @@
+"""Boosting: the teacher of the paper, and the only one for objectives without a mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from ..._arrays import Array
+from ..._xgb.booster import rounds_in_use
+from ..._xgb.collective import on_any_worker
+from ..._xgb.matrix import slice_rows
+from ..distillation import DistillationLoss, DistillationObjective
+from ..losses import Loss
+from ..spec import Spec
+from ..task import Task
+from .features import Features
+
+
+@dataclasses.dataclass(frozen=True)
+class BoostedModel:
+    """A booster, which predicts by its best round where it stopped early."""
+
+    booster: xgboost.Booster
+    loss: Loss
+
+    @property
+    def boosters(self) -> list[xgboost.Booster]:
+        """The boosters of this model."""
+        return [self.booster]
+
+    def predict(self, features: Features) -> Array:
+        """The mean of each row."""
+        rounds = rounds_in_use(self.booster)
+        return self.loss.mean(self.booster.predict(features.matrix, output_margin=True, iteration_range=rounds))
+
+
+@dataclasses.dataclass(frozen=True)
+class Boosted:
+    """Trains a booster; ``keywords`` are those of ``xgboost.train`` about evaluation and early stopping."""
+
+    spec: Spec
+    num_boost_round: int
+    keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def fit(self, features: Features, label: Array, weight: Array) -> BoostedModel:
+        """Train; rows are taken as they lie in the matrix, whose weights may be others than ``weight``."""
+        matrix, params, objective = features.matrix, dict(self.spec.params), None
+        if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
+            if self.spec.loss.has_gradient:
+                # The matrix stays as it is, so weights that it does not carry come with an objective.
+                task = Task.of(self.spec, label, weight, n_rows=len(label), name="privileged")
+                distillation = DistillationLoss(task, [])
+                params.setdefault("base_score", distillation.base_score())
+                objective = DistillationObjective(distillation)
+            else:
+                matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
+        booster = xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.keywords)
+        return BoostedModel(booster, self.spec.loss)

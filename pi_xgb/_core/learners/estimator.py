@@ -1,0 +1,132 @@
+"""An estimator with scikit-learn's interface, cloned for every fit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._arrays import Array
+from ..losses import Loss
+from ..spec import Spec
+from .features import Features
+
+
+def is_estimator(teacher: Any) -> bool:
+    """Whether this is an object that can be fitted."""
+    return hasattr(teacher, "fit") and not isinstance(teacher, type)
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Whether it was fitted before and has to stay as it is."""
+    if not is_estimator(estimator):
+        return False
+    from sklearn.frozen import FrozenEstimator
+
+    return isinstance(estimator, FrozenEstimator)
+
+
+@dataclasses.dataclass(frozen=True)
+class EstimatorModel:
+    """A fitted estimator, whose classes are found in ``classes``, in the order of the labels."""
+
+    estimator: Any
+    loss: Loss
+    classes: Sequence[Any]
+    exact: bool
+    """Whether it must know all the classes, as a frozen estimator must."""
+
+    def predict(self, features: Features) -> Array:
+        """The mean of each row, checked."""
+        import sklearn
+
+        name, method = type(self.estimator).__name__, _method(self.loss)
+        table = features.as_table()
+        with sklearn.config_context(enable_metadata_routing=False):
+            q = np.asarray(getattr(self.estimator, method)(table))
+        if self.loss.probabilities:
+            q = self._in_order(q)
+            q = q if self.loss.multiclass else q[:, 1]
+        elif q.ndim == 2 and q.shape[1] == 1:
+            q = q[:, 0]
+        if len(q) != len(table):
+            raise ValueError(f"the teacher {name} must give one answer per row, got {len(q)} for {len(table)} rows")
+        if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
+            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: look at what it learned from")
+        low, high = float(q.min()), float(q.max())
+        if not self.loss.range.holds(low, high, slack=1e-6):
+            raise ValueError(
+                f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}"
+            )
+        return np.clip(q, self.loss.range.low, self.loss.range.high).astype(np.float32)
+
+    def _in_order(self, q: Array) -> Array:
+        """The columns of ``predict_proba`` in the order of the student's classes; an unseen class has probability 0."""
+        name = type(self.estimator).__name__
+        own = list(getattr(self.estimator, "classes_", self.classes))
+        if q.ndim != 2 or q.shape[1] != len(own):
+            raise ValueError(
+                f"the predict_proba of the teacher {name} must have one column for each of its {len(own)} classes, got "
+                f"shape {q.shape}"
+            )
+        wanted = list(self.classes)
+        if not set(own) <= set(wanted) or (self.exact and len(own) < len(wanted)):
+            raise ValueError(
+                f"the teacher {name} knows the classes {own[:5]}, and y has the classes {wanted[:5]}: fit it on labels "
+                "with these very names"
+            )
+        ordered = np.zeros((len(q), len(wanted)))
+        ordered[:, [wanted.index(value) for value in own]] = q
+        return ordered
+
+
+def _method(loss: Loss) -> str:
+    return "predict_proba" if loss.probabilities else "predict"
+
+
+class Estimator:
+    """Fits clones of an estimator on tables."""
+
+    def __init__(self, estimator: Any, spec: Spec, classes: Sequence[Any] | None = None) -> None:
+        self._estimator, self._spec = estimator, spec
+        self._is_frozen = is_frozen(estimator)
+        n_classes = max(spec.n_classes, 2)
+        self._classes = list(range(n_classes) if classes is None or not self._is_frozen else classes)
+
+    def check(self, *, weighted: bool) -> None:
+        """Raise, before any training, if it cannot answer for this objective."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        name, method = type(self._estimator).__name__, _method(self._spec.loss)
+        if not hasattr(self._estimator, method):
+            raise TypeError(
+                f"teacher must have {method} for {self._spec.objective}, and {name} has none: pass a classifier with "
+                "probabilities (CalibratedClassifierCV adds them) for classes, a regressor for numbers"
+            )
+        if weighted and not (has_fit_parameter(self._estimator, "sample_weight") or self._is_frozen):
+            raise ValueError(
+                f"teacher must take sample_weight in fit where rows have weights, and {name} does not: use another "
+                "estimator, or leave the weights out"
+            )
+
+    def fit(self, features: Features, label: Array, weight: Array) -> EstimatorModel:
+        """Fit a clone on these rows; a frozen estimator stays as it is."""
+        import sklearn
+        from sklearn.base import clone
+
+        target = label.astype(np.int64) if self._spec.loss.probabilities else label
+        weights = {"sample_weight": weight} if weight.size else {}
+        model = clone(self._estimator)
+        if not self._is_frozen:
+            seed = int(self._spec.params.get("seed", self._spec.params.get("random_state", 0)))
+            unset = {
+                name: seed
+                for name, value in model.get_params().items()
+                if name.rpartition("__")[2] == "random_state" and value is None
+            }
+            model.set_params(**unset)
+        with sklearn.config_context(enable_metadata_routing=False):
+            model = model.fit(features.as_table(), target, **weights)
+        return EstimatorModel(model, self._spec.loss, self._classes, self._is_frozen)

@@ -1,0 +1,89 @@
+"""The features of rows, in the forms that learners read: a matrix of XGBoost, an array, or the user's own table."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import xgboost
+
+from ..._arrays import Array
+from ..._rows.tables import as_table, take_rows
+from ..._rows.tables import rows_without_values as table_rows_without_values
+from ..._xgb.matrix import can_be_cut, matrix_of, rows_without_values, slice_rows
+
+
+class Features:
+    """The columns of some rows. ``table`` is the user's own table of the same rows, where there is one."""
+
+    def __init__(self, matrix: xgboost.DMatrix, table: Any = None) -> None:
+        self.matrix, self.table = matrix, table
+
+    @classmethod
+    def of_table(cls, table: Any) -> Features:
+        """The columns of a table."""
+        table = as_table(table, "rows")
+        return cls(matrix_of(table), table)
+
+    def subset(self, rows: Array) -> Features:
+        """The same columns of some of the rows."""
+        table = None if self.table is None else take_rows(self.table, rows)
+        return Features(slice_rows(self.matrix, rows), table)
+
+    @property
+    def can_be_read(self) -> bool:
+        """Whether values can be read back: not from quantiles, nor from external memory."""
+        return can_be_cut(self.matrix)
+
+    @property
+    def empty_rows(self) -> Array:
+        """Which rows have no value in any column."""
+        return rows_without_values(self.matrix) if self.table is None else table_rows_without_values(self.table)
+
+    def as_table(self) -> Any:
+        """The user's own table, or one of the values of the matrix: NaN where absent, codes for categories."""
+        if self.table is not None:
+            return self.table
+        return pd.DataFrame(self.dense, columns=pd.Index(self.matrix.feature_names or range(self.matrix.num_col())))
+
+    @functools.cached_property
+    def dense(self) -> Array:
+        """All columns as float32, ``(n, p)``: NaN where a value is missing, codes for categories."""
+        stored = self.matrix.get_data()
+        filled = np.full(stored.shape, np.nan, np.float32)
+        rows = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
+        filled[rows, stored.indices] = stored.data
+        return filled
+
+    @property
+    def is_category(self) -> Array:
+        """Which columns hold codes of categories."""
+        types = self.matrix.feature_types or ["float"] * self.matrix.num_col()
+        return np.array([kind == "c" for kind in types], bool)
+
+    @property
+    def offset(self) -> Array | None:
+        """The margin where each row starts, ``(n,)`` or ``(n, K)``; None where there is none."""
+        margin = self.matrix.get_base_margin()
+        if not margin.size:
+            return None
+        n_rows = self.matrix.num_row()
+        return margin if margin.size == n_rows else margin.reshape(n_rows, -1)
+
+
+class Model(Protocol):
+    """A fitted learner."""
+
+    def predict(self, features: Features) -> Array:
+        """The mean of each row, float32, ``(n,)``, or ``(n, K)`` for K classes or targets."""
+        ...
+
+
+class Learner(Protocol):
+    """Learns the mean of the labels from features."""
+
+    def fit(self, features: Features, label: Array, weight: Array | None) -> Model:
+        """Train on these rows. ``label`` as XGBoost has it: class numbers, or ``(n, K)`` for K targets."""
+        ...

@@ -1,0 +1,3 @@
+"""Placeholder until the learner is merged."""
+
+from .forest import Forest as Linear  # noqa: F401
