@@ -68,6 +68,7 @@ def cv(
     shuffle: bool = True,
     custom_metric: Any = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Any:
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
@@ -92,9 +93,12 @@ def cv(
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value. By default one for each core
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
     resume
-        A file that keeps the finished values of a grid of ``kl_weight``. After an interruption the same call with the
-        same file goes on where it was; a file of another search is refused. Callbacks are not called again for what is
-        kept.
+        A file for the finished values of a grid of ``kl_weight``. After an interruption the same call with the same
+        file goes on where it was; a file of another search is refused. Callbacks are not called again for finished
+        values.
+    resume_key
+        A text that stands for your own code: callbacks, functions, splitters, teachers of your own classes. ``resume``
+        needs it with any of them, and cannot see whether they changed: pass another text when they did.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
         As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
@@ -133,8 +137,8 @@ def cv(
     check_obj(obj, config)
     if several:
         _check_one_to_weigh(config)
-    elif resume is not None:
-        raise ValueError("resume keeps the values of a grid, and kl_weight is one number: leave resume out")
+    elif resume is not None or resume_key is not None:
+        raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     dealing: dict[str, Any] = {"nfold": nfold, "stratified": stratified, "shuffle": shuffle, "seed": seed}
     stopping = {"metrics": metrics, "maximize": maximize, "early_stopping_rounds": early_stopping_rounds}
     functions = {"fpreproc": fpreproc, "custom_metric": custom_metric}
@@ -166,12 +170,9 @@ def cv(
         params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
         deal = functools.partial(row_folds, folds=folds, **dealing)
         rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, deal, several=several)
-        options = {**dealing, **stopping, **functions}
-        teachers = [rows.config, *rows.config.matrices]
-        listening = list(callbacks or ())
-        cache = ResumeCache(
-            resume, "cv", own, dtrain, num_boost_round, *options.values(), listening, rows.dealt, teachers
-        )
+        options = {**dealing, **stopping, **functions, "callbacks": callbacks, "num_boost_round": num_boost_round}
+        inputs = {"params": own, "dtrain": dtrain, **options, **vars(rows.config)}
+        cache = ResumeCache(resume, resume_key, "cv", {**inputs, "folds": [getattr(folds, "split", None), rows.dealt]})
         if not all(str(weight) in cache for weight in grid):
             rows = rows.with_teachers(max(grid))
 
@@ -182,7 +183,7 @@ def cv(
             chosen, where, further = rows.told(weight, params, custom_metric, fpreproc)
             return run(chosen, where, listeners, **further)
 
-        once = history if not several else cache.memoize(history, str, dict, pd.DataFrame if as_pandas else dict)
+        once = history if not several else cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1 or not several:
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1 and several:

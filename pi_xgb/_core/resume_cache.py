@@ -1,14 +1,15 @@
-"""Finished parts of a long search, kept in a file, so that it goes on where it was interrupted."""
+"""The finished parts of a long search, stored in a file, so that an interrupted search continues where it stopped."""
 
 from __future__ import annotations
 
-import contextlib
+import datetime
+import decimal
+import functools
 import hashlib
 import json
 import os
 import threading
-import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,35 +20,37 @@ import xgboost
 from .._files import new_file, write_file
 from .._version import __version__
 from .._xgb.matrix import told_of_rows
-from .teachers import Teacher
 
 
 class ResumeCache:
-    """The parts of one search by their names; without a file it keeps nothing."""
+    """The finished parts of one search by their names; without a path nothing is stored.
 
-    def __init__(self, path: os.PathLike[str] | str | None, what: str, *told: Any) -> None:
-        """Read what is there; ``told`` is all that the parts depend on."""
+    ``inputs`` are the keywords on which the parts depend. Code among them cannot be compared: ``resume_key`` stands
+    for it.
+    """
+
+    def __init__(self, path: Any, resume_key: Any, search: str, inputs: Mapping[str, Any]) -> None:
         if not (path is None or isinstance(path, (str, os.PathLike))):
             raise TypeError(f"resume must name a file, got {path!r}: pass its path")
+        if not (resume_key is None or isinstance(resume_key, str)):
+            raise TypeError(f"resume_key must be a text, got {resume_key!r}: pass one such as '1'")
+        if path is None and resume_key is not None:
+            raise ValueError(f"resume_key is read with resume only, got {resume_key!r} alone: pass resume as well")
         self._path = None if path is None else new_file(path, "resume", overwrite=True)
         self._lock = threading.Lock()
         self._finished: dict[str, Any] = {}
-        self._of = ""
+        self._search = ""
         if self._path is not None:
-            self._of = f"{what} {_digest((__version__, xgboost.__version__, *told))}"
-            self._finished = _read(self._path, self._of) if self._path.exists() else {}
+            self._search = f"{search} {_digest(resume_key, inputs)}"
+            self._finished = _read(self._path, self._search) if self._path.exists() else {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._finished
 
     def memoize(
-        self,
-        work: Callable[[Any], Any],
-        name_of: Callable[[Any], str],
-        written: Callable[[Any], Any] = lambda result: result,
-        read: Callable[[Any], Any] = lambda kept: kept,
+        self, work: Callable[[Any], Any], name_of: Callable[[Any], str], read: Callable[[Any], Any] = lambda part: part
     ) -> Callable[[Any], Any]:
-        """``work``, unless its result is kept already; from any thread."""
+        """``work``, unless its result is stored; from any thread. ``read`` takes what JSON makes of a result."""
 
         def once(item: Any) -> Any:
             name = name_of(item)
@@ -56,151 +59,70 @@ class ResumeCache:
             result = work(item)
             if self._path is not None:
                 with self._lock:
-                    self._finished[name] = written(result)
-                    content = json.dumps({"of": self._of, "finished": self._finished}, default=_plain)
+                    self._finished[name] = result
+                    content = json.dumps({"search": self._search, "finished": self._finished}, default=_plain)
                     write_file(self._path, content.encode(), overwrite=True)
             return result
 
         return once
 
 
-def _read(path: Path, of: str) -> dict[str, Any]:
+def _read(path: Path, search: str) -> dict[str, Any]:
     try:
         state = json.loads(path.read_bytes())
-        finished: dict[str, Any] = state["finished"]
-        told = state["of"]
+        stored, finished = state["search"], dict(state["finished"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"resume names {str(path)!r}, which keeps no search: name a file that is not there") from error
-    if told != of:
         raise ValueError(
-            f"resume names {str(path)!r}, which keeps another search (other rows, folds, params, candidates, "
-            "functions, callbacks or versions): name another file, or delete this one"
+            f"resume names {str(path)!r}, which is not a resume file: name one, or a file that does not exist"
+        ) from error
+    if stored != search:
+        raise ValueError(
+            f"resume names {str(path)!r}, which belongs to another search (other rows, folds, params, candidates, "
+            "resume_key or versions): name another file, or delete this one"
         )
     return finished
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist()
+def _plain(result: Any) -> Any:
+    return dict(result) if isinstance(result, pd.DataFrame) else result.tolist()
 
 
-def _digest(told: Any) -> str:
-    return _Feed().of(told)
+def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
+    code, texts = [], [json.dumps([__version__, xgboost.__version__, resume_key])]
+    for name, value in inputs.items():
+        unread: list[Any] = []
+        texts.append(json.dumps([name, value], default=functools.partial(_parts, unread=unread)))
+        if unread:
+            code.append(name)
+    if code and resume_key is None:
+        raise ValueError(
+            f"resume_key must be a text where the search runs code of yours, here in {', '.join(code)}: resume cannot "
+            "see whether code has changed. Pass resume_key='1', and another text when it has"
+        )
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-class _Feed:
-    """Feeds a digest with all of a value that a result may depend on, the same in every process.
-
-    So no text that leaves something out or holds an address, and nothing in the order of a set.
-    """
-
-    def __init__(self, seen: Mapping[int, tuple[int, Any]] | None = None) -> None:
-        self._digest = hashlib.sha256()
-        self._seen = dict(seen or {})
-        """Objects of other libraries, which may lead back to each other; held, so that no other gets their id."""
-        self._path: list[int] = []
-
-    def of(self, value: Any) -> str:
-        """The digest with this value."""
-        self._feed(value)
-        return self._digest.hexdigest()
-
-    def _say(self, text: str) -> None:
-        # With an end, or 1 and 23 would be 12 and 3.
-        self._digest.update(f"{text}\0".encode("utf-8", "backslashreplace"))
-
-    def _feed(self, value: Any) -> None:
-        if isinstance(value, _PLAIN):
-            self._say(repr(value))
-        elif isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
-            self._say(f"{value.dtype}{value.shape}")
-            self._digest.update(np.ascontiguousarray(value).tobytes())
-        elif id(value) in self._path or len(self._path) == _DEEPEST:
-            self._say(f"again {_name(type(value))}")
-        else:
-            self._path.append(id(value))
-            self._feed_parts(value)
-            self._path.pop()
-
-    def _feed_parts(self, value: Any) -> None:
-        if isinstance(value, np.ndarray):
-            self._feed((str(value.dtype), value.shape, value.tolist()))
-        elif isinstance(value, Mapping):
-            self._feed(list(value.items()))
-        elif isinstance(value, (tuple, list)):
-            self._say(f"[{len(value)}")
-            for item in value:
-                self._feed(item)
-        elif isinstance(value, (set, frozenset)):
-            known = [None if isinstance(item, _PLAIN) else self._seen for item in value]
-            self._feed(["set", *sorted(_Feed(seen).of(item) for item, seen in zip(value, known, strict=True))])
-        elif isinstance(value, (type, types.ModuleType)):
-            self._say(_name(value))
-        elif id(value) in self._seen:
-            self._say(f"number {self._seen[id(value)][0]}")
-        else:
-            self._seen[id(value)] = len(self._seen), value
-            self._feed((_name(type(value)), _parts(value)))
+def _parts(value: Any, unread: list[Any]) -> Any:
+    """In terms of JSON all that a result depends on, the same in every process; else it is ``unread``."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.hasobject:
+            return [value.shape, value.tolist()]
+        return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
+    if isinstance(value, xgboost.DMatrix):
+        rows = value.get_data()
+        stored = [rows.shape, rows.data, rows.indices, rows.indptr]
+        return [value.feature_names, value.feature_types, *stored, *told_of_rows(value)]
+    if isinstance(value, xgboost.Booster):
+        return hashlib.sha256(value.save_raw()).hexdigest()
+    if isinstance(value, _TEXTS):
+        return [type(value).__name__, str(value)]
+    if hasattr(value, "__array__"):  # of pandas or polars
+        return np.asarray(value)
+    if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return [type(value).__name__, vars(value)]
+    unread.append(value)
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def _name(value: Any) -> str:
-    return f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', getattr(value, '__name__', None))}"
-
-
-def _parts(value: Any) -> Any:
-    """What a value is made of, in plain words, arrays and further values."""
-    for kind, parts in _PARTS:
-        if isinstance(value, kind):
-            return parts(value)
-    for parts in (_of_table, _of_pickle, vars):
-        # Nothing of the user's must fail here that works elsewhere: what cannot be told is told by its type.
-        with contextlib.suppress(Exception):
-            return parts(value)
-    return None
-
-
-def _of_matrix(matrix: xgboost.DMatrix) -> Any:
-    stored = matrix.get_data()
-    rows = (stored.data, stored.indices, stored.indptr, stored.shape)
-    return (matrix.feature_names, matrix.feature_types, *rows, *told_of_rows(matrix))
-
-
-def _of_function(function: types.FunctionType) -> Any:
-    """Closures share their name and their code, and differ in what they enclose."""
-    held = [_of_cell(cell) for cell in function.__closure__ or ()]
-    return (function.__qualname__, function.__code__, function.__defaults__, function.__kwdefaults__, held)
-
-
-def _of_cell(cell: types.CellType) -> Any:
-    try:
-        return [cell.cell_contents]
-    except ValueError:  # nothing is in it yet
-        return []
-
-
-def _of_table(value: Any) -> Any:
-    """A column or a table with all its values, of which its text shows the first and the last."""
-    values = value.to_numpy() if hasattr(value, "to_numpy") else value.__array__()
-    columns = getattr(value, "columns", None)
-    types_ = [getattr(value, "dtype", None)] if columns is None else value.dtypes
-    index = value.index if isinstance(value, (pd.Series, pd.DataFrame)) else None
-    return (index, columns, [str(one) for one in types_], values)
-
-
-def _of_pickle(value: Any) -> Any:
-    """What ``pickle`` would write of it: its attributes, or what it is called."""
-    reduced = value.__reduce_ex__(2)
-    if isinstance(reduced, str):
-        return (_name(value), reduced)
-    return [list(part) if isinstance(part, Iterator) else part for part in reduced]
-
-
-_PLAIN = (types.NoneType, types.EllipsisType, bool, int, float, complex, str, bytes, range)
-_DEEPEST = 100
-_PARTS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (xgboost.DMatrix, _of_matrix),
-    (xgboost.Booster, lambda booster: bytes(booster.save_raw())),
-    (Teacher, vars),
-    (types.FunctionType, _of_function),
-    (types.CodeType, lambda code: (code.co_code, code.co_names, code.co_consts)),
-    (types.MethodType, lambda method: (method.__func__, method.__self__)),
-)
+_TEXTS = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, pd.Interval, pd.Period, bytes)
+"""What names of groups may be besides numbers and text."""

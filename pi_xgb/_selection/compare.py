@@ -65,6 +65,7 @@ def compare(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
@@ -114,7 +115,7 @@ constraints, metric, custom_metric, maximize, standard_errors
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
         Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress, resume
+    n_jobs, progress, resume, resume_key
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -178,9 +179,9 @@ constraints, metric, custom_metric, maximize, standard_errors
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
     problem.warn_of_idle_rows()
-    cache = ResumeCache(
-        resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells]
-    )
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
+    inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
+    cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:

@@ -109,10 +109,9 @@ class Problem:
         return known
 
     @property
-    def told(self) -> tuple[Any, ...]:
-        """All that its trainings depend on."""
-        of_rows = (self.labelled, self.config.teacher_weight, self.config.crossfit_groups, self.groups)
-        return (vars(self.recipe), self.dtrain, self.config.privileged, *of_rows, self.config.constraints)
+    def inputs(self) -> dict[str, Any]:
+        """What its trainings depend on, by keyword."""
+        return {**vars(self.recipe), "dtrain": self.dtrain, "groups": self.groups, **vars(self.config)}
 
     @property
     def adjective(self) -> str:

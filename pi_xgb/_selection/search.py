@@ -155,17 +155,14 @@ def search(
     plain XGBoost, first in both, is taken.
     """
     known = [None] * len(splits) if plain is None else plain.folds
-    work = (cache or ResumeCache(None, "")).memoize(
-        lambda fold: fold_curves(fold[0], fold[1], candidates, score, step, fold[2]),
-        lambda fold: fold[1].name,
-        lambda found: found._asdict(),
-        lambda told: FoldCurves(**{name: np.array(values) for name, values in told.items()}),
-    )
-    folds = in_threads(
-        work,
-        list(zip(shared_matrices(problem, splits), splits, known, strict=True)),
-        n_jobs,
-    )
+
+    def curves_of(fold: tuple[Problem, Split, FoldCurves | None]) -> FoldCurves:
+        return fold_curves(fold[0], fold[1], candidates, score, step, fold[2])
+
+    work: Callable[[Any], FoldCurves] = curves_of
+    if kept is not None:
+        work = cache.memoize(curves_of, lambda fold: fold[1].name, lambda part: FoldCurves(*map(np.array, part)))
+    folds = in_threads(work, list(zip(shared_matrices(problem, splits), splits, known, strict=True)), n_jobs)
     curves = np.array([fold.scores for fold in folds])
     mean_curves = curves.mean(axis=0)  # of (splits, candidates, rounds)
     best = (score.sign * mean_curves).argmax(axis=1)

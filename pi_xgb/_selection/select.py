@@ -58,6 +58,7 @@ def select(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
@@ -138,8 +139,11 @@ def select(
         Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
         error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume
-        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
-        was; a file of another search is refused.
+        A file for the finished folds. After an interruption the same call with the same file goes on where it was; a
+        file of another search is refused.
+    resume_key
+        A text that stands for your own code: scorers, functions, splitters, constraints of your own classes. ``resume``
+        needs it with any of them, and cannot see whether they changed: pass another text when they did.
 
     Returns
     -------
@@ -194,7 +198,9 @@ def select(
         splits = in_order(splits)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
     problem.warn_of_idle_rows()
-    cache = ResumeCache(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
+    inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
+    cache = ResumeCache(resume, resume_key, "select", inputs)
     n_left = sum(split.name not in cache for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
