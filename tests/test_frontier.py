@@ -282,6 +282,37 @@ def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_
         assert len(split.train) + len(split.test) == 200
 
 
+@pytest.mark.parametrize("given", [{}, {"nthread": 2}, {"n_jobs": 2}])
+def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_threads(given, monkeypatch):
+    module, original, threads, jobs = importlib.import_module("pi_xgb._frontier.frontier"), xgb.train, [], []
+
+    def train(params, *arguments, **keywords):
+        threads.append(params.get("nthread", params.get("n_jobs")))
+        return original(params, *arguments, **keywords)
+
+    def in_threads(work, splits, n_jobs):
+        jobs.append(n_jobs)
+        return [work(split) for split in splits]
+
+    monkeypatch.setattr(xgb, "train", train)
+    monkeypatch.setattr(module, "in_threads", in_threads)
+    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
+    asked = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
+    frontier = pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert set(threads) == {2 if given else 1}
+    assert set(jobs) == {1 if given else 3}
+    # A number of jobs of the user's, and many rows.
+    pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
+    assert jobs[-1] == 2
+    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", 199)
+    pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert (threads[-1], jobs[-1]) == (2 if given else None, 1)
+    # The model that is used later has the threads of the params.
+    frontier.train(DTRAIN, PARITY, gap=1.0)
+    assert threads[-1] == (2 if given else None)
+
+
 def test_it_draws_itself():
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure

@@ -27,6 +27,7 @@ from .._selection.search import in_threads
 from .._selection.splits import Split, splits_of
 from .._stats.folds import checked_groups
 from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.params import jobs_side_by_side, on_one_thread
 from .._xgb.signature import called_like
 from .measured import HeldOut
 from .result import Frontier, wanted_gaps
@@ -52,7 +53,7 @@ def frontier(
     seed: int = 0,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Frontier:
     """What a constraint between groups costs, on rows held out.
@@ -91,7 +92,9 @@ def frontier(
         cost are normal, the cost's paired row by row; they tell how sure the numbers are for these models, and leave
         out that other training rows would give other models.
     n_jobs
-        How many folds to work on side by side, in threads; -1: one for each core.
+        How many folds to work on side by side, in threads; -1: one for each core. The result does not depend on it.
+        By default as for :func:`pi_xgb.select`: up to 10,000 rows, where params say nothing of threads, each training
+        has one thread and ``n_jobs`` is -1; otherwise 1.
     progress
         As for :func:`pi_xgb.select`.
 
@@ -121,9 +124,11 @@ def frontier(
     weights = _weights(kl_weight)
     check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
-    jobs, cut = check_jobs(n_jobs, progress) or 1, as_cut(threshold)
+    jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
     recipe = settled(params)
     _check(recipe, dtrain, constraint)
+    jobs = jobs or jobs_side_by_side(recipe, dtrain.num_row())
+    measured_params = on_one_thread(recipe, dtrain.num_row())
     wanted = wanted_gaps(gap, constraint.gap)
     together = checked_groups(groups, dtrain.num_row())
     label = dtrain.get_label()
@@ -136,7 +141,9 @@ def frontier(
     held_out = HeldOut(label[judged], weight, compared, constraint.gap, cut, n_boot, confidence, seed)
     steps = (1 + len(weights) + _HALVINGS * len(wanted)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
-        students = Students(recipe, dtrain, int(num_boost_round), constraint, splits, jobs, step)
+        students = Students(
+            on_one_thread(recipe, dtrain.num_row()), dtrain, int(num_boost_round), constraint, splits, jobs, step
+        )
         plain = students.scores(0.0)[judged]
         found = {0.0: held_out.measure(plain)}
 
