@@ -151,7 +151,7 @@ def test_a_row_that_several_folds_hold_out_gets_the_mean():
     splits = [Split([0, 1], 0.2), Split([1, 2], 0.6)]
     steps = []
     students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, None, splits, 1, lambda: steps.append(1))
-    object.__setattr__(students, "_of", lambda split, kl_weight: np.full(2, split.score * kl_weight))
+    object.__setattr__(students, "_held_out", lambda split, kl_weight: np.full(2, split.score * kl_weight))
     np.testing.assert_allclose(students.scores(2.0), [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
     assert students.scores(2.0).dtype == np.float32
 
@@ -337,7 +337,7 @@ def test_one_number_may_be_an_array_and_one_gap_is_asked_for_at_a_time():
     assert 30 in frontier.table.index
     assert frontier.at(np.array(0.3)).name == frontier.at(0.3).name
     for gap in ([0.1, 0.2], None, []):
-        with pytest.raises(ValueError, match=r"gap must be one number here, got .*: ask for one at a time"):
+        with pytest.raises(ValueError, match="gap must be one number, got"):
             frontier.at(gap)
 
 
@@ -407,7 +407,7 @@ def weighted(weight):
         ({"gap": "0.1"}, ValueError, "got '0.1'"),
         ({"gap": np.nan}, ValueError, "got nan"),
         ({"gap": True}, ValueError, "got True"),
-        ({"kl_weight": 0}, ValueError, "no value above 0: plain XGBoost is always there"),
+        ({"kl_weight": 0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
         ({"constraint": DemographicParity("sex")}, TypeError, "names a column, which a DMatrix does not have"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
