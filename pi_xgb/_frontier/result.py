@@ -87,8 +87,8 @@ class Frontier:
     @property
     def _undefined(self) -> str:
         return (
-            f"no kl_weight has a {self.gap} on held-out rows, since some group has no such rate (none of it is "
-            "selected, or none has the label): try more rows, another threshold, or fewer groups"
+            f"no kl_weight has a {self.gap} on held-out rows, for some group has no such rate (none of it is selected, "
+            "or none has the label): try more rows, another threshold, or fewer groups"
         )
 
     def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:

@@ -145,13 +145,17 @@ def _fitted(predictions: Array, *, classifies: bool) -> Any:
     """A fitted estimator of scikit-learn's whose predictions are these."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    class Fitted(ClassifierMixin if classifies else RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+        def predict(self, X: Any) -> Array:
+            return predictions
+
+    class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_ = np.arange(predictions.shape[-1])
 
         def predict_proba(self, X: Any) -> Array:
             return predictions
 
         def predict(self, X: Any) -> Array:
-            return predictions.argmax(axis=1) if classifies else predictions
+            return predictions.argmax(axis=1)
 
-    return Fitted()
+    return Classifier() if classifies else Regressor()
