@@ -245,15 +245,6 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
         assert (control.crossfit, control.kl_weight) == (folds, 5.0)
 
 
-def test_old_words_for_teachers_are_understood():
-    x, z, y = rows()
-    with pytest.warns(FutureWarning, match="with crossfit=2 for 'cross-fitted'") as warned:
-        found = compare(x, y, z, **{**FEW, "teacher": ["cross-fitted", "all"]})
-    new = {**FEW, "teacher": ["privileged", "all"]}
-    assert [record.filename for record in warned] == [__file__]
-    assert found.table.equals(compare(x, y, z, **new).table)
-
-
 # --- the verdict --------------------------------------------------------------------------------------------
 
 

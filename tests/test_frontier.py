@@ -151,7 +151,7 @@ def test_a_row_that_several_folds_hold_out_gets_the_mean():
     splits = [Split([0, 1], 0.2), Split([1, 2], 0.6)]
     steps = []
     students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, None, splits, 1, lambda: steps.append(1))
-    object.__setattr__(students, "_of", lambda split, kl_weight: np.full(2, split.score * kl_weight))
+    object.__setattr__(students, "_held_out", lambda split, kl_weight: np.full(2, split.score * kl_weight))
     np.testing.assert_allclose(students.scores(2.0), [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
     assert students.scores(2.0).dtype == np.float32
 
@@ -282,6 +282,37 @@ def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_
         assert len(split.train) + len(split.test) == 200
 
 
+@pytest.mark.parametrize("given", [{}, {"nthread": 2}, {"n_jobs": 2}])
+def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_threads(given, monkeypatch):
+    module, original, threads, jobs = importlib.import_module("pi_xgb._frontier.frontier"), xgb.train, [], []
+
+    def train(params, *arguments, **keywords):
+        threads.append(params.get("nthread", params.get("n_jobs")))
+        return original(params, *arguments, **keywords)
+
+    def in_threads(work, splits, n_jobs):
+        jobs.append(n_jobs)
+        return [work(split) for split in splits]
+
+    monkeypatch.setattr(xgb, "train", train)
+    monkeypatch.setattr(module, "in_threads", in_threads)
+    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
+    asked = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
+    frontier = pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert set(threads) == {2 if given else 1}
+    assert set(jobs) == {1 if given else 3}
+    # A number of jobs of the user's, and many rows.
+    pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
+    assert jobs[-1] == 2
+    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", 199)
+    pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert (threads[-1], jobs[-1]) == (2 if given else None, 1)
+    # The model that is used later has the threads of the params.
+    frontier.train(DTRAIN, PARITY, gap=1.0)
+    assert threads[-1] == (2 if given else None)
+
+
 def test_it_draws_itself():
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -306,7 +337,7 @@ def test_one_number_may_be_an_array_and_one_gap_is_asked_for_at_a_time():
     assert 30 in frontier.table.index
     assert frontier.at(np.array(0.3)).name == frontier.at(0.3).name
     for gap in ([0.1, 0.2], None, []):
-        with pytest.raises(ValueError, match=r"gap must be one number here, got .*: ask for one at a time"):
+        with pytest.raises(ValueError, match="gap must be one number, got"):
             frontier.at(gap)
 
 
@@ -376,7 +407,7 @@ def weighted(weight):
         ({"gap": "0.1"}, ValueError, "got '0.1'"),
         ({"gap": np.nan}, ValueError, "got nan"),
         ({"gap": True}, ValueError, "got True"),
-        ({"kl_weight": 0}, ValueError, "no value above 0: plain XGBoost is always there"),
+        ({"kl_weight": 0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
         ({"constraint": DemographicParity("sex")}, TypeError, "names a column, which a DMatrix does not have"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),

@@ -206,9 +206,10 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
 )
 def test_the_engine_of_a_student_depends_on_params_and_rows(params, said, method, engine):
     dtrain, privileged = matrices()
-    problem = Recipe({**PARAMS, **params}, 1, None).problem(
-        dtrain, TeacherConfig(privileged, **said), "", sees_all=False
-    )
+    constraints = said.get("constraints", ())
+    rows = {name: values for name, values in said.items() if name != "constraints"}
+    recipe, guidance = Recipe({**PARAMS, **params}, 1, None), TeacherConfig(privileged, **rows)
+    problem = recipe.problem(dtrain, guidance, "", constraints=constraints, sees_all=False)
     assert problem._engine(candidates_of(method, "privileged", 0, 1.0)[1]) == engine
 
 

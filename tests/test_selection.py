@@ -31,7 +31,6 @@ from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import Selection, select
-from pi_xgb.sklearn import PrivilegedXGBClassifierCV
 
 ROUNDS = 5
 # Teachers of a few rounds on a few rows are no better than their students, which is none of these tests' business.
@@ -431,7 +430,7 @@ def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
     labelled, constraints = None, [(DemographicParity(np.arange(150) % 2), 5.0)]
     if told == "labelled":
         labelled = np.arange(150) % 3 > 0
-    said = TeacherConfig(labelled=labelled, constraints=constraints if told == "constraints" else ())
+    given = {"constraints": constraints} if told == "constraints" else {}
     selection = Selection(Recipe(params, 2, None), Score("logloss", maximised=False), found_by_hand(0.0, 1.0, 0))
     for student_matrix, rows in ((student, student), (None, dtrain)):
         expected = {
@@ -440,7 +439,7 @@ def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
             "labelled": lambda: xgb.train(params, dtrain.slice(np.flatnonzero(labelled)), 2),
             "constraints": lambda rows=rows: pi_xgb.train(params, rows, 2, teacher=constraints),
         }[told]()
-        booster, teacher = selection.fit_matrices(dtrain, said, {}, student_matrix)
+        booster, teacher = selection.fit_matrices(dtrain, TeacherConfig(labelled=labelled), {}, student_matrix, **given)
         assert booster.get_dump() == expected.get_dump()
         assert teacher is None
     with pytest.raises(TypeError, match=r"constraints must be a list of \(constraint, weight\)"):
@@ -644,35 +643,6 @@ def test_several_numbers_of_folds_are_tried_apart():
     assert several["score"].nunique() == len(several)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"teacher": "in-sample"}, {"teacher": "privileged", "crossfit": 0}),
-        ({"teacher": "in-sample", "crossfit": 2}, {"teacher": "privileged", "crossfit": 0}),
-        ({"teacher": "cross-fitted"}, {"teacher": "privileged", "crossfit": 5}),
-        ({"teacher": ["cross-fitted", "all"], "crossfit": 3}, {"crossfit": 3}),
-        ({"teacher": ("in-sample", "cross-fitted", "all"), "crossfit": 2}, {"crossfit": (0, 2)}),
-    ],
-)
-def test_old_words_for_teachers_are_understood(old, new):
-    params, dtrain, privileged, _ = data()
-    settings = {"nfold": 2, "repeats": 1, "method": "kbpib", "kl_weight": 1.0, "progress": False}
-    new = {"teacher": TEACHERS, **new}
-    with pytest.warns(FutureWarning, match="Write teacher='privileged' with crossfit=0 for 'in-sample'") as warned:
-        found = select(params, dtrain, 2, privileged=privileged, **settings, **old)
-    # The warning points to the caller's line, and the candidates are those of the new words.
-    assert [record.filename for record in warned] == [__file__]
-    assert found.table.equals(select(params, dtrain, 2, privileged=privileged, **settings, **new).table)
-
-
-def test_old_words_of_an_estimator_point_to_the_callers_line_too():
-    made = pi_xgb.datasets.make_privileged(90, seed=0)
-    few = {"n_estimators": 2, "max_depth": 2, "n_jobs": 1, "nfold": 2, "crossfit": 2, "kl_weight": 1.0}
-    with pytest.warns(FutureWarning, match="are old words") as warned:
-        PrivilegedXGBClassifierCV(teacher="cross-fitted", **few).fit(made.x, made.y, privileged=made.z)
-    assert {record.filename for record in warned} == {__file__}
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Optuna's own dependencies
 def test_an_optuna_study_that_prunes():
     optuna = pytest.importorskip("optuna", reason="the recipe in the documentation is for users of Optuna")
@@ -748,7 +718,7 @@ def test_folds_that_do_not_part_the_rows_share_no_teacher():
     def shared(splits, groups=None, **said):
         config = TeacherConfig(privileged, crossfit=4, **said)
         problem = recipe.problem(dtrain, config, "select", groups=groups, sees_all=False)
-        return [one.config.folds is not None for one in shared_matrices(problem, splits)]
+        return [part.folds is not None for part in shared_matrices(problem, splits)]
 
     splits = splits_of(label, 4, 1, None, 0, classes=True)
     assert all(shared(splits))
@@ -770,7 +740,7 @@ def test_unlabelled_rows_of_a_group_go_with_it():
         dtrain, TeacherConfig(privileged, labelled=labelled), "select", groups=groups, sees_all=False
     )
     splits = splits_of(dtrain.get_label(), 4, 1, None, 0, classes=True, groups=groups, labelled=labelled)
-    first = shared_matrices(problem, splits)[0].config.folds
+    first = shared_matrices(problem, splits)[0].folds
     # A fold is that of the labelled row of the group.
     assert np.array_equal(first.fold_of, np.repeat(first.fold_of[labelled], 3))
     assert set(first.fold_of) == set(range(4))

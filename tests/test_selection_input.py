@@ -33,11 +33,12 @@ def quick(**keywords):
     ("wrong", "error", "message"),
     [
         ({"kl_weight": []}, ValueError, "kl_weight is an empty list"),
-        ({"kl_weight": 0.0}, ValueError, "no value above 0"),
+        ({"kl_weight": 0.0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, 1.0]}, ValueError, "a value twice"),
         ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
         ({"method": "pib"}, ValueError, "method must be one of"),
         ({"teacher": ["both"]}, ValueError, "teacher must be one of 'privileged', 'all'; got 'both'"),
+        ({"teacher": "in-sample"}, ValueError, "teacher must be one of 'privileged', 'all'; got 'in-sample'"),
         ({"teacher": []}, ValueError, "teacher is an empty list"),
         ({"teacher": ["all", "all"]}, ValueError, "teacher has a value twice"),
         ({"crossfit": 1}, ValueError, "crossfit must be at least 2"),

@@ -124,16 +124,6 @@ def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, 
     assert not any(isinstance(one, xgb.QuantileDMatrix) for one in trained[:-1])
 
 
-def test_old_words_for_teachers_are_understood():
-    x, z, y = rows()
-    with pytest.warns(FutureWarning, match="old words") as warned:
-        model = estimator(method="kbpib", teacher="in-sample").fit(x, y, privileged=z)
-    # The warning points to the caller's line, not into XGBoost.
-    assert [record.filename for record in warned] == [__file__]
-    again = estimator(method="kbpib", teacher="privileged", crossfit=0).fit(x, y, privileged=z)
-    assert again.selection_.table.equals(model.selection_.table)
-
-
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
     model = estimator(method=("kbpib", "jpib"), teacher=("privileged", "all")).fit(x, y, privileged=z)

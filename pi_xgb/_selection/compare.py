@@ -16,6 +16,7 @@ from .._core.resume_cache import ResumeCache
 from .._core.target import Target, on_host, read_target
 from .._rows.checks import check_confidence, check_whole
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
+from .._rows.supervision import warn_of_idle_rows
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.folds import checked_groups
@@ -29,7 +30,6 @@ from .problem import Recipe, settled
 from .progress import progress_bar
 from .scores import score_of
 from .search import check_effort, held_out_ratio, in_threads
-from .splits import in_order, splits_of
 
 
 def compare(
@@ -64,6 +64,7 @@ def compare(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
@@ -113,7 +114,7 @@ constraints, metric, custom_metric, maximize, standard_errors
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
         Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress, resume
+    n_jobs, progress, resume, resume_key
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -141,45 +142,35 @@ constraints, metric, custom_metric, maximize, standard_errors
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(method, teacher, crossfit, kl_weight)
-    said = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
-    views = _divided(X, privileged, privileged_features, said)
+    per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
+    views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
     target, fields = _read_labels(y, own.get("objective"))
-    label, names = target.values, target.classes
-    check_one_label_each(label, X)
+    check_one_label_each(target.values, X)
     weight = checked_weight(sample_weight, X)
-    dtrain, privileged_rows = (
-        matrix_of(table, None if fields else label) for table in (views.student, views.privileged)
-    )
+    dtrain, privileged_rows = matrix_of(views.student), matrix_of(views.privileged)
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
         _rank(dtrain, privileged_rows, groups, weight, sizes)
     elif weight is not None:
         dtrain.set_weight(weight)
-    config = TeacherConfig(
-        privileged_rows,
-        labelled=target.labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-        constraints=constraints,
-    )
+    rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
-    problem = recipe.problem(dtrain, config, "compare", groups=groups, sees_all=True)
+    problem = recipe.problem(
+        dtrain, TeacherConfig(privileged_rows, **rows), "compare", groups=groups, constraints=constraints, sees_all=True
+    )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
-    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
-    splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **whole)
-    if problem.loss.by_query:
-        splits = in_order(splits)
+    splits = problem.splits(nfold, repeats, folds, seed, target.classes)
     controls = smoothers(candidates, crossfit)
     problem.check_taught([*candidates, *controls])
-    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, names)
+    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
-    problem.warn_of_idle_rows()
-    cache = ResumeCache(
-        resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells]
-    )
+    warn_of_idle_rows(problem.idle)
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
+    inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
+    cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
@@ -190,9 +181,10 @@ constraints, metric, custom_metric, maximize, standard_errors
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
-    """What y says, and the fields of a matrix that hold it where labels are no single number."""
+    """The labels, and the fields of a matrix that hold them."""
     if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
-        return read_target(y, objective, missing="unlabelled"), {}
+        target = read_target(y, objective, missing="unlabelled")
+        return target, {"label": target.values}
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
         raise ValueError(
@@ -221,7 +213,7 @@ def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, wei
     set_queries(privileged, together)
 
 
-def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:
+def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[str, Any]) -> Views:
     """Who sees which columns, of tables that XGBoost can read and whose rows are in one order."""
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
@@ -230,6 +222,6 @@ def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, 
         )
     for table, name in ((X, "X"), (privileged, "privileged")):
         check_no_text(table, name)
-    for name, column in said.items():
+    for name, column in per_row.items():
         check_same_order(X, column, "X", name)
     return views

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
 from .._rows.checks import check_whole
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
@@ -86,24 +85,29 @@ class FiveModels:
 
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Whether every training part can be cut into the inner folds."""
+        label, classes = problem.loss.label_of(problem.dtrain), problem.loss.probabilities
+        how = {"classes": classes, "names": self.names}
         for cell in cells:
-            parts = [cell.rows[split.train] for split in self._inner(problem, cell)]
+            groups = None if problem.groups is None else problem.groups[cell.rows]
+            inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)
+            parts = [cell.rows[split.train] for split in inner]
             hint = ": use fewer folds or larger sizes"
             check_crossfit_fits(problem, [*self.candidates, *self.smoothers], parts, "an inner fold", hint)
 
     def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
-        """A row of the table for each of the five."""
+        """A row of the table for each of the five, and for the teacher."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
-        found = self._found(parts, _moved(self._inner(problem, cell), part.labelled), step)
+        found = self._found(parts, part.splits(self.inner_nfold, 1, None, self.seed, self.names), step)
         scores: dict[str, float] = {}
         for model in MODELS:
-            its, held_out = found[model], test_both if model == CEILING else test
-            if model not in (BASELINE, CEILING) and its.candidate == PLAIN:
+            candidate, rounds = found[model].candidate, found[model].best_rounds
+            if model not in (BASELINE, CEILING) and candidate == PLAIN:
                 scores[model] = scores[BASELINE]  # A student that is plain XGBoost is trained already.
             else:
-                scores[model] = float(parts[model].curve(its.candidate, its.best_rounds, held_out, self.score)[-1])
+                held_out = test_both if model == CEILING else test
+                scores[model] = float(parts[model].curves(candidate, rounds, held_out, self.score)[-1, -1])
         scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
         found[TEACHER] = found[STUDENT]
         return [
@@ -161,17 +165,3 @@ class FiveModels:
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
             found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
         return {**found, BASELINE: dataclasses.replace(found[STUDENT], chosen=0)}
-
-    def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
-        """The inner folds, in numbers of ``cell.rows``."""
-        label, classes = problem.loss.label_of(problem.dtrain)[cell.rows], problem.loss.probabilities
-        groups = None if problem.groups is None else problem.groups[cell.rows]
-        return splits_of(label, self.inner_nfold, 1, None, self.seed, classes=classes, names=self.names, groups=groups)
-
-
-def _moved(splits: Sequence[Split], labelled: Array | None) -> list[Split]:
-    """The folds of labelled rows in the numbers of all rows."""
-    if labelled is None:
-        return list(splits)
-    where = np.flatnonzero(labelled)
-    return [dataclasses.replace(split, train=where[split.train], test=where[split.test]) for split in splits]

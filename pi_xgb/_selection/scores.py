@@ -104,20 +104,18 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
             f"metric must be one of {known}, or a scorer of scikit-learn (roc_auc, neg_log_loss, r2, ...), "
             f"got {metric!r}"
         ) from error
-    shown = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
-    label = dtrain.get_label()
+    custom = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
+    label, n_classes = dtrain.get_label(), number_of_classes(params)
     base = np.full(len(label), label.mean(), np.float32)
     if loss.multiclass:
-        base = np.tile(
-            np.bincount(label.astype(int), minlength=number_of_classes(params)) / len(label), (len(label), 1)
-        )
+        base = np.tile(np.bincount(label.astype(int), minlength=n_classes) / len(label), (len(label), 1))
     try:
-        shown(base, dtrain)
+        custom(base, dtrain)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(
             f"the scorer {metric!r} cannot judge these labels ({error}): choose one that suits the objective"
         ) from error
-    return Score(metric if isinstance(metric, str) else str(metric), True, shown)
+    return Score(metric if isinstance(metric, str) else str(metric), True, custom)
 
 
 class ScoredByScikitLearn:
@@ -131,10 +129,8 @@ class ScoredByScikitLearn:
         label, weight = matrix.get_label(), matrix.get_weight()
         more = {"sample_weight": weight} if weight.size else {}
         if self._probabilities:
-            label = label.astype(np.int64)
-        estimator = _answering(
-            self._probability(predictions) if self._probabilities else predictions, self._probabilities
-        )
+            label, predictions = label.astype(np.int64), self._probability(predictions)
+        estimator = _fitted(predictions, classifies=self._probabilities)
         return "score", float(self._scorer(estimator, label.reshape(-1, 1), label, **more))
 
     def _probability(self, predictions: Array) -> Array:
@@ -145,25 +141,21 @@ class ScoredByScikitLearn:
         return np.column_stack([1 - predictions, predictions])
 
 
-def _answering(answers: Array, classifies: bool) -> Any:
-    """A fitted estimator of scikit-learn's whose answers are known beforehand."""
+def _fitted(predictions: Array, *, classifies: bool) -> Any:
+    """A fitted estimator of scikit-learn's whose predictions are these."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    if not classifies:
-
-        class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-            def predict(self, X: Any) -> Array:
-                return answers
-
-        return Regressor()
+    class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+        def predict(self, X: Any) -> Array:
+            return predictions
 
     class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        classes_ = np.arange(answers.shape[1])
+        classes_ = np.arange(predictions.shape[-1])
 
         def predict_proba(self, X: Any) -> Array:
-            return answers
+            return predictions
 
         def predict(self, X: Any) -> Array:
-            return answers.argmax(axis=1)
+            return predictions.argmax(axis=1)
 
-    return Classifier()
+    return Classifier() if classifies else Regressor()

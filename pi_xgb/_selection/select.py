@@ -15,7 +15,7 @@ from .._core.task import Task
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._plots.selection import plot_selection
-from .._rows.supervision import read_labelled
+from .._rows.supervision import read_labelled, warn_of_idle_rows
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.params import jobs_side_by_side
@@ -25,7 +25,7 @@ from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
-from .splits import in_order, splits_of, usual_repeats
+from .splits import usual_repeats
 from .words import better_by, in_words, name_of
 
 
@@ -57,6 +57,7 @@ def select(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
@@ -137,8 +138,11 @@ def select(
         Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
         error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume
-        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
-        was; a file of another search is refused.
+        A file for the finished folds. After an interruption the same call with the same file goes on where it was; a
+        file of another search is refused.
+    resume_key
+        A text that stands for your own code: scorers, functions, splitters, constraints of your own classes. ``resume``
+        needs it with any of them, and cannot see whether they changed: pass another text when they did.
 
     Returns
     -------
@@ -173,27 +177,22 @@ def select(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = TeacherConfig(
-        privileged,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-        constraints=constraints,
-    )
+    rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     sees_all = any(candidate.teacher == "all" for candidate in candidates)
-    problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
+    problem = recipe.problem(
+        dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
+    )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     problem.check_taught(candidates)
-    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
-    if problem.loss.by_query:
-        splits = in_order(splits)
+    splits = problem.splits(nfold, repeats, folds, seed)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
-    problem.warn_of_idle_rows()
-    cache = ResumeCache(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
+    warn_of_idle_rows(problem.idle)
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
+    inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
+    cache = ResumeCache(resume, resume_key, "select", inputs)
     n_left = sum(split.name not in cache for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
@@ -201,9 +200,8 @@ def select(
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
     together = found.candidate.crossfit and (crossfit_groups is not None or groups is not None)
-    told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * bool(together)
-    told += ["constraints"] * bool(problem.config.constraints)
-    return Selection(recipe, score, found, told)
+    given = {"labelled": problem.labelled is not None, "crossfit_groups": together, "constraints": constraints}
+    return Selection(recipe, score, found, [name for name, is_given in given.items() if is_given])
 
 
 def _warn_of_poor_teacher(found: Found, score: Score) -> None:
@@ -254,7 +252,7 @@ class Selection:
     8
     """
 
-    def __init__(self, recipe: Recipe, score: Score, found: Found, told: Sequence[str] = ()) -> None:
+    def __init__(self, recipe: Recipe, score: Score, found: Found, needed: Sequence[str] = ()) -> None:
         self.metric, self.maximize = score.name, score.maximised
         self.table, self.summary = table_of(found, score), summary_of(found)
         self.curves = pd.DataFrame(
@@ -265,7 +263,7 @@ class Selection:
         self.n_errors, self._can_tell = found.wrong, found.can_tell
         self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
-        self._told = tuple(told)
+        self._needed = tuple(needed)
 
     @property
     def candidate(self) -> str:
@@ -280,7 +278,7 @@ class Selection:
     @property
     def gain(self) -> float:
         """The mean gain of the choice over plain XGBoost, 0 if that was chosen."""
-        return float(self.summary["gain"].to_numpy()[self.summary["chosen"].to_numpy()][0])
+        return float(self.summary["gain"][self.candidate])
 
     def train(
         self,
@@ -300,8 +298,8 @@ class Selection:
         dtrain, privileged
             The training rows, as for :func:`select`. ``privileged`` may be left out where plain XGBoost was chosen.
         labelled, teacher_weight, crossfit_groups
-            As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
-            teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+            As for :func:`select`. What was given there is needed here too: ``labelled``, and for a cross-fitted teacher
+            ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
         constraints
             As for :func:`select`, made of the groups of these rows.
         **keywords
@@ -312,43 +310,48 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = TeacherConfig(
-            privileged,
-            labelled=labelled,
-            teacher_weight=teacher_weight,
-            crossfit_groups=crossfit_groups,
-            constraints=constraints,
-        )
-        return self.fit_matrices(dtrain, said, keywords)[0]
+        rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+        return self.fit_matrices(dtrain, TeacherConfig(privileged, **rows), keywords, constraints=constraints)[0]
 
     def fit_matrices(
-        self, dtrain: xgboost.DMatrix, said: TeacherConfig, keywords: dict[str, Any], student: Any = None
+        self,
+        dtrain: xgboost.DMatrix,
+        config: TeacherConfig,
+        keywords: dict[str, Any],
+        student: Any = None,
+        constraints: Any = (),
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
-        check_constraints(said.constraints, dtrain.num_row())
-        forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
-        if forgotten:
+        check_constraints(constraints, dtrain.num_row())
+        rows = {
+            "labelled": guidance.labelled,
+            "crossfit_groups": guidance.crossfit_groups,
+            "constraints": constraints or None,
+        }
+        missing = [name for name in self._needed if rows[name] is None]
+        if missing:
             raise ValueError(
-                f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
-                "value for each"
+                f"{' and '.join(missing)} must be passed, since the choice was cross-validated with "
+                f"{' and '.join(missing)}: pass what holds for these rows, one value for each"
             )
-        if self._chosen == PLAIN and said.constraints:
-            taught = {"teacher": list(said.constraints), "labelled": said.labelled}
-            rows = dtrain if student is None else student
-            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
+        params, rounds = self._recipe.params, self._rounds
+        student = dtrain if student is None else student
+        if self._chosen == PLAIN and constraints:
+            teacher = list(constraints)
+            return train(params, student, rounds, teacher=teacher, labelled=config.labelled, **keywords), None
         if self._chosen == PLAIN:
-            labelled = read_labelled(said.labelled, dtrain.num_row())
-            whole = dtrain if student is None else student
+            labelled = read_labelled(config.labelled, dtrain.num_row())
             if labelled is not None:
-                task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
-                task.check_evals(whole, keywords.get("evals") or ())
-                whole = labelled_part(dtrain, labelled)
-            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
-        if said.privileged is None:
+                task = Task.of_matrix(Spec.read(params), dtrain, labelled)
+                task.check_evals(student, keywords.get("evals") or ())
+                student = labelled_part(dtrain, labelled)
+            return xgboost.train(params, student, rounds, **keywords), None
+        if config.privileged is None:
             raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        teacher, params = problem.teacher_of(self._chosen), self._recipe.params
-        return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher
+        sees_all = self._chosen.teacher == "all"
+        problem = self._recipe.problem(dtrain, config, "Selection.train", constraints=constraints, sees_all=sees_all)
+        taught = problem.teacher_of(self._chosen)
+        return problem.fit(self._chosen, rounds, taught, params, dtrain=student, **keywords), taught
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from .._arrays import Array
 from .._core.crossfit import Folds
 from .problem import Problem
 from .splits import Split
@@ -27,30 +26,23 @@ def shared_matrices(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
         folds = folds_of[split.repeat]
         if folds is not None:
             folds = dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
-        problems.append(dataclasses.replace(problem, config=dataclasses.replace(problem.config, folds=folds)))
+        problems.append(dataclasses.replace(problem, folds=folds))
     return problems
 
 
 def _folds(problem: Problem, splits: Sequence[Split]) -> Folds | None:
     """The folds of one repeat, none of them held out yet; None where they cannot be those of the teachers too."""
-    config = problem.config
     fold_of = np.full(problem.dtrain.num_row(), -1)
     for number, split in enumerate(splits):
         fold_of[split.test] = number
-    known = np.ones(len(fold_of), bool) if problem.labelled is None else problem.labelled
-    whole = int(known.sum())
-    parts = (fold_of >= 0).sum() == whole == sum(len(split.test) for split in splits)
-    complete = all(len(split.train) + len(split.test) == whole for split in splits)
-    # Who says otherwise of the teachers' groups has other folds in mind for them.
-    theirs: Any = config.crossfit_groups
-    alike = np.array_equal(theirs, cast("Any", problem.groups))
+    n_known = len(fold_of) if problem.labelled is None else int(problem.labelled.sum())
+    parts = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
+    complete = all(len(split.train) + len(split.test) == n_known for split in splits)
+    # Other groups for the teachers mean other folds for them.
+    alike = np.array_equal(cast("Any", problem.config.crossfit_groups), cast("Any", problem.groups))
     if len(splits) < _FEWEST or not (parts and complete and alike):
         return None
     if problem.groups is not None:
-        fold_of = _with_their_groups(fold_of, problem.groups)
+        # Rows without a label belong to the fold of their group, where it has one.
+        fold_of = pd.Series(fold_of).groupby(pd.factorize(problem.groups)[0]).transform("max").to_numpy()
     return Folds(fold_of, len(splits))
-
-
-def _with_their_groups(fold_of: Array, groups: Array) -> Array:
-    """Rows without a label belong to the fold of their group, where it has one."""
-    return pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max").to_numpy()
