@@ -257,7 +257,7 @@ class TrainableTeacher(Teacher):
         loss, known = spec.loss, self._known
         task = self._task()
         label, weight = task.label, None if task.weight is None else task.weight[known]
-        found = {name: self._out_of_fold(learner, task, folds) for name, learner in learners.items()}
+        found = {name: self._out_of_fold(learner, task, folds.of_member(name)) for name, learner in learners.items()}
         shares = [1.0]
         if len(found) > 1:
             shares = mixture_weights(loss, label[known], weight, [mean[known] for mean, _ in found.values()]).tolist()

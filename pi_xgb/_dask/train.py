@@ -64,11 +64,11 @@ def train(
     method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine
         As for :func:`pi_xgb.train`.
     teacher
-        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster. Instead of a word: q as a Dask collection in the
-        partitions of ``dtrain``; or ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints`
-        with a Dask collection in the place of its column; or an array or a Teacher for all rows, in the order of the
-        partitions, which is cut up on the client and sent out; or a list of (one of these, weight), whose weights may
-        be one per row.
+        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster. Instead of a word: q as a Dask collection in
+        the partitions of ``dtrain``; or ``by_column(DemographicParity, sex)``, a constraint of
+        :mod:`pi_xgb.constraints` with a Dask collection in the place of its column; or an array or a Teacher for all
+        rows, in the order of the partitions, which is cut up on the client and sent out; or a list of (one of these,
+        weight), whose weights may be one per row.
     crossfit
         K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
         K folds, so every worker needs at least K of them. The folds, and with them the model, depend on how rows lie

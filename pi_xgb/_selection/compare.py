@@ -23,7 +23,7 @@ from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import jobs_side_by_side, user_params
-from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
+from .candidates import KL_WEIGHTS, METHOD, TEACHER, candidates_of, without_privileged
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
@@ -43,7 +43,8 @@ def compare(
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = TEACHER,
-    crossfit: int | Iterable[int] = CROSSFIT,
+    teacher_sees: Any = None,
+    crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
@@ -74,7 +75,7 @@ def compare(
     plain XGBoost          XGBoost on X: what you have today
     z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
     student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
-    self-distillation      the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
+    self-distillation      the same kinds of teachers, cross-fitted on X only: what smoothing alone is worth
     shuffled               as the student, with privileged rows that belong to others: guidance without information
     teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
     =====================  ==========================================================================================
@@ -95,8 +96,8 @@ def compare(
         of two columns, the lower and the upper bound.
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
-    params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
-constraints, metric, custom_metric, maximize, standard_errors
+    params, num_boost_round, kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight, \
+crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
         As for :func:`pi_xgb.select`. Constraints hold for all five models, so that none wins by being less bound.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
@@ -133,7 +134,7 @@ constraints, metric, custom_metric, maximize, standard_errors
     >>> data = pi_xgb.datasets.make_privileged(240, x_noise=2.0, seed=0)
     >>> comparison = pi_xgb.compare(
     ...     data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, num_boost_round=20, kl_weight=10.0,
-    ...     method="kbpib", teacher="privileged", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
+    ...     method="kbpib", teacher="boosted", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
     ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'teacher']
@@ -141,7 +142,7 @@ constraints, metric, custom_metric, maximize, standard_errors
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, crossfit, kl_weight)
+    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
@@ -162,8 +163,9 @@ constraints, metric, custom_metric, maximize, standard_errors
     )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     splits = problem.splits(nfold, repeats, folds, seed, target.classes)
-    controls = smoothers(candidates, crossfit)
-    problem.check_taught([*candidates, *controls])
+    controls = without_privileged(candidates)
+    problem.check_taught(candidates)
+    problem.learning_from(None, None).check_taught(controls)
     five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)

@@ -71,7 +71,7 @@ class FiveModels:
     """How the five are chosen and judged in each cell."""
 
     candidates: list[Candidate]
-    smoothers: list[Candidate]
+    controls: list[Candidate]
     score: Score
     standard_errors: float
     inner_nfold: int
@@ -81,7 +81,7 @@ class FiveModels:
     @property
     def steps(self) -> int:
         """Of the progress bar, per cell."""
-        return self.inner_nfold * (2 * len(self.candidates) + len(self.smoothers) + 1)
+        return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + 1)
 
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Whether every training part can be cut into the inner folds."""
@@ -92,7 +92,7 @@ class FiveModels:
             inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)
             parts = [cell.rows[split.train] for split in inner]
             hint = ": use fewer folds or larger sizes"
-            check_crossfit_fits(problem, [*self.candidates, *self.smoothers], parts, "an inner fold", hint)
+            check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold", hint)
 
     def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
         """A row of the table for each of the five, and for the teacher."""
@@ -151,13 +151,13 @@ class FiveModels:
         copy_queries(part.dtrain, shuffled)
         return {
             CEILING: dataclasses.replace(part, dtrain=part.both, both=None),
-            SELF: part.learning_from(part.dtrain, None),
+            SELF: part.learning_from(None, None),
             SHUFFLED: part.learning_from(shuffled, side_by_side(part.dtrain, shuffled)),
         }
 
     def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
         """The choice of each, by folds inside the training rows alone."""
-        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
+        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.controls, SHUFFLED: self.candidates}
         found: dict[str, Found] = {}
         for model, candidates in tried.items():
             # Plain XGBoost is the same in all of them, but where it sees other features.

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.checks import check_is_dmatrix, check_kl_weight
-from .._core.config import TeacherConfig
-from .._core.crossfit import Folds, whole_queries
+from .._core.config import PER_ROW, TeacherConfig, seen_by
+from .._core.crossfit import whole_queries
+from .._core.engines import choose, fastest
+from .._core.job import Boosting, Plan
+from .._core.learned import train_teachers
 from .._core.losses import Loss
 from .._core.spec import Spec
-from .._core.teachers import Teacher, is_list_of_pairs
+from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
 from .._core.train import train
+from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
 from .._stats.folds import checked_groups
 from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
@@ -52,9 +56,10 @@ class Recipe:
 
         ``name`` is the calling function, ``sees_all`` whether a teacher, or a student, sees both sides.
         """
-        privileged: Any = config.privileged
-        spec = Spec.read(self.params)
+        spec, privileged = Spec.read(self.params), config.privileged
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
+            if matrix is None and role == "privileged":
+                continue
             check_is_dmatrix(matrix, role)
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
@@ -73,18 +78,26 @@ class Recipe:
         params = on_one_thread(self.params, n_rows)
         teacher_params = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
         recipe = dataclasses.replace(self, params=params, teacher_params=teacher_params)
-        if config.crossfit_groups is None:
-            config = dataclasses.replace(config, crossfit_groups=together)
-        config = dataclasses.replace(config, teacher_params=teacher_params).of_rows(dtrain)
-        config.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
+        weight = read_teacher_weight(config.teacher_weight, n_rows)
+        if config.teacher_weight is None and privileged is not None:
+            weight = weight_of_known(privileged, besides=dtrain)
+        own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
+        config = dataclasses.replace(
+            config,
+            teacher="boosted",
+            teacher_params=teacher_params,
+            labelled=read_labelled(config.labelled, n_rows),
+            teacher_weight=weight,
+            crossfit_groups=together if own_groups is None else own_groups,
+        )
+        supervision = config.read(spec, dtrain, Boosting(self.num_boost_round))
+        supervision.task(spec, dtrain).check_labelled_rows()
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
                 f"{name} deals queries as a whole for ranking objectives only, and {spec.objective} is none: build "
                 "dtrain without qid, and pass groups=qid"
             )
-        both = side_by_side(dtrain, privileged) if sees_all else None
-        # From here on what a teacher sees is the library's own choice.
-        config = dataclasses.replace(config, allow_overlap=True)
+        both = side_by_side(dtrain, privileged) if sees_all and privileged is not None else None
         return Problem(recipe, dtrain, config, both, together, tuple(constraints))
 
 
@@ -102,7 +115,7 @@ class Problem:
     """Rows that stay together in the folds of the selection."""
     constraints: Sequence[tuple[Teacher, float]] = ()
     """They hold for every candidate."""
-    folds: Folds | None = None
+    folds: Any = None
     """Of the selection, where they are those of cross-fitted teachers too."""
 
     @property
@@ -156,27 +169,27 @@ class Problem:
             return dataclasses.replace(
                 self,
                 dtrain=slice_rows(self.dtrain, rows),
-                config=self.config.subset(rows),
+                config=_subset(self.config, rows),
                 both=None if self.both is None else slice_rows(self.both, rows),
                 groups=None if self.groups is None else self.groups[rows],
-                constraints=tuple((constraint.take(rows), weight) for constraint, weight in self.constraints),
-                folds=None if self.folds is None else self.folds.take(rows),
+                constraints=tuple((constraint.subset(rows), weight) for constraint, weight in self.constraints),
+                folds=None if self.folds is None else self.folds.subset(rows),
             )
 
-    def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
-        """The same rows, their teachers shown something else."""
+    def learning_from(self, privileged: xgboost.DMatrix | None, both: Any) -> Problem:
+        """The same rows, their teachers shown something else; None: the features of the student."""
         return dataclasses.replace(self, config=dataclasses.replace(self.config, privileged=privileged), both=both)
 
     def check_taught(self, candidates: Sequence[Candidate]) -> None:
-        """Where copies of the rows are what teaches: whether they can for every candidate, before any training."""
+        """Raise, before any training, if a candidate cannot teach these rows."""
         spec = Spec.read(self.recipe.params)
-        if "copies" not in spec.loss.engines:
-            return
-        follows = any(not candidate.learns_first for candidate in candidates if candidate != PLAIN)
-        follows = follows or any(constraint.is_adaptive for constraint, _ in self.constraints)
-        check_copies(spec, self.dtrain, teaches=True, is_adaptive=follows)
-        if spec.loss.by_query:
-            check_whole_queries(self.config.teacher_weight, self.dtrain)
+        for candidate in dict.fromkeys(dataclasses.replace(one, kl_weight=1.0) for one in candidates if one != PLAIN):
+            config = self._config_of(candidate)
+            config.check()
+            taught = config.read(spec, self.dtrain, self._boosting)
+            constraints = [WeightedTeacher(constraint, weight) for constraint, weight in self.constraints]
+            supervision = taught.with_teachers([*taught.teachers, *constraints])
+            choose("auto", Plan(spec=spec, supervision=supervision, is_uniform=False, dtrain=self.dtrain))
 
     @property
     def idle(self) -> Array:
@@ -185,33 +198,46 @@ class Problem:
             return np.zeros(self.dtrain.num_row(), bool)
         return ~self.labelled & (self.config.teacher_weight == 0)
 
+    @property
+    def _boosting(self) -> Boosting:
+        return Boosting(self.recipe.num_boost_round)
+
+    def _config_of(self, candidate: Candidate) -> TeacherConfig:
+        """The keywords of the candidate's teacher, which sees what the library has put side by side."""
+        sees = seen_by(candidate.teacher, candidate.sees, has_privileged=self.config.privileged is not None)
+        folds = None if self.folds is None else dataclasses.replace(self.folds, way=sees)
+        return dataclasses.replace(
+            self.config,
+            method=candidate.method,
+            teacher=candidate.teacher,
+            teacher_sees=None if self.config.privileged is None else candidate.sees,
+            crossfit=candidate.crossfit,
+            crossfit_groups=self.config.crossfit_groups if candidate.crossfits(sees) else None,
+            all_features=self.both if sees == "all" else None,
+            allow_overlap=self.config.privileged is not None,
+            folds=folds,
+        )
+
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
-        folds = self.folds if self.folds is not None and self.folds.number == candidate.crossfit else None
-        config = dataclasses.replace(
-            self.config,
-            privileged=self._seen_by(candidate),
-            method=candidate.method,
-            crossfit=candidate.crossfit,
-            folds=None if folds is None else dataclasses.replace(folds, whose=candidate.way),
-        )
+        config = self._config_of(candidate)
         with exclusive(self.dtrain, *config.matrices):
-            task = config.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
-            return config.teachers_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
+            supervision = config.read(Spec.read(self.recipe.params), self.dtrain, self._boosting)
+            return train_teachers(supervision).teachers[0].teacher
 
     def teacher_score(
         self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
     ) -> float:
         """What the teacher itself would score on these rows of this problem, which it was not trained on."""
-        matrix = self._seen_by(candidate)
+        config = self._config_of(candidate)
+        matrix: Any = next(one for one in (config.all_features, config.privileged, self.dtrain) if one is not None)
         with exclusive(matrix):
             seen = slice_rows(matrix, rows)
-        boosters = teacher.boosters if candidate.learns_first else [teacher.booster]
-        means = [self.loss.mean(booster.predict(seen, output_margin=True)) for booster in boosters]
-        return score_of_mean(score, np.mean(means, axis=0), held_out, self.recipe.params, self.loss)
-
-    def _seen_by(self, candidate: Candidate) -> Any:
-        return self.both if candidate.teacher == "all" else self.config.privileged
+        if candidate.learns_first:
+            mean = teacher.predict(seen)
+        else:
+            mean = self.loss.mean(teacher.booster.predict(seen, output_margin=True))
+        return score_of_mean(score, mean, held_out, self.recipe.params, self.loss)
 
     def fit(
         self,
@@ -271,10 +297,10 @@ class Problem:
 
     def _engine(self, candidate: Candidate) -> str:
         """For scores the one that is fast, where it gives the same model to rounding."""
-        fast = candidate.learns_first and not self.constraints
-        spec, uniform = Spec.read(self.recipe.params), self.config.is_uniform
-        fast = fast and obstacle_to_native(spec, is_adaptive=False, uniform=uniform) is None
-        return "native" if fast else "auto"
+        if not candidate.learns_first or self.constraints:
+            return "auto"
+        uniform = self.labelled is None and self.config.teacher_weight is None
+        return fastest(self._config_of(candidate).plan_without_rows(Spec.read(self.recipe.params), is_uniform=uniform))
 
 
 def check_constraints(constraints: Any, n_rows: int) -> None:
@@ -290,6 +316,15 @@ def check_constraints(constraints: Any, n_rows: int) -> None:
             raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(constraint).__name__}")
         check_kl_weight(weight, "the weight of a constraint")
         constraint.check(n_rows)
+
+
+def _subset(config: TeacherConfig, rows: Array) -> TeacherConfig:
+    """The keywords of some of the rows."""
+    cut: dict[str, Any] = {
+        name: None if (values := getattr(config, name)) is None else values[rows] for name in PER_ROW
+    }
+    privileged = None if config.privileged is None else slice_rows(config.privileged, rows)
+    return dataclasses.replace(config, privileged=privileged, **cut)
 
 
 def settled(params: Any) -> dict[str, Any]:

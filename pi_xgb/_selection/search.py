@@ -18,7 +18,7 @@ from .._xgb.matrix import exclusive, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem, Values
 from .scores import Score, error_metrics_of
-from .shared_matrices import shared_matrices
+from .shared_folds import shared_folds
 from .splits import Split
 
 LEAST_WRONG = 10
@@ -38,7 +38,7 @@ def check_crossfit_fits(
     problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str, hint: str = ""
 ) -> None:
     """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
-    crossfit = max(candidate.crossfit for candidate in candidates)
+    crossfit = max(candidate.crossfit or 0 for candidate in candidates)
     smallest, groups = min(map(len, parts)), problem.config.crossfit_groups
     if crossfit > smallest:
         raise ValueError(
@@ -155,9 +155,9 @@ def search(
         return fold_curves(fold[0], fold[1], candidates, score, step, fold[2])
 
     work: Callable[[Any], FoldCurves] = curves_of
-    if kept is not None:
+    if cache is not None:
         work = cache.memoize(curves_of, lambda fold: fold[1].name, lambda part: FoldCurves(*map(np.array, part)))
-    folds = in_threads(work, list(zip(shared_matrices(problem, splits), splits, known, strict=True)), n_jobs)
+    folds = in_threads(work, list(zip(shared_folds(problem, splits), splits, known, strict=True)), n_jobs)
     curves = np.array([fold.scores for fold in folds])
     mean_curves = curves.mean(axis=0)  # of (splits, candidates, rounds)
     best = (score.sign * mean_curves).argmax(axis=1)
@@ -177,8 +177,8 @@ def held_out_ratio(splits: Sequence[Split]) -> float:
 
 
 def _columns(candidate: Candidate) -> dict[str, Any]:
-    own = dataclasses.asdict(candidate)
-    return {"candidate": candidate.name, **{name: own[name] for name in ("method", "teacher", "crossfit", "kl_weight")}}
+    own = {"method": candidate.method, "teacher": candidate.kind, "teacher_sees": candidate.sees}
+    return {"candidate": candidate.name, **own, "crossfit": candidate.crossfit, "kl_weight": candidate.kl_weight}
 
 
 def table_of(found: Found, score: Score) -> pd.DataFrame:

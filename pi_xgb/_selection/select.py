@@ -20,7 +20,7 @@ from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
-from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from .candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
@@ -35,11 +35,12 @@ def select(
     dtrain: xgboost.DMatrix,
     num_boost_round: int = 100,
     *,
-    privileged: xgboost.DMatrix,
+    privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = TEACHER,
-    crossfit: int | Iterable[int] = CROSSFIT,
+    teacher_sees: Any = None,
+    crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,
@@ -78,20 +79,23 @@ def select(
         the best candidates use all of it.
     privileged
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
-        ``dtrain``: the teacher on all features gets both side by side.
+        ``dtrain``: the teacher on all features gets both side by side. None: teachers learn from the columns of
+        ``dtrain``.
     kl_weight
         The values to try, one or several. Plain XGBoost, which is 0, need not be among them.
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        What the teachers of KbPIB see: ``"all"``, which is the features of ``dtrain`` too, ``"privileged"`` (as in the
-        paper), or both. A teacher that does not see x pulls good predictions towards poor ones where z is weak; with
-        z that says more than x it can be the better one.
+        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators.
+    teacher_sees
+        What they see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of ``dtrain`` too, or both.
+        None: what suits each kind. A teacher that does not see the classifier features pulls good predictions towards
+        poor ones where the privileged ones are weak.
     crossfit
-        How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
-        folds. Where that is ``nfold``, the folds of the selection are also theirs: a teacher that has seen neither of
-        two folds judges each while the other is held out, which halves the trainings. ``"all"`` is
-        tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
+        How they predict their own training rows, one number or several: 0 in-sample (as in the paper), or out of so
+        many folds. None: what suits each kind. Where that is ``nfold``, the folds of the selection are also theirs: a
+        teacher that has seen neither of two folds predicts each while the other is held out, which halves the
+        trainings. Teachers that see all features are tried in-sample for ``crossfit=0`` alone: they repeat the labels.
     teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
     labelled
@@ -165,20 +169,20 @@ def select(
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="privileged", nfold=3)
+    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="boosted", nfold=3)
     >>> selection.choice["method"], selection.choice["kl_weight"]
     ('kbpib', 10.0)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, crossfit, kl_weight)
-    if crossfit_groups is not None and not any(candidate.crossfit for candidate in candidates):
+    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
+    if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
         raise ValueError(
             "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    sees_all = any(candidate.teacher == "all" for candidate in candidates)
+    sees_all = any(candidate.sees_all for candidate in candidates)
     problem = recipe.problem(
         dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
     )
@@ -199,8 +203,13 @@ def select(
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = found.candidate.crossfit and (crossfit_groups is not None or groups is not None)
-    given = {"labelled": problem.labelled is not None, "crossfit_groups": together, "constraints": constraints}
+    together = found.candidate.crossfit != 0 and (crossfit_groups is not None or groups is not None)
+    given = {
+        "privileged": privileged is not None,
+        "labelled": problem.labelled is not None,
+        "crossfit_groups": together,
+        "constraints": constraints,
+    }
     return Selection(recipe, score, found, [name for name, is_given in given.items() if is_given])
 
 
@@ -323,12 +332,9 @@ class Selection:
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
         check_constraints(constraints, dtrain.num_row())
-        rows = {
-            "labelled": guidance.labelled,
-            "crossfit_groups": guidance.crossfit_groups,
-            "constraints": constraints or None,
-        }
-        missing = [name for name in self._needed if rows[name] is None]
+        rows = {**vars(config), "constraints": constraints or None}
+        needed = [name for name in self._needed if name != "privileged" or self._chosen != PLAIN]
+        missing = [name for name in needed if rows[name] is None]
         if missing:
             raise ValueError(
                 f"{' and '.join(missing)} must be passed, since the choice was cross-validated with "
@@ -346,9 +352,7 @@ class Selection:
                 task.check_evals(student, keywords.get("evals") or ())
                 student = labelled_part(dtrain, labelled)
             return xgboost.train(params, student, rounds, **keywords), None
-        if config.privileged is None:
-            raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        sees_all = self._chosen.teacher == "all"
+        sees_all = self._chosen.sees_all
         problem = self._recipe.problem(dtrain, config, "Selection.train", constraints=constraints, sees_all=sees_all)
         taught = problem.teacher_of(self._chosen)
         return problem.fit(self._chosen, rounds, taught, params, dtrain=student, **keywords), taught
