@@ -24,7 +24,7 @@ _PARAMS = {
     "reg_lambda": 0.0,  # the average over trees is all the shrinkage that a forest needs
     "max_bin": 64,
 }
-_INHERITED = ("seed", "random_state", "nthread", "n_jobs", "device")
+_INHERITED = ("seed", "nthread", "n_jobs", "device")
 # The least distance of a probability from 0 and 1, and the least rate as a share of the mean rate.
 _FROM_END = 0.005
 

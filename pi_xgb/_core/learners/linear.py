@@ -1,3 +1,4 @@
 """Placeholder until the learner is merged."""
+from .forest import Forest as Linear
 
-from .forest import Forest as Linear  # noqa: F401
+__all__ = ["Linear"]
