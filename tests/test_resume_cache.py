@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb import constraints
-from pi_xgb._core.resume_cache import ResumeCache, _digest
+from pi_xgb._rows.resume_cache import ResumeCache, _digest
 from pi_xgb._selection.candidates import PLAIN, candidates_of
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
@@ -94,14 +94,14 @@ def test_versions_are_part_of_the_digest(monkeypatch):
     before = digest(1)
     monkeypatch.setattr(xgb, "__version__", "0.0")
     other = digest(1)
-    monkeypatch.setattr("pi_xgb._core.resume_cache.__version__", "0.0")
+    monkeypatch.setattr("pi_xgb._rows.resume_cache.__version__", "0.0")
     assert len({before, other, digest(1)}) == 3
 
 
 def test_another_process_has_the_same_digest():
     code = """
         import numpy as np, xgboost as xgb, pi_xgb
-        from pi_xgb._core.resume_cache import _digest
+        from pi_xgb._rows.resume_cache import _digest
         from pi_xgb._selection.candidates import PLAIN
 
         data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(np.array(["a", "b"] *

@@ -26,10 +26,11 @@ from .checks import (
 from .crossfit import DealtFolds
 from .job import Boosting, Plan
 from .joint import JointTeacher
-from .learned import Recipe, TrainableTeacher, check_rounds, check_teacher_word, chosen_crossfit
+from .learned import TrainableTeacher
 from .learners import DEFAULT_TEACHER
 from .learners.estimator import is_estimator
 from .learners.features import Features
+from .learners.recipe import Recipe, check_rounds, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
 from .spec import Spec
 from .supervision import Supervision

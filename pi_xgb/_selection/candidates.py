@@ -9,7 +9,7 @@ from typing import Any
 
 from .._core.checks import check_kl_weight
 from .._core.config import METHODS, SEES, MethodName, seen_by
-from .._core.learned import check_teacher_word, chosen_crossfit
+from .._core.learners.recipe import check_teacher_word, chosen_crossfit
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 

@@ -12,9 +12,9 @@ import xgboost
 from .._arrays import Array
 from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
-from .._core.resume_cache import ResumeCache
 from .._core.target import Target, on_host, read_target
 from .._rows.checks import check_confidence, check_whole
+from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
 from .._rows.supervision import warn_of_idle_rows
 from .._rows.tables import check_no_text

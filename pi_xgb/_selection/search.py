@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.resume_cache import ResumeCache
 from .._rows.checks import check_jobs, check_whole
+from .._rows.resume_cache import ResumeCache
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
 from .candidates import PLAIN, Candidate

@@ -9,12 +9,12 @@ import pandas as pd
 import xgboost
 
 from .._core.config import MethodName, TeacherConfig
-from .._core.resume_cache import ResumeCache
 from .._core.spec import Spec
 from .._core.task import Task
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._plots.selection import plot_selection
+from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled, warn_of_idle_rows
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
