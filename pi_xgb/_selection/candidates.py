@@ -13,19 +13,19 @@ from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 
 TEACHERS = SEES
-"""What a teacher of KbPIB can see: z alone, or x as well."""
+"""The features of a teacher of KbPIB: privileged ones only, or classifier features as well."""
 METHOD: MethodName = "kbpib"
 TEACHER, CROSSFIT = "all", 5
-"""What is tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
+"""Tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
 KL_WEIGHTS = (1.0, 10.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """One way to train the student; ``teacher`` is empty where the method has but one, or nobody teaches."""
+    """One way to train the student; ``teacher`` is empty for plain XGBoost and for methods of one teacher."""
 
     way: str
-    """What a reader would call it, next to ``kl_weight``."""
+    """Its name without ``kl_weight``."""
     method: str
     kl_weight: float
     teacher: str = ""
@@ -33,7 +33,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What a reader would call it."""
+        """In tables and sentences."""
         return self.way if self == PLAIN else f"{self.way} {self.kl_weight:g}"
 
     @property
@@ -56,15 +56,15 @@ PLAIN = Candidate("plain", "plain", 0.0)
 
 
 def candidates_of(method: Any, teacher: Any, crossfit: Any, kl_weight: Any) -> list[Candidate]:
-    """Plain XGBoost first, then every combination that means something."""
+    """Plain XGBoost first, then every valid combination."""
     methods = checked_list(method, "method", lambda name: check_choice(name, METHODS, "method"))
     learners = _learners(teacher, _folds(crossfit))
     weights = positive_weights(kl_weight, KL_WEIGHTS)
     candidates = [PLAIN]
     for name in methods:
         learns = method_named(name).learns_first
-        ways = {f"{name} {words}": learner for words, learner in learners.items()} if learns else {name: ()}
-        candidates += [Candidate(way, name, weight, *learner) for way, learner in ways.items() for weight in weights]
+        ways = {f"{name} {learner}": how for learner, how in learners.items()} if learns else {name: ()}
+        candidates += [Candidate(way, name, weight, *how) for way, how in ways.items() for weight in weights]
     return candidates
 
 
@@ -87,30 +87,30 @@ def smoothers(candidates: Sequence[Candidate], crossfit: Any) -> list[Candidate]
 
 
 def _learners(teacher: Any, folds: list[int]) -> dict[str, tuple[str, int]]:
-    """The teachers of KbPIB by the words of a reader: what each sees, and how many folds it judges out of."""
+    """The teachers of KbPIB by name: which features each sees, and its number of cross-fitting folds."""
 
-    def check(word: Any) -> None:
-        if isinstance(word, Teacher):
+    def check(sees: Any) -> None:
+        if isinstance(sees, Teacher):
             raise TypeError(
                 f"teacher must be {' or '.join(map(repr, TEACHERS))}, for teachers that are trained in every fold, got "
-                f"a {type(word).__name__}, which exists already (a private one would spend its budget in every fold): "
+                f"a {type(sees).__name__}, which exists already (a private one would spend its budget in every fold): "
                 "set rows apart, and compare students of several kl_weight by train(teacher=..., evals=...)"
             )
-        check_choice(word, TEACHERS, "teacher")
+        check_choice(sees, TEACHERS, "teacher")
 
     out_of_fold = [n for n in folds if n]
-    # In-sample, a teacher that sees everything repeats the labels: only for those who ask for nothing else.
+    # In-sample, a teacher that sees all features repeats the labels: tried only where no other is.
     tried = {"privileged": folds, "all": out_of_fold or folds}
     several = len(out_of_fold) > 1
-    words = checked_list(teacher, "teacher", check)
-    return {_words(sees, n, several=several): (sees, n) for sees in words for n in tried[sees]}
+    kinds = checked_list(teacher, "teacher", check)
+    return {_name(sees, n, several=several): (sees, n) for sees in kinds for n in tried[sees]}
 
 
-def _words(sees: str, folds: int, *, several: bool) -> str:
+def _name(sees: str, folds: int, *, several: bool) -> str:
     if not folds:
         return "in-sample" if sees == "privileged" else "all features in-sample"
-    words = "cross-fitted" if sees == "privileged" else "all features"
-    return f"{words} ({folds} folds)" if several else words
+    name = "cross-fitted" if sees == "privileged" else "all features"
+    return f"{name} ({folds} folds)" if several else name
 
 
 def _folds(crossfit: Any) -> list[int]:

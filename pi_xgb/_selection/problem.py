@@ -1,4 +1,4 @@
-"""One student, what its teachers may learn from, what is known of each row, and how both are trained."""
+"""One student: its data, the data of its teachers, what is known of each row, and how both are trained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
-from .splits import Split, in_order, splits_of
+from .splits import Split, splits_of
 
 Values = NDArray[np.float64]
 
@@ -92,12 +92,12 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A recipe and its rows, with all that their user says of each."""
+    """A recipe and its rows, with what is known of each row."""
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
     config: TeacherConfig
-    """The privileged features, which rows are labelled, what a teacher counts in each, who is cross-fitted together."""
+    """The privileged features; of each row whether it has a label, the teacher's weight, its cross-fitting group."""
     both: Any
     """Classifier and privileged features side by side, None where no model sees them."""
     groups: Array | None = None
@@ -126,12 +126,12 @@ class Problem:
 
     @property
     def adjective(self) -> str:
-        """What tells the rows that are dealt to folds from others, in messages."""
+        """Of the rows that are dealt to folds, in messages."""
         return "" if self.labelled is None else "labelled "
 
     @property
     def plain(self) -> xgboost.DMatrix:
-        """What plain XGBoost trains on: labelled rows alone."""
+        """The training rows of plain XGBoost: labelled ones."""
         return labelled_part(self.dtrain, self.labelled)
 
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
@@ -139,8 +139,10 @@ class Problem:
         label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
         rows = {"groups": self.groups, "labelled": self.labelled}
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
+        if not self.loss.by_query:
+            return splits
         # The rows of a query stay side by side.
-        return in_order(splits) if self.loss.by_query else splits
+        return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
 
     def take(self, rows: Array, held_out: Array) -> Problem:
         """The same problem for some of the labelled rows, in their order, and all without a label, in own matrices.
@@ -166,11 +168,11 @@ class Problem:
             )
 
     def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
-        """The same rows, their teachers shown something else."""
+        """The same rows with other privileged features."""
         return dataclasses.replace(self, config=dataclasses.replace(self.config, privileged=privileged), both=both)
 
     def check_taught(self, candidates: Sequence[Candidate]) -> None:
-        """Where copies of the rows are what teaches: whether they can for every candidate, before any training."""
+        """Where the objective needs copies of the rows: whether every candidate can have them, before any training."""
         spec = Spec.read(self.recipe.params)
         if "copies" not in spec.loss.engines:
             return
@@ -204,7 +206,7 @@ class Problem:
     def teacher_score(
         self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
     ) -> float:
-        """What the teacher itself would score on these rows of this problem, which it was not trained on."""
+        """The score of the teacher itself on these rows of this problem, on which it was not trained."""
         matrix = self._seen_by(candidate)
         with exclusive(matrix):
             seen = slice_rows(matrix, rows)
@@ -272,7 +274,7 @@ class Problem:
         return values
 
     def _engine(self, candidate: Candidate) -> str:
-        """For scores the one that is fast, where it gives the same model to rounding."""
+        """The fast one, where it gives the same model to rounding."""
         fast = candidate.learns_first and not self.constraints
         spec, uniform = Spec.read(self.recipe.params), self.config.is_uniform
         fast = fast and obstacle_to_native(spec, is_adaptive=False, uniform=uniform) is None
@@ -295,7 +297,7 @@ def check_constraints(constraints: Any, n_rows: int) -> None:
 
 
 def settled(params: Any) -> dict[str, Any]:
-    """The params by names that mean one thing, so that not every training of many has to warn."""
+    """The params under unambiguous names, or every training of many would warn."""
     own = user_params(params)
     own["objective"] = objective_name(own)
     if "alpha" in own and "reg_alpha" not in own:

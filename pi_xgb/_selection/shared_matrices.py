@@ -1,4 +1,4 @@
-"""Teachers that serve two folds: one that has seen neither of two folds judges each of them while the other is out."""
+"""Teachers that serve two folds: one that has seen neither of them predicts each while the other is held out."""
 
 from __future__ import annotations
 
