@@ -768,12 +768,22 @@ def test_plain_where_it_is_hardly_ever_wrong():
     )
 
 
-@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
-def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective):
+@pytest.mark.parametrize(
+    ("objective", "decides"),
+    [
+        ("binary:logistic", None),
+        ("binary:logistic", "error"),
+        ("multi:softprob", None),
+        ("multi:softprob", "merror"),
+        ("reg:squarederror", None),
+    ],
+)
+def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective, decides):
     params, dtrain, privileged, _ = data(objective)
     folds = list(StratifiedKFold(3).split(np.zeros(150), data()[1].get_label()))
     # Its rounds are those at which the score is best, not the mistakes.
-    found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, **{**FEW, "method": "jpib"})
+    jpib = {**FEW, "method": "jpib", "metric": decides}
+    found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, **jpib)
     metric = {"b": "error", "m": "merror"}.get(objective[0])
     wrong = 0
     for train, test in folds:
@@ -896,7 +906,7 @@ def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
         check(7)
     pairs = np.arange(8) // 2
     check(3, pairs)
-    with pytest.raises(ValueError, match="of 3 groups, fewer than crossfit=4"):
+    with pytest.raises(ValueError, match="at most the 3 groups in the training rows of a fold, got 4"):
         check(4, pairs)
 
 

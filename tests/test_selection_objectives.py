@@ -340,7 +340,7 @@ def test_a_scorer_is_tried_on_the_mean_before_any_training(objective: str, label
     assert (score.name, score.maximised) == (str(scorer), True)
     np.testing.assert_allclose(seen, [np.tile(shown, (4, 1)) if np.size(shown) > 1 else np.full(4, shown)])
     if objective.startswith("multi"):
-        with pytest.raises(ValueError, match="the scorer 'roc_auc' cannot judge these labels"):
+        with pytest.raises(ValueError, match="the scorer 'roc_auc' cannot score these labels"):
             score_of("roc_auc", None, None, params, LOSSES[objective].of(params), dtrain)
 
 

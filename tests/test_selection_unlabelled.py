@@ -469,9 +469,17 @@ KNOWN = np.flatnonzero(Rows().labelled)
         ({"labelled": Rows().y == 1}, ValueError, "all labelled rows are of the class 1"),
         ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be finite and at least 0"),
         ({"crossfit_groups": np.arange(7)}, ValueError, "crossfit_groups must have one value for each of the 150"),
-        ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups say who stays together"),
-        ({"crossfit_groups": np.arange(N) % 3, "crossfit": 5}, ValueError, "are of 3 groups, fewer than crossfit=5"),
-        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "training rows of a fold are of 2 groups"),
+        ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups need crossfit of at least 2"),
+        (
+            {"crossfit_groups": np.arange(N) % 3, "crossfit": 5},
+            ValueError,
+            "at most the 3 groups in the labelled training rows of a fold, got 5",
+        ),
+        (
+            {"groups": np.arange(N) % 3, "crossfit": 3},
+            ValueError,
+            "at most the 2 groups in the labelled training rows of a fold",
+        ),
         ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
         ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
         ({"crossfit": 34}, ValueError, "crossfit must be at most the 33 labelled training rows of a fold, got 34"),
@@ -479,7 +487,7 @@ KNOWN = np.flatnonzero(Rows().labelled)
         (
             {"folds": [(KNOWN[:25], np.flatnonzero(~Rows().labelled))] * 2},
             ValueError,
-            "fold 0 holds out 100 rows without a label, which can judge nobody",
+            "fold 0 holds out 100 rows without a label, which cannot be scored",
         ),
         ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, "no labelled row to train on"),
         ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, "fold 0 has row numbers .*, there are 50 "),
@@ -497,7 +505,10 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
         ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
         ({"sizes": 25}, "sizes must be below the 25 labelled training rows"),
         ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
-        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "training rows of an inner fold are of 2 groups"),
+        (
+            {"crossfit_groups": np.arange(N) % 2, "crossfit": 3},
+            "at most the 2 groups in the labelled training rows of an inner fold",
+        ),
         ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``frontier``: what equal treatment of groups costs, weight by weight or for a wanted gap, on rows held out."""
+"""``frontier``: the cost of equal treatment of groups, by weight or for a wanted gap, on rows held out."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def frontier(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Frontier:
-    """What a constraint between groups costs, on rows held out.
+    """The cost of a constraint between groups, on rows held out.
 
     Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
-    judged by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
+    scored by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
     accuracy are those of all rows together.
 
     Parameters
@@ -90,12 +90,12 @@ def frontier(
         compared.
     n_boot, confidence
         Draws for the intervals of the gap (0 for none), and how sure all intervals should be. Those of accuracy and
-        cost are normal, the cost's paired row by row; they tell how sure the numbers are for these models, and leave
-        out that other training rows would give other models.
+        cost are normal, the cost's paired row by row; they hold for these models, and leave out that other
+        training rows would give other models.
     n_jobs
         How many folds to work on side by side, in threads; -1: one for each core. The result does not depend on it.
-        By default as for :func:`pi_xgb.select`: up to 10,000 rows, where params say nothing of threads, each training
-        has one thread and ``n_jobs`` is -1; otherwise 1.
+        By default as for :func:`pi_xgb.select`: up to 10,000 rows, where params have no ``nthread``, each training has
+        one thread and ``n_jobs`` is -1; otherwise 1.
     progress
         As for :func:`pi_xgb.select`.
 
@@ -195,7 +195,7 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     spec = Spec.read(params)
     if spec.objective != "binary:logistic":
         raise ValueError(
-            f"frontier is about decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
+            f"frontier measures decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
         )
     check_dmatrix(dtrain, "dtrain", spec.loss)
     if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
@@ -204,8 +204,8 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     label = spec.loss.label_of(dtrain)
     if label.ndim == 2:
         raise ValueError(
-            f"frontier is about one decision per row, and the labels of dtrain have {label.shape[1]} columns: ask for "
-            "one of them at a time"
+            f"frontier measures one decision per row, and the labels of dtrain have {label.shape[1]} columns: pass one "
+            "of them at a time"
         )
     if not np.isin(label, (0, 1)).all():
         raise ValueError(
@@ -214,8 +214,8 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
         )
 
 
-def _check_weighed(splits: Sequence[Split], judged: Array, label: Array, weight: Array) -> None:
-    """What trains has both labels, and what judges some weight; rows that weigh nothing do neither."""
+def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
+    """Each fold trains on both labels, and the held-out ``rows`` weigh something."""
     counts = weight > 0 if weight.size else np.ones(len(label), bool)
     for split in splits:
         labels = np.unique(label[split.train[counts[split.train]]])
@@ -225,28 +225,28 @@ def _check_weighed(splits: Sequence[Split], judged: Array, label: Array, weight:
                 f"each fold must train on rows of label 0 and of label 1 that weigh something, fold {split.fold} has "
                 f"{found}: use other folds, or give such rows a weight above 0"
             )
-    if not counts[judged].any():
+    if not counts[rows].any():
         raise ValueError(
-            "the rows that folds hold out all weigh 0, and judge nothing: hold out others, or give them a weight "
-            "above 0"
+            "the rows that folds hold out all weigh 0, so that nothing is measured: hold out others, or give them a "
+            "weight above 0"
         )
 
 
-def _compared(constraint: BetweenGroups, judged: Array) -> Groups:
-    """The groups of the rows that judge, as many as can be compared."""
-    groups = Groups(constraint.group_of_rows[judged], pd.Index(constraint.groups, tupleize_cols=False))
-    there = groups.by_appearance()
-    if there.count < 2:
+def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
+    """The groups of the held-out rows, as many as can be compared."""
+    groups = Groups(constraint.group_of_rows[rows], pd.Index(constraint.groups, tupleize_cols=False))
+    present = groups.by_appearance()
+    if present.count < 2:
         raise ValueError(
-            f"the rows that folds hold out are all of one group, {describe(there.names)}: at least two are needed to "
+            f"the rows that folds hold out are all of one group, {describe(present.names)}: at least two are needed to "
             "compare, hold out rows of both"
         )
-    check_few(there, len(judged), MAX_GROUPS)
+    check_few(present, len(rows), MAX_GROUPS)
     return groups
 
 
 def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], Any], gap: str) -> None:
-    """Try weights within the step in which the gap falls to what is wanted."""
+    """Try weights within the step in which the gap falls to the wanted one."""
     for _ in range(_HALVINGS):
         weights = sorted(found)
         reached = [weight for weight in weights if found[weight][gap] <= wanted]

@@ -111,7 +111,7 @@ class Frontier:
                 "a model that was not measured: leave them out, or call pi_xgb.train"
             )
         weight = float(str(self.at(gap).name))
-        # A weight of 0 leaves the constraint out, and nobody else would look at it.
+        # A weight of 0 leaves the constraint out of the training, which would not check it.
         check_is_dmatrix(dtrain, "dtrain")
         constraint.check(dtrain.num_row())
         taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}

@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What a reader would call it."""
+        """In tables and sentences."""
         return self.way if self == PLAIN else f"{self.way} {self.kl_weight:g}"
 
     @property

@@ -71,22 +71,14 @@ def compare(
 
     Five models are judged on the same held-out rows, and the student's teacher with them:
 
-    =====================  ==========================================================================================
-    plain XGBoost          XGBoost on X: what you have today
-    z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
-    student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
-    self-distillation      the same kinds of teachers, cross-fitted on X only: what smoothing alone is worth
-    shuffled               as the student, with privileged rows that belong to others: guidance without information
-    teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
-    =====================  ==========================================================================================
-
+    =====================  ===================================================================================
     Privileged features have earned a gain only where the student is convincingly better than plain XGBoost and
-    than both controls; the verdict says so in one sentence.
+    than both controls; the verdict is one sentence.
 
     Rows whose y is missing are rows without a label: they are in every training part and in no test part. Plain
     XGBoost and the ceiling learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so
-    too: self-distillation is what the further rows are worth without privileged features, so that the verdict tells the
-    two apart.
+    too: self-distillation is what the further rows are worth without privileged features, so that the verdict separates
+    the two.
 
     Parameters
     ----------
@@ -109,7 +101,7 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     groups
         For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked. The
         folds, outer and inner, keep each group together; a splitter gets it, and pairs of row numbers are checked
-        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a
+        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a
         label train where no row of their group is held out.
     inner_nfold
         The folds inside each training part, by which the rounds of every model and the student are chosen.
@@ -124,7 +116,7 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
 
     Notes
     -----
-    Everything is chosen anew within every outer training part, so that no held-out row has a say in what it judges.
+    Everything is chosen anew within every outer training part: no held-out row influences the models it scores.
     That costs about 90 trainings per outer fold and size by default, 900 in all; one ``kl_weight`` less saves its
     share. The inner folds are dealt once, where :func:`pi_xgb.select` deals few rows several times.
 
@@ -176,7 +168,7 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
-        work = cache.memoize(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
+        work = cache.memoize(lambda cell: five.evaluate(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
@@ -190,8 +182,8 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
         raise ValueError(
-            f"{objective} has no label but two bounds, got y of shape {bounds.shape}: give a table of two columns, the "
-            "lower and the upper bound, which is infinite where nobody saw the end"
+            f"{objective} has two bounds in place of a label, got y of shape {bounds.shape}: give a table of two "
+            "columns, the lower and the upper bound, infinite for an end that was not observed"
         )
     known = ~np.isnan(bounds).any(axis=1)
     bounds[~known] = [0, np.inf]
@@ -216,7 +208,7 @@ def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, wei
 
 
 def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[str, Any]) -> Views:
-    """Who sees which columns, of tables that XGBoost can read and whose rows are in one order."""
+    """The columns of each side, of tables that XGBoost can read and whose rows are in one order."""
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
         raise ValueError(

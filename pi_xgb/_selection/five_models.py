@@ -1,14 +1,14 @@
-"""The five models that ``compare`` judges, in each outer fold and at each number of labelled training rows."""
+"""The five models that ``compare`` evaluates, in each outer fold and at each number of labelled training rows."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._rows.checks import check_whole
+from .._rows.checks import check_whole, several
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem
@@ -46,11 +46,9 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
     """Every fold at every number of labelled training rows."""
     label = problem.loss.label_of(problem.dtrain)
     full = min(len(split.train) for split in splits)
-    if isinstance(sizes, str) or not (isinstance(sizes, Iterable) or np.isscalar(sizes)):
-        raise TypeError(f"sizes must be a list of whole numbers of training rows, got {sizes!r}")
-    sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    sizes = several(sizes)
     for size in sizes:
-        check_whole("a size", size, 2)
+        check_whole("sizes", size, 2)
         if size >= full:
             raise ValueError(
                 f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are there anyway, "
@@ -68,7 +66,7 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
 
 @dataclasses.dataclass(frozen=True)
 class FiveModels:
-    """How the five are chosen and judged in each cell."""
+    """How the five are chosen and evaluated in each cell."""
 
     candidates: list[Candidate]
     controls: list[Candidate]
@@ -91,10 +89,9 @@ class FiveModels:
             groups = None if problem.groups is None else problem.groups[cell.rows]
             inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)
             parts = [cell.rows[split.train] for split in inner]
-            hint = ": use fewer folds or larger sizes"
-            check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold", hint)
+            check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold")
 
-    def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
+    def evaluate(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
         """A row of the table for each of the five, and for the teacher."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
@@ -127,7 +124,7 @@ class FiveModels:
         ]
 
     def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
-        """What the student's teacher scores itself; where nobody taught, the best of those that were tried."""
+        """The score of the student's teacher; where plain XGBoost was chosen, of the best teacher that was tried."""
         candidate = found.candidate
         if candidate == PLAIN:
             candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
@@ -138,10 +135,10 @@ class FiveModels:
         return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
-        """What the ceiling and the two controls learn from."""
+        """The training data of the ceiling and of the two controls."""
         rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
         privileged: Any = part.config.privileged
-        # Rows without any privileged value stay where they are, so that the same rows are taught.
+        # Rows without any privileged value stay where they are, so that the same rows have a teacher.
         filled = np.flatnonzero(~rows_without_values(privileged))
         order = np.arange(privileged.num_row())
         order[filled] = rng.permutation(filled)

@@ -1,4 +1,4 @@
-"""One student, what its teachers may learn from, what is known of each row, and how both are trained."""
+"""One student: its data, the data of its teachers, what is known of each row, and how both are trained."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
-from .splits import Split, in_order, splits_of
+from .splits import Split, splits_of
 
 Values = NDArray[np.float64]
 
@@ -103,12 +103,12 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A recipe and its rows, with all that their user says of each."""
+    """A recipe and its rows, with what is known of each row."""
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
     config: TeacherConfig
-    """The privileged features, which rows are labelled, what a teacher counts in each, who is cross-fitted together."""
+    """The privileged features; of each row whether it has a label, the teacher's weight, its cross-fitting group."""
     both: Any
     """Classifier and privileged features side by side, None where no model sees them."""
     groups: Array | None = None
@@ -137,12 +137,12 @@ class Problem:
 
     @property
     def adjective(self) -> str:
-        """What tells the rows that are dealt to folds from others, in messages."""
+        """Of the rows that are dealt to folds, in messages."""
         return "" if self.labelled is None else "labelled "
 
     @property
     def plain(self) -> xgboost.DMatrix:
-        """What plain XGBoost trains on: labelled rows alone."""
+        """The training rows of plain XGBoost: labelled ones."""
         return labelled_part(self.dtrain, self.labelled)
 
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
@@ -150,8 +150,10 @@ class Problem:
         label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
         rows = {"groups": self.groups, "labelled": self.labelled}
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
+        if not self.loss.by_query:
+            return splits
         # The rows of a query stay side by side.
-        return in_order(splits) if self.loss.by_query else splits
+        return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
 
     def take(self, rows: Array, held_out: Array) -> Problem:
         """The same problem for some of the labelled rows, in their order, and all without a label, in own matrices.
@@ -328,7 +330,7 @@ def _subset(config: TeacherConfig, rows: Array) -> TeacherConfig:
 
 
 def settled(params: Any) -> dict[str, Any]:
-    """The params by names that mean one thing, so that not every training of many has to warn."""
+    """The params under unambiguous names, or every training of many would warn."""
     own = user_params(params)
     own["objective"] = objective_name(own)
     if "alpha" in own and "reg_alpha" not in own:

@@ -22,7 +22,7 @@ from .shared_folds import shared_folds
 from .splits import Split
 
 LEAST_WRONG = 10
-"""So many held-out rows plain XGBoost has to get wrong, or the folds cannot tell who gets fewer wrong."""
+"""Plain XGBoost must get so many held-out rows wrong, or the folds cannot tell whether another gets fewer wrong."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -34,33 +34,29 @@ def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progre
     return check_jobs(n_jobs, progress)
 
 
-def check_crossfit_fits(
-    problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str, hint: str = ""
-) -> None:
+def check_crossfit_fits(problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str) -> None:
     """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
     crossfit = max(candidate.crossfit or 0 for candidate in candidates)
-    smallest, groups = min(map(len, parts)), problem.config.crossfit_groups
-    if crossfit > smallest:
-        raise ValueError(
-            f"crossfit must be at most the {smallest} {problem.adjective}training rows of {fold}, got {crossfit}{hint}"
-        )
+    groups, rows = problem.config.crossfit_groups, f"{problem.adjective}training rows of {fold}"
+    smallest = min(map(len, parts))
     fewest = smallest if groups is None else min(len(pd.unique(groups[part])) for part in parts)
     if crossfit > fewest:
+        unit = f"groups in the {rows}" if fewest < smallest else rows
         raise ValueError(
-            f"crossfit keeps groups together, and the {problem.adjective}training rows of {fold} are of {fewest} "
-            f"groups, fewer than crossfit={crossfit}: use a smaller crossfit, or finer crossfit_groups{hint}"
+            f"crossfit must be at most the {fewest} {unit}, got {crossfit}: use a smaller crossfit, more training rows "
+            "in each fold, or finer groups"
         )
 
 
 class FoldCurves(NamedTuple):
-    """What one fold has of each candidate after each round."""
+    """The results of one fold."""
 
     scores: Values
     """(candidates, rounds)"""
     wrong: Values
     """How many held-out rows plain XGBoost gets wrong; numbers are never right."""
     teachers: Values
-    """What the teacher of each candidate scores on these rows; NaN where there is none."""
+    """The score of each candidate's teacher on these rows; NaN where there is none."""
 
 
 def fold_curves(
@@ -80,8 +76,9 @@ def fold_curves(
     with exclusive(problem.dtrain):
         held_out = slice_rows(problem.dtrain, split.test)
     if plain is None:
-        *shares, curve = part.curves(PLAIN, rounds, held_out, score, besides=error_metrics_of(problem.loss))
-        curves, wrong = [curve], len(split.test) * (shares[0] if shares else np.ones(rounds))
+        error_metrics = error_metrics_of(problem.loss)
+        found = part.curves(PLAIN, rounds, held_out, score, besides=error_metrics)
+        curves, wrong = [found[-1]], len(split.test) * (found[0] if mistakes else np.ones(rounds))
     else:
         curves, wrong = [plain.scores[0]], plain.wrong
     step()

@@ -65,8 +65,8 @@ def select(
     Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
     always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
     standard errors on the same folds, and whenever the folds cannot tell: where every row has a label and plain
-    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: its interval says
-    so. In a fold the teachers see what its training rows have, and nothing of those held out.
+    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: see its
+    interval. In a fold the teachers see its training rows, and nothing of those held out.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def select(
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
-        that is trained: logloss, mlogloss or rmse. It tells small differences apart better than auc or error do. A
+        that is trained: logloss, mlogloss or rmse. It separates small differences better than auc or error do. A
         scorer is called in every round, XGBoost's metrics are much faster.
     custom_metric, maximize
         Instead of ``metric``: a function as ``xgboost.cv`` takes it, and whether more is better; of ``metric``
@@ -130,16 +130,16 @@ def select(
     groups
         For rows that belong together (one patient, one day): one value per row. The folds keep
         each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
+        cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a label train where no row of
         their group is held out.
     n_jobs
         How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
-        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params say nothing of
-        threads, it is one thread for each training, and ``n_jobs`` -1 (1 with a scorer or a function as the metric):
+        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params have no
+        ``nthread``, each training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric):
         threads that wait for each other in every round cost more there than they save, many times more on a busy
-        machine, and folds wait for nobody. Otherwise 1.
+        machine. Otherwise 1.
     progress
-        Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
+        Whether to show how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
         error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume
         A file for the finished folds. After an interruption the same call with the same file goes on where it was; a
@@ -178,7 +178,7 @@ def select(
     candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
     if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
         raise ValueError(
-            "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
+            "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
@@ -214,9 +214,9 @@ def select(
 
 
 def _warn_of_poor_teacher(found: Found, score: Score) -> None:
-    """What a teacher gives that knows no more than its student, another could give that sees no privileged feature."""
+    """A teacher that is no better than its student may give nothing but smoothing."""
     teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
-    if score.sign * (teacher - student) <= 0:  # not where nobody teaches, whose score is NaN
+    if score.sign * (teacher - student) <= 0:  # False for plain XGBoost, whose teacher scores NaN
         warn_user(
             f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
             f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing, for which no "
@@ -238,7 +238,7 @@ class Selection:
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
-        The keywords of :func:`pi_xgb.train`, next to ``privileged`` and what you say of each row (``labelled``,
+        The keywords of :func:`pi_xgb.train`, next to ``privileged`` and the values of each row (``labelled``,
         ``teacher_weight``, ``crossfit_groups``). The teacher then has as many rounds as the student: :meth:`train`
         gives it those that it was cross-validated with, and takes constraints, for which these have no room.
     candidate

@@ -121,7 +121,7 @@ def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
 
 
 def _kinds(label: Array, *, classes: bool) -> Array:
-    """What every fold should have its share of: classes, or small and large y."""
+    """The strata of which every fold gets its share: classes, or small and large y."""
     if classes and not np.any(label != np.floor(label)):
         return np.unique(label, return_inverse=True)[1]
     rank = np.argsort(np.argsort(label, kind="stable"))
