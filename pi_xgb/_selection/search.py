@@ -78,7 +78,7 @@ def fold_curves(
     if plain is None:
         error_metrics = error_metrics_of(problem.loss)
         found = part.curves(PLAIN, rounds, held_out, score, besides=error_metrics)
-        curves, wrong = [found[-1]], len(split.test) * (found[0] if mistakes else np.ones(rounds))
+        curves, wrong = [found[-1]], len(split.test) * (found[0] if error_metrics else np.ones(rounds))
     else:
         curves, wrong = [plain.scores[0]], plain.wrong
     step()
