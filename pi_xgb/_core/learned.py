@@ -13,8 +13,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.checks import check_whole
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.booster import rounds_in_use
 from .._xgb.collective import on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows

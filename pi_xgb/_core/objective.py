@@ -89,11 +89,11 @@ class KLObjective:
         self.device = str(device)
         named = None if objective is None else loss_with_gradient(objective)
         self._asked = AskedLoss()
-        self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
+        self._labelled = read_labelled(labelled)
         self._weighted: list[WeightedTeacher] | None = None
         if teacher is not None:
             within = NUMBERS if named is None else named.range
-            per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
+            per_row = read_teacher_weight(teacher_weight)
             self._weighted = [
                 one for one in as_weighted_teachers(teacher, kl_weight, within, per_row) if one.kl_weight > 0
             ]

@@ -289,7 +289,7 @@ def as_weighted_teachers(
         if np.ndim(weight) == 0:
             weighted.append(_weighted_teacher(one, check_kl_weight(weight, name), None, within))
         else:
-            per_row = read_teacher_weight(weight, len(weight), name)
+            per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
             weighted.append(_weighted_teacher(one, most, None if per_row is None else per_row / most, within))

@@ -21,8 +21,7 @@ from .._core.native import obstacle_to_native
 from .._core.spec import Spec
 from .._core.teachers import Teacher, is_list_of_pairs
 from .._core.train import train
-from .._rows.supervision import warn_of_idle_rows
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, warn_of_idle_rows
 from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate

@@ -14,9 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from .._arrays import Array
 from .._core.crossfit import check_crossfit, deal_labelled, whole_queries
 from .._core.loss import Loss
-from .._rows.supervision import read_teacher_weight, weight_beside
+from .._rows.supervision import checked_groups, read_teacher_weight, weight_beside
 from .._rows.tables import rows_without_values, take_rows
-from .._stats.folds import checked_groups
 from .._xgb.matrix import labels_of, query_of_row
 
 
