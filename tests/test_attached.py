@@ -109,7 +109,6 @@ def test_the_number_of_values_comes_back_with_them():
     ("q", "told", "message"),
     [
         (np.ones(N + 1), {}, "q has 13 rows, dtrain has 12"),
-        (np.full((N, 1), 1.0), {}, "at most 3 classes, got 1"),
         (np.full((N, 4), 0.25), {}, "at most 3 classes, got 4"),
         (np.full((N, 2), 0.4), {}, "must sum to 1"),
         (np.full((N, 2), 0.4), {"teacher_weight": np.arange(N) < 1}, "must sum to 1"),

@@ -418,7 +418,7 @@ def test_a_time_that_nobody_knows_is_any():
 def test_bounds_may_be_large_and_of_any_kind_of_number():
     bounds = pd.DataFrame({"from": [1, 2], "to": [1e300, None]}).astype({"from": "Int64", "to": "Float64"})
     np.testing.assert_array_equal(later_labels(bounds, None, "survival:aft", "a file"), [[1, np.inf], [2, np.inf]])
-    with pytest.raises(ValueError, match="the lower bound 'from' of a file has 1 missing values"):
+    with pytest.raises(ValueError, match=r"the lower bound 'from' of a file must .* 1 missing"):
         later_labels(bounds.assign(**{"from": [1, None], "to": None}), None, "survival:aft", "a file")
 
 
@@ -429,8 +429,16 @@ def test_rows_of_a_file_without_lines_are_counted_from_1():
             later_labels(bounds, None, "survival:aft", file)
 
 
+def test_labels_of_other_rows_are_in_the_range_of_the_training():
+    with pytest.raises(
+        ValueError, match=r"a file must lie in \[0, 1\] for binary:logistic, they range from 0.0 to 100.0"
+    ):
+        later_labels(pd.DataFrame({"y": [0, 100]}), None, "binary:logistic", "a file")
+    assert later_labels(pd.DataFrame({"y": [0, 100]}), None, "count:poisson", "a file").tolist() == [0, 100]
+
+
 def test_a_missing_class_is_missing():
-    with pytest.raises(ValueError, match="the label 'y' of a file has 1 missing values"):
+    with pytest.raises(ValueError, match=r"the label 'y' of a file must .* 1 missing"):
         later_labels(pd.DataFrame({"y": ["a", None]}, dtype=object), ABC[:2], "binary:logistic", "a file")
 
 

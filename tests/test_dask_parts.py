@@ -147,9 +147,9 @@ def test_values_of_all_rows_are_dealt_like_the_rows():
     made = asyncio.run(PerRow.of(Client(), values, PARTS, "labelled"))
     assert [part.tolist() for part in made.share(shares, PARTS, "b")] == [[0, 1, 2, 6]]
     column = asyncio.run(PerRow.of(Client(), values[:, None], PARTS, "labelled"))
-    assert column.share(shares, PARTS, "a")[0].tolist() == [[3], [4]]
-    for wrong in (values[:6], 1.0):
-        with pytest.raises(ValueError, match="labelled must have one value for each of the 7 rows of dtrain"):
+    assert column.share(shares, PARTS, "a")[0].tolist() == [3, 4]
+    for wrong, error in ((values[:6], ValueError), (1.0, TypeError)):
+        with pytest.raises(error, match="labelled must have one value"):
             asyncio.run(PerRow.of(Client(), wrong, PARTS, "labelled"))
     lying = asyncio.run(PerRow.of(Client(), da.from_array(values, chunks=((3, 0, 2, 1, 1),)), PARTS, "labelled"))
     assert [part.tolist() for part in lying.share(shares, PARTS, "b")] == [[0, 1, 2], [6]]

@@ -159,9 +159,7 @@ def test_a_million_rows_need_no_million_draws(monkeypatch):
 
 def test_weights_beyond_what_a_sum_can_hold():
     # The reason is told, instead of groups without positives.
-    with pytest.raises(
-        ValueError, match="sample_weight goes up to 1e\\+308, and its sum is more than a number can hold"
-    ):
+    with pytest.raises(ValueError, match=r"sample_weight must have a finite sum, got .* 1e\+308"):
         metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
 
 

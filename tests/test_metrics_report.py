@@ -17,6 +17,7 @@ from pi_xgb._rows.groups import as_groups
 from pi_xgb._stats import bootstrap as _bootstrap
 from pi_xgb._stats.wilson import wilson
 from pi_xgb.metrics import UndefinedRateWarning
+from pi_xgb.metrics._rates import ScoredRows
 from pi_xgb.metrics._scored import ScoredGroups
 
 few = settings(max_examples=25, deadline=None)
@@ -153,7 +154,7 @@ class TestGroupReport:
         times = np.random.default_rng(seed).integers(1, 4, (2, len(y)))
 
         def measured(rows, multiplicity):
-            table = ScoredGroups(y[rows] == 1, p[rows], p[rows] > 0.5, w[rows], as_groups(g[rows]))
+            table = ScoredGroups(ScoredRows(y[rows] == 1, p[rows] > 0.5, w[rows], as_groups(g[rows]), p[rows]))
             return table.measures(multiplicity), table.cells(multiplicity)
 
         together = measured(slice(None), times.astype(float))
@@ -477,20 +478,24 @@ class TestChooseThreshold:
             ({"rule": "f2"}, ValueError, "rule must be a function or one of 'f1', 'accuracy'"),
             ({"grid": "fine"}, ValueError, "grid must be None, 'paper' or an array"),
             ({"grid": []}, ValueError, "grid is empty"),
-            ({"grid": [0.1, np.nan]}, ValueError, "grid has 1 NaN"),
-            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 4"),
-            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 1"),
-            ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 1.5"),
+            ({"grid": [0.1, np.nan]}, ValueError, "grid must .* 1 missing"),
+            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
+            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
+            (
+                {"y_score": [0, 1, 1, 1.5], "grid": "paper"},
+                ValueError,
+                r"y_score must be .* from 0 to 1, got 1.5 in row 3.*grid",
+            ),
             ({"y_true": [1, 1, 1, 1]}, ValueError, "y_true has no negatives"),
             ({"y_true": [0, 0, 0, 0]}, ValueError, "y_true has no positives"),
             ({"sample_weight": [1, 0, 1, 0]}, ValueError, "y_true has no positives"),
             ({"folds": ["x", "y", "x", "y"]}, ValueError, "fold 'x' has no positives"),
-            ({"folds": [1, 1, 1]}, ValueError, "folds has 3, y_true has 4"),
-            ({"folds": [1, 1, np.nan, 1]}, ValueError, "folds has missing values"),
-            ({"y_true": [0, 1, 2, 1]}, ValueError, "y_true must hold 0 and 1 only, got 2"),
-            ({"y_score": [0, 1, np.nan, 1]}, ValueError, "y_score has 1 NaN"),
-            ({"y_score": [0, 1, 1]}, ValueError, "y_score has 3"),
-            ({"sample_weight": [1, 1, 1, -1]}, ValueError, "negative values"),
+            ({"folds": [1, 1, 1]}, ValueError, "folds must .* 4 rows of y_true, got 3"),
+            ({"folds": [1, 1, np.nan, 1]}, ValueError, "folds must .* 1 missing"),
+            ({"y_true": [0, 1, 2, 1]}, ValueError, "y_true must be .* got 2"),
+            ({"y_score": [0, 1, np.nan, 1]}, ValueError, "y_score must .* 1 missing"),
+            ({"y_score": [0, 1, 1]}, ValueError, "y_true must .* 3 rows of y_score, got 4"),
+            ({"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight must be .* got -1"),
             ({"rule": lambda tn, fp, fn, tp: tp.max()}, ValueError, r"one value per threshold.*got \(\)"),
             ({"rule": lambda tn, fp, fn, tp: tp * np.nan}, ValueError, "NaN at every threshold"),
         ],

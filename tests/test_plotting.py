@@ -320,14 +320,23 @@ def test_importing_the_module_does_not_import_matplotlib():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1, 1]), "one value per row"),
-        (lambda: plotting.plot_roc([0, 1], [0.1, np.nan], sensitive_features=[0, 1]), "NaN"),
-        (lambda: plotting.plot_roc([0, 1], [0.1, np.inf], sensitive_features=[0, 1]), "infinite"),
+        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1, 1]), "y_true must .* got 2"),
+        (lambda: plotting.plot_roc([0, 1], [0.1, np.nan], sensitive_features=[0, 1]), "y_score must .* 1 missing"),
+        (
+            lambda: plotting.plot_roc([0, 1], [0.1, np.inf], sensitive_features=[0, 1]),
+            "y_score must be finite .* inf in row 1",
+        ),
         (lambda: plotting.plot_roc([0, 1], [0.1, 0.2], sensitive_features=[0, 0]), "one group only"),
-        (lambda: plotting.plot_calibration([0, 1], [0.1, 1.2], sensitive_features=[0, 1]), "probabilities"),
-        (lambda: plotting.plot_calibration([0, 2], [0.1, 0.2], sensitive_features=[0, 1]), "0 and 1 only"),
+        (
+            lambda: plotting.plot_calibration([0, 1], [0.1, 1.2], sensitive_features=[0, 1]),
+            "y_prob must be .* from 0 to 1, got 1.2",
+        ),
+        (lambda: plotting.plot_calibration([0, 2], [0.1, 0.2], sensitive_features=[0, 1]), "y_true must be .* got 2"),
         (lambda: plotting.plot_calibration([0, 1], [0.1, 0.2], sensitive_features=[0, 1], n_bins=0), "n_bins"),
-        (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1, 1]), "one value per row"),
+        (
+            lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1, 1]),
+            "sensitive_features must .* 2 rows, got 3",
+        ),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], bins=0), "bins must be at least 1"),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], threshold=np.nan), "threshold is NaN"),
         (lambda: plotting.plot_frontier(frontier_table().drop(columns="accuracy")), "lacks 'accuracy'"),

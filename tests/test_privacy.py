@@ -663,7 +663,7 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
     [
         (lambda z: z.assign(z0=z["z0"].where(z.index != 3)), None, None, "'z0' of z has missing values"),
         (lambda z: z.assign(z1="a"), None, None, "declare its categories as a list"),
-        (lambda z: z[:399], None, None, "one value per row"),
+        (lambda z: z[:399], None, None, "y must .* 399 rows of z, got 400"),
         (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
         (lambda z: z * np.nan, None, None, "'z0' of z has missing values"),
         (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, "such as days since a date"),

@@ -464,10 +464,10 @@ KNOWN = np.flatnonzero(Rows().labelled)
     ("wrong", "error", "message"),
     [
         ({"labelled": np.ones(7, bool)}, ValueError, "labelled must have one value for each of the 150 rows"),
-        ({"labelled": np.arange(N)}, TypeError, "labelled must hold truth values"),
+        ({"labelled": np.arange(N)}, ValueError, "labelled must be truth values.* got 2"),
         ({"labelled": np.zeros(N, bool)}, ValueError, "labelled has no row with a label"),
         ({"labelled": Rows().y == 1}, ValueError, "all labelled rows are of the class 1"),
-        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be finite and at least 0"),
+        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be .* from 0 .* got -1"),
         ({"crossfit_groups": np.arange(7)}, ValueError, "crossfit_groups must have one value for each of the 150"),
         ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups need crossfit of at least 2"),
         (

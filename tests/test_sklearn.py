@@ -1245,7 +1245,7 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
         (
             "sample_weight_eval_set",
             [np.ones(39)],
-            r"sample_weight_eval_set\[0\] must have one weight for .* of X of eval_s",
+            r"sample_weight_eval_set\[0\] must have one value for .* of X of eval_s",
         ),
         ("sample_weight_eval_set", [-np.ones(40)], r"sample_weight_eval_set\[0\] must be finite and at least 0"),
         (
@@ -1254,8 +1254,8 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
             r"base_margin_eval_set\[0\] must have one margin .* of X of eval_set\[0\]",
         ),
         ("base_margin", np.ones(39), r"base_margin must have one margin"),
-        ("sample_weight", np.ones(39), r"sample_weight must have one weight for each of the 40 rows of X"),
-        ("sample_weight", np.zeros(40), r"sample_weight is zero in every row"),
+        ("sample_weight", np.ones(39), r"sample_weight must have one value for each of the 40 rows of X"),
+        ("sample_weight", np.zeros(40), r"sample_weight must .* 0 in every row"),
     ):
         with pytest.raises(ValueError, match=words):
             estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)], **{name: told})

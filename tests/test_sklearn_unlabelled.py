@@ -293,9 +293,9 @@ def test_weights_of_unlabelled_rows_count_for_the_teacher():
         weight = np.where(rows.labelled, 1.0, factor)
         models.append(rows.estimator(crossfit=2).fit(rows.x, rows.y, privileged=rows.z, sample_weight=weight))
     assert raw(models[0]) != raw(models[1])
-    with pytest.raises(ValueError, match="sample_weight is zero in every row that has a label"):
+    with pytest.raises(ValueError, match=r"sample_weight must .* 0 in every row that has a label"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=~rows.labelled * 1.0)
-    with pytest.raises(ValueError, match="sample_weight must have one weight for each of the 160 rows of X, got 3"):
+    with pytest.raises(ValueError, match="sample_weight must have one value for each of the 160 rows of X, got 3"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=[1.0] * 3)
 
 
@@ -328,9 +328,9 @@ def test_teacher_weight_of_a_teacher_that_was_brought():
 
 SPOILT = {
     "weight of wrong length": ({"teacher_weight": [1.0]}, "teacher_weight must have one value for each of the 160"),
-    "weight negative": ({"teacher_weight": [-1.0] * N}, "teacher_weight must be finite and at least 0"),
+    "weight negative": ({"teacher_weight": [-1.0] * N}, "teacher_weight must be .* from 0 .* got -1"),
     "groups of wrong length": ({"crossfit_groups": [1, 2]}, "crossfit_groups must have one value for each of the 160"),
-    "groups with gaps": ({"crossfit_groups": [None] * N}, "crossfit_groups has 160 missing values"),
+    "groups with gaps": ({"crossfit_groups": [None] * N}, "crossfit_groups must .* 160 missing"),
     "groups too few": ({"crossfit_groups": np.arange(N) % 2}, "crossfit_groups has 2 distinct values for 3 folds"),
 }
 
@@ -573,7 +573,7 @@ def test_rows_that_judge_have_a_label(classes):
     model = rows.estimator(crossfit=2, early_stopping_rounds=2)
     for y in (rows.y, rows.y.copy(), rows.y.to_numpy()):
         sets = [(rows.x, rows.full), (rows.x, y)]
-        with pytest.raises(ValueError, match=rf"eval_set\[1\] has {missing} missing values"):
+        with pytest.raises(ValueError, match=rf"eval_set\[1\] must .* {missing} missing"):
             model.fit(rows.x, rows.y, privileged=rows.z, eval_set=sets, verbose=False)
     known = rows.labelled
     model.fit(rows.x, rows.y, privileged=rows.z, eval_set=[(rows.x[known], rows.full[known])], verbose=False)

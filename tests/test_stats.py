@@ -58,17 +58,7 @@ def test_few_rows_are_kinds_of_their_own():
     assert sorted(own.tolist() for _, own in told) == [[0], [1], [2]]
 
 
-def test_groups_of_rows_are_read_and_checked():
-    assert folds.checked_groups(None, 3) is None
-    assert folds.checked_groups(pd.Series(list("aba")), 3).tolist() == ["a", "b", "a"]
-    assert folds.checked_groups([[1], [2]], 2).tolist() == [1, 2]
-    for given, told in (
-        (np.ones((3, 2)), "groups must be one column, got 2"),
-        ([1, 2], "groups must have one value for each of the 3 rows, got 2"),
-        ([1.0, np.nan, None], "groups has 2 missing values"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            folds.checked_groups(given, 3)
+def test_groups_of_rows_are_checked():
     folds.check_enough_groups(np.array([1, 2, 1]), 2)
     with pytest.raises(ValueError, match="groups has 2 distinct values for 3 folds"):
         folds.check_enough_groups(np.array([1, 2, 1]), 3)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._rows.tables import some
+from .._rows.names import describe as some
 from .._rows.words import first_text, place_of
 
 Categories = Mapping[str, "pd.Index[Any]"]

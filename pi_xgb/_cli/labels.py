@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.losses import check_bounds
-from .._core.target import Target, check_no_gaps, encode_labels, read_target
+from .._core.losses import LOSSES, check_bounds
+from .._rows.labels import Target, encode_labels, read_target
+from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, place_of
 
@@ -92,11 +93,14 @@ def later_labels(columns: pd.DataFrame, classes: Array | None, objective: str, f
     """The labels of other rows, numbered as those of the training, or both bounds of their times."""
     column = columns.iloc[:, 0]
     if columns.shape[1] == 2:
-        check_no_gaps(column, f"the lower bound {column.name!r} of {file}")
+        per_row(f"the lower bound {column.name!r} of {file}", column, kind="values")
         return _bounds(columns, file)[0]
     if is_text(classes):
         column = column.map(str, na_action="ignore")
-    return encode_labels(column, classes, objective, name=_named(column, file), like="the training")
+    label = encode_labels(column, classes, name=_named(column, file), like="the training")
+    if classes is None and objective in LOSSES:
+        LOSSES[objective].check_labels(label, 0, _named(column, file))
+    return label
 
 
 def is_text(classes: Array | None) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from .._rows.tables import some
+from .._rows.names import describe as some
 from .._xgb.matrix import matrix_of
 from .model import columns_for, load_model
 from .options import add_rows, names, new_command

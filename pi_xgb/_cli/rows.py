@@ -13,9 +13,9 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.target import Target
-from .._rows.tables import some
-from .._stats.folds import checked_groups
+from .._rows.labels import Target
+from .._rows.names import describe as some
+from .._rows.supervision import checked_groups
 from .._xgb.matrix import matrix_of, set_queries
 from .dates import refuse_dates, taken_apart, with_parts
 from .features import categories_of, known_features, learned_features

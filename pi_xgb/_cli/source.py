@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from .._rows.tables import some
+from .._rows.names import describe as some
 from .._rows.words import MISSING, PARQUET, is_text
 
 _SAMPLE = 1000

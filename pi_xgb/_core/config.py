@@ -10,8 +10,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .checks import (

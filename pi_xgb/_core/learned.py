@@ -10,8 +10,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows, weights_of_rows
 from .checks import check_dmatrix
 from .crossfit import (

@@ -312,7 +312,7 @@ def weighted_pairs(
         if np.ndim(weight) == 0:
             pairs.append((one, check_kl_weight(weight, name), None))
         else:
-            per_row = read_teacher_weight(weight, len(weight), name)
+            per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
             pairs.append((one, most, None if per_row is None else per_row / most))

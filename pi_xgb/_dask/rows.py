@@ -13,6 +13,7 @@ import numpy as np
 from xgboost.dask import DaskDMatrix
 
 from .._arrays import Array
+from .._rows.per_row import per_row
 
 _CUT_ALIKE = "both must be cut alike. Make both from one table, or repartition (rechunk) one as the other"
 
@@ -171,13 +172,8 @@ class PerRow(NamedTuple):
         """Of a Dask collection that is cut like the training rows, or of an array of all."""
         if is_collection(values):
             return cls(await lined_up(client, values, parts, name))
-        whole, n_rows = np.asarray(values), sum(part.rows for part in parts)
-        if whole.shape[:1] != (n_rows,):
-            raise ValueError(
-                f"{name} must have one value for each of the {n_rows} rows of dtrain, got shape {whole.shape}: pass a "
-                "Dask collection cut like dtrain, or an array of all rows in the order of the partitions"
-            )
-        return cls(None, whole)
+        n_rows = sum(part.rows for part in parts)
+        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, of="dtrain"))
 
     def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> list[Any]:
         """What :func:`joined` makes the worker's values of."""

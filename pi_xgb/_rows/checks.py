@@ -20,11 +20,11 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
 
 def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
     """A whole number that is large enough; ``hint`` says what it stands for."""
-    told = f": {hint}" if hint else ""
+    advice = f": {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}{told}")
+        raise TypeError(f"{name} must be a whole number, got {value!r}{advice}")
     if at_least is not None and value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
+        raise ValueError(f"{name} must be at least {at_least}, got {value}{advice}")
 
 
 def several(values: Any) -> list[Any]:
@@ -67,13 +67,6 @@ def check_bootstrap(n_boot: Any, confidence: Any) -> None:
     """How many resamples, and how sure the interval should be."""
     check_whole("n_boot", n_boot, 0, "0 for no intervals, 1000 is usual")
     check_confidence(confidence)
-
-
-def check_lengths(**lengths: int) -> None:
-    """All arguments describe the same rows."""
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
 def check_no_mask(values: Any, name: str) -> None:

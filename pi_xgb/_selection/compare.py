@@ -12,14 +12,14 @@ import xgboost
 from .._arrays import Array
 from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
-from .._core.target import Target, on_host, read_target
 from .._rows.checks import check_confidence, check_whole
+from .._rows.labels import Target, read_target
+from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
-from .._rows.supervision import warn_of_idle_rows
+from .._rows.supervision import checked_groups, warn_of_idle_rows
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
-from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import jobs_side_by_side, user_params

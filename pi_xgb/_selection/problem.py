@@ -22,8 +22,7 @@ from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
 from .._core.train import train
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate

@@ -26,22 +26,6 @@ def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array
     return _pairs(fold_of, n_folds)
 
 
-def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
-    """One value per row, or None."""
-    if groups is None:
-        return None
-    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
-    if values.ndim == 2 and values.shape[1] > 1:
-        raise ValueError(f"{name} must be one column, got {values.shape[1]}: join them to one value per row")
-    values = values.ravel()
-    if len(values) != n_rows:
-        raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got {len(values)}")
-    missing = int(pd.isna(values).sum())
-    if missing:
-        raise ValueError(f"{name} has {missing} missing values: give a row that belongs to no other a group of its own")
-    return values
-
-
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:
     """At least one group for each fold."""
     n_groups = len(pd.unique(groups))
