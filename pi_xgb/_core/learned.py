@@ -29,7 +29,7 @@ from .job import Evals
 from .learners import DEFAULT_TEACHER
 from .learners.boosted import Boosted
 from .learners.features import Features, Learner, Model
-from .learners.mixture import mixture_weights
+from .learners.mixture import Mixture
 from .learners.recipe import Recipe, check_teacher_word, chosen_crossfit
 from .losses import NUMBERS, PROBABILITIES
 from .metric_eval import METRIC_NAMES, eval_of_means, mean_loss
@@ -80,9 +80,9 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, members: Sequence[Member], *, probabilities: bool, loss: float, metric: str) -> None:
-        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
-        self.members, self.loss, self._metric = list(members), loss, metric
+    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float) -> None:
+        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
+        self.members, self.loss, self._mixture = list(members), loss, mixture
         self.kind = members[0].kind if len(members) == 1 else "mixed"
 
     @property
@@ -111,12 +111,17 @@ class LearnedTeacher(FixedTeacher):
             float32, one value per row, or one column per class.
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.of_table(rows)
-        return mixed([np.mean([m.predict(features) for m in one.models], axis=0) for one in self.members], self.members)
+        means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
+        return self._mixture.of(means)
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
         where = "out of fold" if n_models > 1 else "on its own training rows"
-        loss = "" if np.isnan(self.loss) else f", {self._metric} {self.loss:.4f} {where}"
+        loss = (
+            ""
+            if np.isnan(self.loss)
+            else f", {METRIC_NAMES[self._mixture.loss.default_metric]} {self.loss:.4f} {where}"
+        )
         shares = (
             ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
         )
@@ -127,14 +132,6 @@ class LearnedTeacher(FixedTeacher):
             "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
             "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
         )
-
-
-def mixed(means: Sequence[Array], members: Sequence[Member]) -> Array:
-    """The weighted mean of what the members predict."""
-    if len(members) == 1:
-        return np.asarray(means[0], np.float32)
-    total = sum(np.float64(member.weight) * mean for mean, member in zip(means, members, strict=True))
-    return np.asarray(total, np.float32)
 
 
 class TrainableTeacher(Teacher):
@@ -192,20 +189,17 @@ class TrainableTeacher(Teacher):
         task = self._task()
         label, weight = task.label, None if task.weight is None else task.weight[known]
         found = {name: self._out_of_fold(learner, task, folds.of_member(name)) for name, learner in learners.items()}
-        shares = [1.0]
-        if len(found) > 1:
-            shares = mixture_weights(loss, label[known], weight, [mean[known] for mean, _ in found.values()]).tolist()
+        mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean, _ in found.values()])
         members = [
-            Member(name, models, mean_loss(loss, mean[known], label[known], weight), share)
-            for (name, (mean, models)), share in zip(found.items(), shares, strict=True)
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
+            for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
         ]
-        mean = mixed([mean for mean, _ in found.values()], members)
+        mean = mixture.of([mean for mean, _ in found.values()])
         teacher = LearnedTeacher(
             loss.teacher_values(mean, label, known),
             members,
-            probabilities=loss.probabilities,
-            loss=mean_loss(loss, mean[known], label[known], weight),
-            metric=METRIC_NAMES.get(loss.default_metric, ""),
+            mixture,
+            mean_loss(loss, mean[known], label[known], weight),
         )
         teacher.labelled = self._labelled
         return teacher

@@ -24,7 +24,7 @@ _PARAMS = {
     "reg_lambda": 0.0,  # the average over trees is all the shrinkage that a forest needs
     "max_bin": 64,
 }
-_INHERITED = ("seed", "nthread", "n_jobs", "device")
+_INHERITED = ("seed", "random_state", "nthread", "n_jobs", "device")
 # The least distance of a probability from 0 and 1, and the least rate as a share of the mean rate.
 _FROM_END = 0.005
 
@@ -65,7 +65,7 @@ class Forest:
         inherited = {name: self._spec.params[name] for name in _INHERITED if name in self._spec.params}
         # XGBoost grows so many trees for each class or target.
         n_trees = min(150, max(50, 300 // n_outputs))
-        share = n_columns**-0.5 if self._spec.loss.probabilities else max(1 / 3, 1 / n_columns)
+        share = n_columns**-0.5 if self._spec.loss.probabilities else 1 / 3
         return {**_PARAMS, "num_parallel_tree": n_trees, "colsample_bynode": share, **inherited}
 
 
