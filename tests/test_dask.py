@@ -358,7 +358,10 @@ def faults(client):
         "one group only": {"teacher": pid.by_column(DemographicParity, spread(np.zeros(N_ROWS)))},
         "for JPIB on a cluster pass privileged=": {"teacher": joint},
         "repartition it into at least 2": {**stopping, "privileged_evals": [(one_part, "valid")]},
-        "privileged_evals require early_stopping_rounds": {"privileged": privileged, "privileged_evals": [(one_part, "valid")]},
+        "privileged_evals require early_stopping_rounds": {
+            "privileged": privileged,
+            "privileged_evals": [(one_part, "valid")],
+        },
         "privileged and teacher were both given": {"privileged": privileged, "teacher": q},
         "obj must be left out with a teacher": {"teacher": q, "obj": max},
         "engine must be one of": {"teacher": q, "engine": "gpu"},

@@ -102,6 +102,11 @@ class TeacherConfig:
         return any(self._crossfit(teacher) != 0 for teacher in self._trained)
 
     @property
+    def sees_student(self) -> bool:
+        """Whether a trained teacher sees the columns of ``dtrain``."""
+        return any(self.sees(teacher) == "all" for teacher in self._trained)
+
+    @property
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a teacher that is trained here, and that counts."""
         counts = self.has_own_weights or self.kl_weight > 0

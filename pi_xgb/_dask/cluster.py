@@ -197,7 +197,7 @@ def _work(
         CommunicatorContext(**communicator),
         xgboost.config_context(**{**settings.global_config, "nthread": n_threads}),
     ):
-        has_row_values = bool(columns) or any(not isinstance(teacher, str) for teacher, _ in teachers)
+        has_row_values = bool(columns) or any(isinstance(value, (list, tuple)) for pair in teachers for value in pair)
         check_queries(student[0][0]["parts"], may_split=settings.splits_queries, has_row_values=has_row_values)
         dtrain, evals = _matrices(student, n_threads, settings.xgb_model)
         supervision: dict[str, Any] = {}
