@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, results_of_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, results_of_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb import constraints

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, results_of_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 from sklearn.linear_model import LogisticRegression
 
 import pi_xgb

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, results_of_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_groups
