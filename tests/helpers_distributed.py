@@ -56,7 +56,7 @@ def on_workers(task, n_workers):
             worker.kill()
 
 
-def told_by_workers(task):
+def results_of_workers(task):
     """What the task says on each of two workers and of three, in the order of their rows; it returns pickled answers.
 
     All of it in one group of workers, since starting them is what takes the time.

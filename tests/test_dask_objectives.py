@@ -64,7 +64,7 @@ def said_by(booster: xgb.Booster, objective: str) -> np.ndarray:
     """q of all rows, of a teacher that learned from all."""
     loss = LOSSES[objective]
     mean = loss.mean(booster.predict(xgb.DMatrix(Z), output_margin=True))
-    return loss.said(mean, fields_of(objective).get("label", AMOUNT), np.ones(N, bool))
+    return loss.teacher_values(mean, fields_of(objective).get("label", AMOUNT), np.ones(N, bool))
 
 
 @pytest.mark.parametrize("objective", OWN)
@@ -209,7 +209,8 @@ def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(cl
 
     told = table_of(np.empty((N, 0)), qid=SCATTERED, y=y, weight=weight)
     others = table_of(np.empty((N, 0)), qid=SCATTERED, y=RELEVANCE)
-    model = ranker(client, **settings, allow_overlap=True)  # columns of x and z have the same names
+    # Columns of x and z have the same names.
+    model = ranker(client, **settings, allow_overlap=True, teacher="boosted")
     model.fit(
         table_of(X),
         told["y"],
@@ -278,7 +279,10 @@ def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client: A
     shorter = dd.concat([z.partitions[0], z.partitions[1], z.partitions[2].loc[:298]])
     with pytest.raises(ValueError, match=r"100 in X.*99 in privileged"):
         model.fit(x, told["y"], **{**good, "privileged": shorter})
-    for objective, message in (("rank:ndcg", "ndcg_exp_gain"), ("reg:squarederror", "a ranker learns an order")):
+    for objective, message in (
+        ("rank:ndcg", "ndcg_exp_gain"),
+        ("reg:squarederror", "objective must be .* got 'reg:squarederror'"),
+    ):
         with pytest.raises(ValueError, match=message):
             ranker(client, objective=objective).fit(x, told["y"], **good)
     assert clone(ranker(client, allow_group_split=True)).allow_group_split

@@ -65,10 +65,10 @@ def test_the_model_is_that_of_one_machine(client, method, engine, form):
 
 def test_a_teacher_that_sees_all(client):
     dtrain, privileged = matrices(client)
-    guided = {"kl_weight": 2.0, "labelled": KNOWN}
-    by_word = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, teacher="all", **guided)["booster"]
+    guided = {"kl_weight": 2.0, "teacher_sees": "all", "crossfit": 0}
+    student = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, labelled=KNOWN, **guided)["booster"]
     # Each worker puts its own rows side by side.
-    close(by_word, on_one_machine(privileged=on_one_machine_matrix(), teacher="all", kl_weight=2.0))
+    close(student, on_one_machine(privileged=on_one_machine_matrix(), **guided))
 
 
 def test_teachers_at_hand_count_row_by_row(client):
@@ -161,8 +161,8 @@ def test_faults_have_a_clear_message(client):
         "labelled must be truth values": {**guided, "labelled": spread(ROW)},
         "labelled has no row with a label": {**guided, "labelled": ROW < 0},
         "Each worker deals its own rows": {**guided, "labelled": ROW < 2, "crossfit": 2},
-        "pass crossfit as well": {**guided, "crossfit_groups": ROW},
-        "no use for labelled": {"dtrain": dtrain, "labelled": KNOWN},
+        "crossfit_groups require crossfit": {**guided, "crossfit_groups": ROW},
+        "labelled require a teacher": {"dtrain": dtrain, "labelled": KNOWN},
     }
     for message, keywords in faults.items():
         # The user hears of the reason, and nobody is left waiting.

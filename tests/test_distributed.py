@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 
@@ -69,7 +69,7 @@ def everything(n_workers, start, end):
 @pytest.fixture(scope="module")
 def answers():
     """What each worker says, for two workers and for three, in the order of their rows."""
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize(("n_workers", "case"), [(n, case) for n, cases in TRAININGS.items() for case in cases])

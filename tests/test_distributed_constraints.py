@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb import constraints
@@ -188,7 +188,7 @@ def everything(_n_workers, start, end):
 @pytest.fixture(scope="module")
 def answers():
     """What each worker says, for two workers and for three, in the order of their rows."""
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])

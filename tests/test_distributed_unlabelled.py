@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_groups
@@ -154,7 +154,7 @@ def everything(n_workers, start, end):
 
 @pytest.fixture(scope="module")
 def answers():
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize("case", CASES)

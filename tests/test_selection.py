@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from pi_xgb._core.methods import METHODS
+from pi_xgb._selection.shared_matrices import shared_matrices
 from scipy import stats
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -25,7 +26,6 @@ from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
 from pi_xgb._selection.select import _warn_of_poor_teacher
-from pi_xgb._selection.shared_matrices import shared_matrices
 from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side

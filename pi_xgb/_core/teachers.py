@@ -217,7 +217,7 @@ class FixedTeacher(Teacher):
 
     def shard(self, rows: Array) -> Teacher:
         part = FixedTeacher(self._q[rows], NUMBERS)
-        part._within = self._within
+        part.kind, part._within = self.kind, self._within
         part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         part.labelled = None if self.labelled is None else self.labelled[rows]
         return part
