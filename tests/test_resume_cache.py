@@ -171,6 +171,7 @@ def test_nothing_is_too_odd_to_be_told():
     assert _digest(nested)
 
 
+@pytest.mark.slow
 def test_another_process_tells_the_same():
     code = """
         import functools, threading, xgboost as xgb
