@@ -59,6 +59,7 @@ def candidates(capsys, *options):
     return pd.read_csv(io.StringIO(out)), err
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::FutureWarning")
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
@@ -129,6 +130,7 @@ def test_the_second_act_shows_what_unlabelled_rows_are_worth():
     assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in told
 
 
+@pytest.mark.slow
 def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     folds = Counter()

@@ -101,6 +101,7 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
 
 
+@pytest.mark.slow
 def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
     few = ["--teacher", "privileged", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
     constrained = ["--constraint", "parity:sex=20", "--format", "csv"]

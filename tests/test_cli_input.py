@@ -205,6 +205,7 @@ def test_files_of_a_spreadsheet_in_another_country(trained, capsys):
     refused(capsys, "save it as UTF-8", "train", "header.csv", *train)
 
 
+@pytest.mark.slow
 def test_wide_files_take_linear_time(tmp_path):
     from pi_xgb._cli.source import Source
 

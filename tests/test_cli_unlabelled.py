@@ -348,6 +348,7 @@ def test_auto_chooses_with_rows_without_a_label(rows, capsys):
     assert same_model("model.ubj", chosen.train(x, **guided))
 
 
+@pytest.mark.slow
 def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     given, original = {}, pi_xgb.compare
     monkeypatch.setattr("pi_xgb.selection.compare", lambda *rows, **more: given.update(more) or original(*rows, **more))
@@ -380,6 +381,7 @@ def test_drop_leaves_the_choosing_to_labelled_rows(rows, capsys):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.slow
 def test_groups_are_kept_together_by_folds_and_by_a_share(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

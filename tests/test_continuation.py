@@ -347,6 +347,7 @@ pi_xgb.train(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
 def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     here = str(Path(__file__).parent)
@@ -418,6 +419,7 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
         assert JointCheckPoint.latest(checkpoints) is None
 
 
+@pytest.mark.slow
 def test_a_teacher_of_a_file_that_cannot_be_read(checkpoints):
     # A process of its own: of such a file XGBoost may hang, or die.
     code = """

@@ -681,6 +681,7 @@ METRIC_THAT_TRAINS = """
 """
 
 
+@pytest.mark.slow
 def test_a_metric_may_train_on_the_same_matrices() -> None:
     command = [sys.executable, "-c", textwrap.dedent(METRIC_THAT_TRAINS)]
     # In a process of its own: where trainings wait for each other, this test must fail and not hang.

@@ -84,6 +84,7 @@ def test_the_model_is_that_of_one_machine(client, method, engine, weighted):
     assert booster.attr("pi_xgb_engine") == engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("homes", [(0, 1, 0, 1), (1, 1, 1, 1)], ids=["both", "one worker without rows"])
 def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     x, z, y, *_ = rows()
@@ -113,6 +114,7 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     )
 
 
+@pytest.mark.slow
 def test_student_and_teacher_stop_early(client):
     x, z, y, *_ = rows()
     x_valid, z_valid, y_valid = x[::3] + 1, z[::3] + 1, y[::3]
@@ -155,6 +157,7 @@ def test_student_and_teacher_stop_early(client):
     np.testing.assert_allclose(result["history"]["valid"]["logloss"], history["valid"]["logloss"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
     x, z, y, _, q = rows()
     group = np.where(x[:, 0] > 5, "a", np.where(np.arange(N_ROWS) < 400, "b", "c"))
@@ -181,6 +184,7 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
 
 
+@pytest.mark.slow
 def test_crossfit_judges_every_row_out_of_fold(client):
     x, z, y, *_ = rows()
     dtrain, privileged = matrix(client, x, y), matrix(client, z, y)
@@ -201,6 +205,7 @@ def test_crossfit_judges_every_row_out_of_fold(client):
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(x)), whole.predict(xgb.DMatrix(x)), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_without_a_teacher_it_is_xgboosts_own_training(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -210,6 +215,7 @@ def test_without_a_teacher_it_is_xgboosts_own_training(client):
     assert train(client, dtrain, privileged=matrix(client, rows()[1], y), kl_weight=0).get_dump() == plain.get_dump()
 
 
+@pytest.mark.slow
 def test_quantile_matrices_continuation_and_prediction(client):
     x, z, y, *_ = rows()
     dtrain = pid.DaskQuantileDMatrix(client, spread(x), spread(y))
@@ -226,6 +232,7 @@ def test_quantile_matrices_continuation_and_prediction(client):
     assert same(train(client, dtrain, privileged=privileged, method="jpib"), on_one_machine(method="jpib"))
 
 
+@pytest.mark.slow
 def test_an_asynchronous_client_awaits_the_training(client):
     x, z, y, *_ = rows()
 
@@ -241,6 +248,7 @@ def test_an_asynchronous_client_awaits_the_training(client):
     assert same(asyncio.run(run())["booster"], on_one_machine())
 
 
+@pytest.mark.slow
 def test_the_classifier_is_xgboosts_with_a_teacher(client):
     x, z, y, weight, _ = rows()
     settings = {"n_estimators": ROUNDS, "max_depth": 3, "method": "jpib", "kl_weight": 2.0, "tree_method": "hist"}
@@ -269,6 +277,7 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     assert np.mean(several.predict(frame).compute() == classes) > 0.6
 
 
+@pytest.mark.slow
 def test_the_regressor_stops_teacher_and_student(client):
     x, z, *_ = rows()
     target = (z.sum(axis=1) + x[:, 4]).astype(np.float32)
@@ -297,6 +306,7 @@ def test_the_regressor_stops_teacher_and_student(client):
     np.testing.assert_allclose(model.predict(spread(x)).compute(), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_an_estimator_without_a_teacher_says_so(client):
     x, _, y, *_ = rows()
     model = pid.DaskPrivilegedXGBRegressor(n_estimators=2)
@@ -370,6 +380,7 @@ def faults(client):
     }
 
 
+@pytest.mark.slow
 def test_faults_have_a_clear_message(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -428,6 +439,7 @@ class Dies(xgb.callback.TrainingCallback):
 
 
 # The last test of this file: what lay on the cluster is gone after it.
+@pytest.mark.slow
 def test_a_lost_worker_ends_the_training(client):
     x, z, y, *_ = rows()
     homes = (0, 1, 0, 1)

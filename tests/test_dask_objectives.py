@@ -21,6 +21,8 @@ pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 dd = importlib.import_module("dask.dataframe")
 pid = importlib.import_module("pi_xgb.dask")
 
+pytestmark = pytest.mark.slow
+
 N, CUT, ROUNDS = 300, 120, 4
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 9, size=(N, 4)).astype(np.float32)  # every worker has all cuts

@@ -15,6 +15,8 @@ dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 pid = importlib.import_module("pi_xgb.dask")
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist"}
 ROW = np.arange(N_ROWS)

@@ -14,6 +14,8 @@ import pi_xgb
 from pi_xgb._stats.folds import deal_groups
 from pi_xgb.constraints import DemographicParity
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1}
 ROW = np.arange(N_ROWS)

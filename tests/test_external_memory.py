@@ -188,6 +188,7 @@ FULL = pytest.param(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory limit and its accounting are Linux's")
 @pytest.mark.parametrize("size", ["SMALL", FULL])
 def test_data_of_three_times_the_memory_limit_give_the_right_model(size):

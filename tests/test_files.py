@@ -27,6 +27,7 @@ pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 30, teacher=teacher, callbacks
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 20_000])
 def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, room):
     pytest.importorskip("resource", reason="limits of files are POSIX")
@@ -159,6 +160,7 @@ def test_it_is_named_to_root_as_well_where_the_system_says_so(folder, monkeypatc
             new_file(folder / out, "--out", overwrite=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["train", "tune"])
 def test_a_program_that_is_killed_leaves_whole_files_or_none(folder, name):

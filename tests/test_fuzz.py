@@ -11,6 +11,8 @@ from benchmarks import fuzz
 pytest.importorskip("polars")
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.slow
+
 CASES = {"estimators": 60, "functions": 60, "files": 60, "models": 40}
 
 

@@ -249,6 +249,7 @@ def test_rows_without_labels_on_cuda(method):
     np.testing.assert_allclose(shown[2], shown[0], atol=ATOL)
 
 
+@pytest.mark.slow
 def test_the_benchmark_says_why_it_measures_nothing():
     answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.gpu", "--smoke"], capture_output=True, text=True, check=False, timeout=300

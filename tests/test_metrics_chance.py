@@ -79,6 +79,7 @@ def test_the_null_of_curves_is_that_of_permutations():
     assert told["p_value"] == pytest.approx((np.array(null) >= told["value"]).mean(), abs=0.08)
 
 
+@pytest.mark.slow
 def test_groups_that_do_not_matter_are_not_told_apart():
     # A calibrated score and ten groups drawn at random: as an auditor would meet them.
     tables = []
@@ -105,6 +106,7 @@ def test_a_gap_that_is_there_is_found_and_named():
     assert abs(rates[one] - rates[other]) == pytest.approx(parity["value"])
 
 
+@pytest.mark.slow
 def test_coverage_of_known_gaps():
     # A small version of `python -m benchmarks.coverage`: rates .35 and .35 + gap, exactly as they are drawn.
     rng = np.random.default_rng(0)
@@ -121,6 +123,7 @@ def test_coverage_of_known_gaps():
     assert np.mean(covered) == pytest.approx(0.95, abs=0.05)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["between_groups", "one_vs_rest"]))
 def test_what_holds_of_every_table(seed, n_groups, method):

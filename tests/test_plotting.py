@@ -311,6 +311,7 @@ def test_short_entries_of_a_legend_stand_in_two_columns(n, letters, columns):
     assert len({round(text.get_window_extent().x0) for text in ax.get_legend().get_texts()}) == columns
 
 
+@pytest.mark.slow
 def test_importing_the_module_does_not_import_matplotlib():
     code = "import sys, pi_xgb.plotting, pi_xgb._report.report; sys.exit('matplotlib' in sys.modules)"
     # matplotlib is loaded when something is drawn, not before.

@@ -938,7 +938,7 @@ def small(rows=1):
 
 
 @pytest.mark.parametrize("noise", ["randomized_response", "laplace"])
-@pytest.mark.parametrize("rows", [1, 10])
+@pytest.mark.parametrize("rows", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_private_teacher_stays_below_its_epsilon(noise, rows):
     z, other, y = small(rows=rows)
     seeds = iter(range(10_000))
@@ -965,6 +965,7 @@ def look(rows):
     return lambda model: model.predict(matrix, output_margin=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 10])
 def test_the_audit_finds_noise_that_was_switched_off(monkeypatch, rows):
     z, other, _ = small(rows=rows)

@@ -213,6 +213,7 @@ def test_pictures_follow_the_colours_of_the_page(full):
     assert all("fill: currentColor" in text for text in re.findall(r"<text[^>]*>", svg))
 
 
+@pytest.mark.slow
 def test_two_reports_of_the_same_are_the_same(write, data, tmp_path):
     paths = [
         report(tmp_path / f"{i}.html", data["models"]["plain"], data["x"], data["y"],

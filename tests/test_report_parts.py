@@ -311,6 +311,7 @@ def importance(*fair):
     return of_importance(JudgedModel("m", None, None, np.array([0.5]), 0.5), table, 15, "m")
 
 
+@pytest.mark.slow
 def test_the_feature_that_adds_most_bias_is_named():
     pytest.importorskip("matplotlib")
     for fair, told in (
@@ -465,6 +466,7 @@ def test_notes_do_not_depend_on_what_the_user_hears(rows, tmp_path):
     assert "is undefined (NaN) in group '0'" in plain(text).replace("&#x27;", "'")
 
 
+@pytest.mark.slow
 def test_the_style_sheet_and_the_page_know_the_same_classes(rows, tmp_path):
     pytest.importorskip("matplotlib")
     booster, x, y = rows

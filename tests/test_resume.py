@@ -367,6 +367,7 @@ def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
         assert seen == {(PARAMS["eta"], 1), (0.9, of_teacher)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"nthread": 1}])
 def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given, monkeypatch):
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given

@@ -954,6 +954,7 @@ def test_check_estimator_finds_nothing_that_xgboosts_estimator_does_not_have(cla
     assert found <= set(INHERITED) | ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guided", [GuidedClassifier, GuidedRegressor])
 def test_check_estimator_finds_nothing_more_when_somebody_teaches(guided):
     assert failures(guided(n_estimators=5, n_jobs=1)) <= set(INHERITED) | set(ONE_TARGET) | ROUNDING
@@ -1401,6 +1402,7 @@ def test_an_xgboost_that_trains_in_another_way_is_refused(monkeypatch):
 # --- without scikit-learn -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_library_is_importable_without_scikit_learn():
     script = (
         "import sys\n"

@@ -702,7 +702,19 @@ OF_TARGET = {
 
 
 @pytest.mark.parametrize(
-    ("classes", "kind"), [(0, "numbers"), *((classes, kind) for classes in (2, 3) for kind in OF_TARGET)]
+    ("classes", "kind"),
+    [
+        (0, "numbers"),
+        (2, "numbers"),
+        (2, "text with None"),
+        (3, "numbers"),
+        *(
+            pytest.param(classes, kind, marks=pytest.mark.slow)
+            for classes in (2, 3)
+            for kind in OF_TARGET
+            if kind != "numbers" and (classes, kind) != (2, "text with None")
+        ),
+    ],
 )
 @pytest.mark.parametrize("way", ["cross_validate", "search", "pipeline", "inside"])
 def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, way):

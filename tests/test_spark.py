@@ -66,6 +66,7 @@ def test_kbpib_with_weights_gives_the_trees_of_one_machine(weighted):
     assert weighted.get_booster().save_raw("json") == alone.save_raw("json")
 
 
+@pytest.mark.slow
 def test_jpib_natively_on_sparse_vectors_in_a_pipeline_gives_the_trees_of_one_machine(vectors):
     from pyspark.ml import Pipeline
 
@@ -95,6 +96,7 @@ def renamed(booster):
     return copied
 
 
+@pytest.mark.slow
 def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(frame):
     names = [*Z_NAMES, "x0"]
     settings = {**SETTINGS, "label_col": "amount", "privileged_cols": names}
@@ -107,6 +109,7 @@ def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(fram
     assert trees(alone) != trees(on_one_machine(params, "amount", z_names=names, allow_overlap=True))
 
 
+@pytest.mark.slow
 def test_several_classes_and_missing_privileged_values(spark):
     gaps = TABLE.copy()
     gaps.loc[::5, "z1"] = np.nan
@@ -121,6 +124,7 @@ def test_several_classes_and_missing_privileged_values(spark):
     assert trees(model.get_booster()) == trees(on_one_machine(params, "kind", gaps, method="jpib"))
 
 
+@pytest.mark.slow
 def test_validation_rows_stop_student_and_teacher(frame):
     settings = {**SETTINGS, "n_estimators": 60, "max_depth": 6, "kl_weight": 0.5}
     model = pis.PrivilegedSparkXGBClassifier(
@@ -149,6 +153,7 @@ def test_validation_rows_stop_student_and_teacher(frame):
     assert trees(both_stop) != trees(alone())
 
 
+@pytest.mark.slow
 def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
     model = pis.PrivilegedSparkXGBClassifier(**SETTINGS, crossfit=3).fit(frame)
     y, halves = TABLE["y"].to_numpy(), (0, N_ROWS // 2)
@@ -200,6 +205,7 @@ def close(booster, other):
 TEACH = {**SETTINGS, "unlabelled": "teach"}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*neither a label nor a teacher")
 @pytest.mark.parametrize(("method", "engine"), [("kbpib", "callback"), ("jpib", "native")])
 def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, engine):
@@ -214,12 +220,14 @@ def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, en
     assert model.training_summary.train_objective_history == {}
 
 
+@pytest.mark.slow
 def test_with_all_labels_known_nothing_changes(frame):
     model = pis.PrivilegedSparkXGBClassifier(**TEACH).fit(frame)
     assert trees(model.get_booster()) == trees(on_one_machine(BINARY, "y"))
     assert model.training_summary.train_objective_history
 
 
+@pytest.mark.slow
 def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     from pyspark.sql import functions as F
 
@@ -244,6 +252,7 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     close(model.get_booster(), alone)
 
 
+@pytest.mark.slow
 def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
     settings = {**TEACH, "n_estimators": 3, "crossfit": 2}
     grouped = pis.PrivilegedSparkXGBClassifier(**settings, crossfit_groups_col="patient").fit(unlabelled)
@@ -263,6 +272,7 @@ def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
     close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
 
 
+@pytest.mark.slow
 def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
     from pyspark.sql import functions as F
 
@@ -289,6 +299,7 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
             pis.PrivilegedSparkXGBClassifier(**{**TEACH, **changed}).fit(faulty)
 
 
+@pytest.mark.slow
 def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, frame, tmp_path):
     from xgboost.spark import SparkXGBClassifierModel
 
@@ -309,6 +320,7 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
         assert not any(word in text for word in (*Z_NAMES, "privileged", "pi_xgb.spark"))
 
 
+@pytest.mark.slow
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     from xgboost.spark import SparkXGBClassifier
 
@@ -335,6 +347,7 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     assert estimator._gen_xgb_params_dict() == theirs._gen_xgb_params_dict()
 
 
+@pytest.mark.slow
 def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PythonException
@@ -444,6 +457,7 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
         }
 
 
+@pytest.mark.slow
 def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monkeypatch):
     from pi_xgb._spark import estimators
 
@@ -475,6 +489,7 @@ def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monke
     assert told(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False)
 
 
+@pytest.mark.slow
 def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
     from pyspark.ml.functions import array_to_vector
     from pyspark.sql.types import ArrayType, FloatType
@@ -535,6 +550,7 @@ SETTINGS_AT_FAULT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SETTINGS_AT_FAULT)
 def test_settings_at_fault_are_found_on_the_driver(frame, case):
     changed, message = SETTINGS_AT_FAULT[case]
@@ -543,6 +559,7 @@ def test_settings_at_fault_are_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(frame)
 
 
+@pytest.mark.slow
 def test_columns_of_other_types_are_refused(frame):
     from pyspark.sql import functions as F
 
@@ -561,6 +578,7 @@ def test_columns_of_other_types_are_refused(frame):
         pis.PrivilegedSparkXGBClassifier(teacher_params="max_depth")
 
 
+@pytest.mark.slow
 def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
     from pyspark.ml.feature import VectorAssembler
 
@@ -593,6 +611,7 @@ ROWS_AT_FAULT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ROWS_AT_FAULT)
 def test_rows_at_fault_are_found_on_the_driver(frame, case):
     from pyspark.sql import functions as F
@@ -603,6 +622,7 @@ def test_rows_at_fault_are_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(faulty)
 
 
+@pytest.mark.slow
 def test_a_regressor_says_what_its_objective_needs(frame):
     settings = {**SETTINGS, "label_col": "amount"}
     for objective, message in [
@@ -615,6 +635,7 @@ def test_a_regressor_says_what_its_objective_needs(frame):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
 
 
+@pytest.mark.slow
 def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     from pyspark.sql import functions as F
 
@@ -636,6 +657,7 @@ def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(spark, frame):
     settings = {**SETTINGS, "label_col": "amount", "objective": "reg:squaredlogerror"}
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
@@ -667,6 +689,7 @@ def ranked_on_one_machine(params, query, **keywords):
     return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0, **by_row)
 
 
+@pytest.mark.slow
 def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judged(spark, frame):
     query = np.arange(N_ROWS) // 10
     known = query % 3 > 0
@@ -684,6 +707,7 @@ def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judg
     assert fitted.transform(frame.drop(*Z_NAMES)).select("prediction").count() == N_ROWS
 
 
+@pytest.mark.slow
 def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PythonException
@@ -710,6 +734,7 @@ RANKERS_AT_FAULT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RANKERS_AT_FAULT)
 def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
     from pyspark.sql import functions as F
@@ -721,6 +746,7 @@ def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBRanker(**settings).fit(queries)
 
 
+@pytest.mark.slow
 def test_a_joint_student_is_not_continued(frame):
     booster = on_one_machine(BINARY, "y")
     with pytest.raises(ValueError, match="JPIB student cannot be continued"):
@@ -743,6 +769,7 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
         importlib.import_module("pi_xgb.spark")
 
 
+@pytest.mark.slow
 def test_a_killed_task_ends_the_training(frame, weighted):
     told = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
     assert isinstance(told, Exception)

@@ -131,6 +131,7 @@ def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_a
     assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
 def test_damped_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
     x, y, group = data(1500)
@@ -237,6 +238,7 @@ class Smooth(pi_xgb.Teacher):
         return smooth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hessian", ["damped", "adaptive"])
 @pytest.mark.parametrize("eta", [0.1, 0.3])
 def test_no_weight_makes_any_teacher_diverge(hessian, eta):
@@ -409,6 +411,7 @@ def test_native_says_where_it_would_have_another_step():
         assert pi_xgb.train(params_of(), dtrain, 2, teacher=paper, engine="native", **named).num_boosted_rounds() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
 def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
     x, y, group = data(1500)

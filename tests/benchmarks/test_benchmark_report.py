@@ -281,6 +281,7 @@ def test_an_empty_run_gives_a_page(tmp_path):
     assert not (tmp_path / "figures").exists()
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_and_shown(tmp_path):
     path = tmp_path / "results.csv"
     write_whole(path, report.made_lines())

@@ -276,6 +276,7 @@ def test_the_page_says_what_the_lines_say(tmp_path):
         assert (tmp_path / "figures" / name).stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_page_lies_beside_its_csv_unless_that_is_the_repositorys(tmp_path, monkeypatch):
     repository, other = tmp_path / "benchmarks", tmp_path / "other"
     monkeypatch.setattr(curves, "RESULTS", repository / "results" / "curves.csv")
@@ -301,6 +302,7 @@ def test_information_at_a_fixed_weight_needs_no_choice():
     assert next(row for row in rows if row.startswith("| heart | 200 |")).split(" | ")[2] == expected
 
 
+@pytest.mark.slow
 def test_smoke_prints_the_page(capsys, quick):
     curves.main(["--smoke"])
     out = capsys.readouterr().out

@@ -190,6 +190,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path, monkeypatch, i
     assert asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_two_processes_find_what_one_finds(tmp_path, in_one_go):
     small_search(tmp_path).run(jobs=2)
@@ -232,6 +233,7 @@ def test_the_summary_reads_the_path():
     assert row["share_above_plain"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_the_smoke_run_and_the_report(tmp_path, capsys):
     command.main(["--smoke", "--out", str(tmp_path)])
     first = capsys.readouterr().out
@@ -329,6 +331,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("stopped; the same command goes on where it was\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_both_processes_at_once_and_loses_nothing(tmp_path):
     command = [sys.executable, "-m", "benchmarks.search", "--datasets", "made_exact", "--jobs", "2"]
     # A session of its own, so that the interrupt reaches the workers too, as it does from a terminal.
