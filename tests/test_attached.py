@@ -7,11 +7,10 @@ import pytest
 import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pi_xgb._core.blended import AMOUNTS, POSITIVE
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb import attach_teacher
 from pi_xgb._core.attached import attached_teacher
+from pi_xgb._core.losses import AMOUNTS, NUMBERS, POSITIVE, PROBABILITIES, SHARES
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.metrics import attach_groups
 

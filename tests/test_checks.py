@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb._core.checks import (
     check_answer,
@@ -24,7 +23,7 @@ from pi_xgb._core.checks import (
     check_some_weight,
     check_weights,
 )
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._rows.supervision import MOST_WEIGHT
 
 

@@ -12,13 +12,13 @@ import pytest
 import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_xgb._core.copies import stack_with_params
-from pi_xgb._core.loss import NUMBERS as ANY_NUMBER
 from xgboost.collective import CommunicatorContext
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
+from pi_xgb._core.engines.copies import stack_with_params
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import NUMBERS as ANY_NUMBER
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import as_weighted_teachers

@@ -8,13 +8,12 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.loss import NUMBERS
 
 import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
 from pi_xgb._core.distillation import DistillationLoss
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, NUMBERS
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pi_xgb._core.blended import Softmax
-from pi_xgb._core.loss import Loss
 
 from pi_xgb._arrays import array_module
 from pi_xgb._core.blend import Blend
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, Loss, Softmax
 
 N_CLASSES = 4
 EPS = float(np.finfo(np.float32).eps)

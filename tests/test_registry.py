@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.copied import check_bounds
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES, Range
 
-from pi_xgb._core.losses import KINDS, LOSSES, check_labels_alone, loss_named, loss_with_gradient, objectives_by_kind
+from pi_xgb._core.losses import (
+    KINDS,
+    LOSSES,
+    NUMBERS,
+    PROBABILITIES,
+    SHARES,
+    Range,
+    check_bounds,
+    check_labels_alone,
+    loss_named,
+    loss_with_gradient,
+    objectives_by_kind,
+)
 from pi_xgb._xgb.params import SHARES_ARE_MARGINS
 
 BLEND, CLASSES_ONLY, COPIES = ("callback", "native"), ("callback",), ("copies",)

@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from pi_xgb._core.methods import METHODS
 from pi_xgb._selection.shared_matrices import shared_matrices
 from scipy import stats
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
+from pi_xgb._core.config import METHODS, TeacherConfig
 from pi_xgb._selection import progress, search
 from pi_xgb._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe, settled

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.methods import METHODS
 
 import pi_xgb
+from pi_xgb._core.config import METHODS
 from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select

@@ -8,12 +8,11 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
 from helpers_selection import PARAMS, ROUNDS
-from pi_xgb._core.methods import METHODS
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
+from pi_xgb._core.config import METHODS, TeacherConfig
 from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb._selection.five_models import Cell, FiveModels
 from pi_xgb._selection.problem import Recipe

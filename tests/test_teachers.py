@@ -14,7 +14,6 @@ from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, pro
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from pi_xgb._core import repetition
 from pi_xgb._stats.folds import deal_folds
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
@@ -474,66 +473,12 @@ def test_training_twice_with_the_same_objects_gives_the_same_model(how):
     )
 
 
-# --- a teacher that repeats the labels ----------------------------------------------------------------------
+# --- its score ------------------------------------------------------------------------------------------------
 
 
 def trapped(n=400, **data):
     made = pi_xgb.datasets.make_privileged(n, seed=0, **data)
     return xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
-
-
-REPEATS = "the teacher repeats the labels of its own training rows: its log loss is .* crossfit=5"
-
-
-def test_a_teacher_that_repeats_the_labels_is_told_of():
-    dtrain, privileged = trapped()
-    params = {"objective": "binary:logistic", "nthread": 1}
-    with pytest.warns(UserWarning, match=REPEATS) as warned:
-        booster = pi_xgb.train(params, dtrain, 200, privileged=privileged)
-    assert [record.filename for record in warned] == [__file__]
-    # The model is the one without the check, and nothing of the user's was changed.
-    with pytest.warns(UserWarning, match=REPEATS):
-        teacher = pi_xgb.fit_teacher(params, privileged, 200)
-    label, q = dtrain.get_label(), teacher.values
-    loss = -np.log(np.where(label == 1, q, 1 - q)).mean()
-    assert f"its log loss is {loss:.3f} there" in str(warned[0].message)
-    assert repr(teacher) == f"<LearnedTeacher: 1 booster(s), log loss {loss:.4f} on its own training rows>"
-    again = pi_xgb.train(params, dtrain, 200, teacher=teacher, kl_weight=0.5)
-    assert again.save_raw() == booster.save_raw()
-
-
-@pytest.mark.filterwarnings("error:the teacher repeats:UserWarning")
-def test_no_other_teacher_is_suspected(monkeypatch):
-    dtrain, privileged = trapped()
-    params = {"objective": "binary:logistic", "nthread": 1}
-    checks = []
-    original = repetition._loss_on_others
-    monkeypatch.setattr(repetition, "_loss_on_others", lambda *of: checks.append(1) or original(*of))
-    y = dtrain.get_label()
-    known = xgb.DMatrix(np.column_stack([y, np.zeros(400)]), y)
-    # The warning, which other tests let pass, is an error here. Cross-fitted, with rows without a label, weightless,
-    # joint: not even looked at.
-    some = np.arange(400) % 2 == 0
-    for how in ({"crossfit": 2}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
-        pi_xgb.train(params, dtrain, 40, privileged=known, **how)
-        if how.keys() & {"crossfit", "labelled"}:
-            pi_xgb.fit_teacher(params, known, 40, **how)
-    # A teacher that is no better on its own rows than is honest costs no training either.
-    pi_xgb.train(params | {"max_depth": 3}, dtrain, 20, privileged=privileged)
-    assert checks == []
-    # One that may well know what it says is tried on other rows, and believed.
-    pi_xgb.train(params, dtrain, 40, privileged=known)
-    assert checks == [1]
-
-
-@pytest.mark.parametrize(("objective", "told"), [("multi:softprob", "log loss"), ("reg:squarederror", "rmse")])
-def test_repetition_of_classes_and_numbers(objective, told):
-    rng = np.random.default_rng(0)
-    z, weight = rng.normal(size=(200, 3)), rng.uniform(0.5, 2, 200)
-    y = rng.integers(0, 3, 200)
-    params = {"objective": objective, "nthread": 1, "eta": 0.5} | ({"num_class": 3} if objective[0] == "m" else {})
-    with pytest.warns(UserWarning, match=f"repeats the labels of its own training rows: its {told} is 0.0"):
-        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=weight), 60)
 
 
 def test_a_cross_fitted_teacher_says_its_score():
@@ -543,7 +488,7 @@ def test_a_cross_fitted_teacher_says_its_score():
     label, q = dtrain.get_label(), teacher.values
     expected = -np.log(np.where(label == 1, q, 1 - q)).mean()
     assert teacher.loss == pytest.approx(expected, rel=1e-5)
-    assert repr(teacher) == f"<LearnedTeacher: 5 booster(s), log loss {expected:.4f} out of fold>"
+    assert repr(teacher) == f"<LearnedTeacher: boosted, 5 model(s) each, log loss {expected:.4f} out of fold>"
 
 
 @pytest.mark.parametrize("labelled", [None, np.arange(200) % 3 > 0])

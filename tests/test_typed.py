@@ -10,9 +10,9 @@ from typing import get_args, get_type_hints
 
 import pytest
 import xgboost
-from pi_xgb._core.methods import METHODS, MethodName
 
 import pi_xgb
+from pi_xgb._core.config import METHODS, MethodName
 from pi_xgb._xgb.keywords import EstimatorKeywords
 
 SETUP = """
