@@ -83,13 +83,13 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
     dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
     keywords = {"privileged": privileged, "constraints": [(DemographicParity(rows.sex), 20.0)]}
     selection = pi_xgb.select(
-        PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="privileged", crossfit=3, kl_weight=1, nfold=3, repeats=1
+        PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="boosted", crossfit=3, kl_weight=1, nfold=3, repeats=1
     )
     np.testing.assert_allclose(shown["score"], selection.summary["score"], rtol=1e-6)
     assert dumps(model("m.ubj")) == dumps(selection.train(dtrain, **keywords))
     # Plain XGBoost is constrained, too: its score is not that of a selection without constraints.
     free = pi_xgb.select(
-        PARAMS, dtrain, 6, privileged=privileged, method="kbpib", teacher="privileged", kl_weight=1, nfold=3, repeats=1
+        PARAMS, dtrain, 6, privileged=privileged, method="kbpib", teacher="boosted", kl_weight=1, nfold=3, repeats=1
     )
     assert free.summary.loc["plain", "score"] != selection.summary.loc["plain", "score"]
     with pytest.raises(ValueError, match="was cross-validated with constraints"):
@@ -108,7 +108,7 @@ def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
     works("compare", "train.csv", *LABEL, "--privileged", "z0,z1", *few, *constrained)
     shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
     rows = files[0]
-    keywords = {"teacher": "privileged", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
+    keywords = {"teacher": "boosted", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
     by_hand = pi_xgb.compare(
         rows[NAMES],
         rows.y,

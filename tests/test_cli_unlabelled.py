@@ -328,7 +328,7 @@ def test_tune_chooses_with_rows_without_a_label(rows, capsys):
     works(*command("tune", "rows.csv", "y", *OF_ROWS, *SHORT), "--format", "csv", "--out", "model.ubj")
     out, err = capsys.readouterr()
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="boosted", crossfit=2, kl_weight=5.0, nfold=2,
                            groups=frame["patient"], seed=0, **guided)  # fmt: skip
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], chosen.summary["gain"])
@@ -342,7 +342,7 @@ def test_auto_chooses_with_rows_without_a_label(rows, capsys):
     options = [*OF_ROWS, "--kl-weight", "auto", "--crossfit", "2"]
     works(*train("rows.csv", "y", *options))
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, seed=0,
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="boosted", crossfit=2, seed=0,
                            groups=frame["patient"], **guided)  # fmt: skip
     assert str(chosen) in capsys.readouterr().err
     assert same_model("model.ubj", chosen.train(x, **guided))
@@ -361,7 +361,7 @@ def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     assert all(np.array_equal(given[name], values) for name, values in told.items())
     expected = pi_xgb.compare(
         in_categories(frame)[FEATURES], frame["y"].astype(float), frame[["z0", "z1"]],
-        params=PARAMS, num_boost_round=6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+        params=PARAMS, num_boost_round=6, method="kbpib", teacher="boosted", crossfit=2, kl_weight=5.0, nfold=2,
         repeats=1, seed=0, groups=frame["patient"], **told,
     )  # fmt: skip
     found = pd.read_csv(io.StringIO(out))

@@ -90,7 +90,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             "plain XGBoost": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
             "z known at prediction": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
-            "self-distillation": (chosen(x, copy, teacher="privileged"), x, copy),
+            "self-distillation": (chosen(x, copy, teacher="boosted"), x, copy),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
         }
         own = found.table[found.table.fold == fold].set_index("model")
@@ -145,7 +145,7 @@ def xgb_auc(booster, x, label):
 @pytest.mark.parametrize("standard_errors", [0.0, 1e6])
 def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
     x, z, y = rows()
-    settings = {**FEW, "teacher": "privileged", "standard_errors": standard_errors}
+    settings = {**FEW, "teacher": "boosted", "standard_errors": standard_errors}
     found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
     table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
     for fold, (train, test) in enumerate(folds_of()):
@@ -236,7 +236,7 @@ def test_the_picture_of_one_size():
 
 def test_the_control_is_cross_fitted_whatever_the_student_is():
     x, z, y = rows()
-    found = compare(x, y, z, **{**FEW, "teacher": "privileged", "crossfit": 0, "standard_errors": 0.0})
+    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "crossfit": 0, "standard_errors": 0.0})
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
@@ -413,7 +413,7 @@ def test_nobody_gains_by_a_teacher_that_is_never_chosen():
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     x, z, y = wave_rows(1600)
     quick = {"num_boost_round": 12, "params": {**PARAMS, "eta": 0.6, "max_depth": 3}}
-    settings = {**FEW, **quick, "teacher": "privileged", "standard_errors": 0.0, "confidence": 0.8}
+    settings = {**FEW, **quick, "teacher": "boosted", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
     assert found.verdict.startswith("a gain: log loss lower by")

@@ -263,7 +263,7 @@ def test_a_student_goes_on_with_its_teacher():
     joint = TeacherConfig(privileged=Z_MATRIX, method="jpib")
     for config, model in ((joint, None), (TeacherConfig(privileged=Z_MATRIX), b""), (TeacherConfig(teacher=Q), b"")):
         config.check_continues(model)
-    with pytest.raises(ValueError, match="xgb_model.*method='jpib'.*without its teacher"):
+    with pytest.raises(ValueError, match=r"xgb_model.*method='jpib'.*without its teacher"):
         joint.check_continues(b"")
 
 

@@ -79,7 +79,7 @@ def test_one_teacher_serves_every_weight_of_its_fold(crossfit, monkeypatch):
 
 def test_a_grid_weighs_one_teacher():
     for told in ({}, {"teacher": [(Q, 1.0)]}):
-        with pytest.raises(ValueError, match="a grid of kl_weight needs one teacher to weigh"):
+        with pytest.raises(ValueError, match="kl_weight of several values needs one teacher"):
             pi_xgb.cv(PARAMS, dtrain(), 2, kl_weight=[0.0, 1.0], **told)
 
 

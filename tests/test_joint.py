@@ -368,7 +368,7 @@ def test_a_student_grown_elsewhere_is_told_from_ones_own():
 def test_train_does_not_continue_jpib_without_its_teacher():
     case = problem("binary:logistic")
     student = pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib")
-    with pytest.raises(ValueError, match="cannot be continued without its teacher"):
+    with pytest.raises(ValueError, match=r"cannot be continued.*without its teacher"):
         pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib", xgb_model=student)
 
 

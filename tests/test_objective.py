@@ -88,7 +88,7 @@ def test_scale_pos_weight_is_applied_as_xgboost_applies_it(objective, tree_metho
     np.testing.assert_allclose(margins(ours, dtrain), margins(plain, dtrain), atol=1e-6)
     # In params alone XGBoost would ignore it without a word.
     without = KLObjective(case.q, kl_weight=0, objective=objective)
-    with pytest.raises(ValueError, match=r"is 3, which XGBoost ignores.*has 1: say KLObjective\(\.\.\., scale_pos_w"):
+    with pytest.raises(ValueError, match=r"is 3, which XGBoost ignores.*has 1: pass KLObjective\(\.\.\., scale_pos_w"):
         xgb.train(params, dtrain, 6, obj=without)
     # It does make a difference.
     del params["scale_pos_weight"]
@@ -385,9 +385,9 @@ def test_a_teacher_of_other_rows_is_an_error():
 
 def test_an_objective_that_does_not_fit_the_params_is_an_error():
     case, multi = problem("binary:logistic"), problem("multi:softprob")
-    with pytest.raises(ValueError, match=r"made for objective='binary:logistic', .* trains 'multi:softprob'"):
+    with pytest.raises(ValueError, match=r"has objective='binary:logistic', .* trains 'multi:softprob'"):
         xgb.train(multi.params(), multi.dtrain(), 2, obj=KLObjective(multi.q, objective="binary:logistic"))
-    with pytest.raises(ValueError, match=r"made for objective='multi:softprob', .* trains 'binary:logistic'"):
+    with pytest.raises(ValueError, match=r"has objective='multi:softprob', .* trains 'binary:logistic'"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(case.q, objective="multi:softprob"))
     # Where no Booster asks, the shape of the margins still tells.
     with pytest.raises(ValueError, match="must name the objective in params"):
@@ -418,7 +418,7 @@ def test_no_other_loss_is_trained_than_the_one_that_params_name():
             xgb.train(params, case.dtrain(), 3, obj=KLObjective(case.q, objective="binary:logistic"))
     with pytest.raises(ValueError, match=r"can guide the objectives .*got 'binary:hinge'"):
         xgb.train({"objective": "binary:hinge"}, case.dtrain(), 3, obj=KLObjective(case.q))
-    with pytest.raises(ValueError, match="no Booster asks"):
+    with pytest.raises(ValueError, match="no Booster calls"):
         KLObjective(case.q)(np.zeros(200, np.float32), case.dtrain())
 
 

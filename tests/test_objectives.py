@@ -290,7 +290,7 @@ def test_a_teacher_that_sees_all_knows_the_exposure_too():
     rows = Rows("count:poisson")
     exposure = np.log(np.random.default_rng(0).choice([0.5, 1.0, 4.0], rows.n))
     dtrain, knows = rows.dtrain(base_margin=exposure), rows.privileged(base_margin=exposure)
-    seen = pi_xgb.train(rows.params, dtrain, 3, privileged=knows, teacher="all", crossfit=3)
+    seen = pi_xgb.train(rows.params, dtrain, 3, privileged=knows, teacher_sees="all", crossfit=3)
     both = xgb.DMatrix(np.hstack([rows.x, rows.z]), rows.y, base_margin=exposure, weight=rows.weight)
     assert_same_model(seen, pi_xgb.train(rows.params, dtrain, 3, privileged=both, allow_overlap=True, crossfit=3))
 

@@ -120,7 +120,7 @@ def test_counts_are_selected_and_compared_by_their_own_loss():
     x, z, claims, exposure = data()
     params = {"objective": "count:poisson", "max_depth": 2, "nthread": 1}
     dtrain, privileged = (xgb.DMatrix(table, claims, base_margin=exposure) for table in (x, z))
-    few = {"kl_weight": 5.0, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "nfold": 2}
+    few = {"kl_weight": 5.0, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "nfold": 2}
     selection = pi_xgb.select(params, dtrain, 4, privileged=privileged, **few, teacher_params={"max_depth": 2})
     assert "poisson-nloglik" in str(selection)
     comparison = pi_xgb.compare(

@@ -95,7 +95,7 @@ def test_boolean_masks_are_folds():
         told = {"privileged": privileged, "labelled": labelled, "crossfit": 2}
         first, second = (pi_xgb.cv(PARAMS, dtrain, 3, folds=folds, **told) for folds in (kept, marked))
         pd.testing.assert_frame_equal(first, second)
-        told = {**told, "teacher": "privileged", "kl_weight": 2.0, "method": "kbpib"}
+        told = {**told, "teacher": "boosted", "kl_weight": 2.0, "method": "kbpib"}
         first, second = (pi_xgb.select(PARAMS, dtrain, 3, folds=folds, **told).table for folds in (kept, marked))
         pd.testing.assert_frame_equal(first, second)
 
@@ -249,7 +249,7 @@ def test_polars_tables_are_joined_for_a_teacher_that_sees_all(lazy):
     from pi_xgb.sklearn import PrivilegedXGBClassifier
 
     def model():
-        return PrivilegedXGBClassifier(n_estimators=3, max_depth=2, n_jobs=1, teacher="all", crossfit=2)
+        return PrivilegedXGBClassifier(n_estimators=3, max_depth=2, n_jobs=1, teacher_sees="all", crossfit=2)
 
     x, z = (polars.from_dict({name: part[name].to_numpy() for name in part}) for part in (DATA.x, DATA.z))
     x, z = (x.lazy(), z.lazy()) if lazy else (x, z)

@@ -245,7 +245,7 @@ def test_the_choice(gains, standard_errors, chosen):
 def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     params, dtrain, _, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 10.0}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 10.0}
     fooled = select(params, dtrain, 20, privileged=noise, **settings)
     # Nothing is known about the labels: plain XGBoost, and the sentence says so.
     assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
@@ -265,7 +265,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
 def test_the_bar_stands_between_luck_and_a_choice():
     params, dtrain, _, _ = data(n=300)
     lucky = xgb.DMatrix(np.random.default_rng(7).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.1}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.1}
     row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
     assert row.gain > 0
     for share, chosen in ((0.99, row.name), (1.01, "plain")):
@@ -308,7 +308,7 @@ def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
 def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
     params, dtrain, privileged, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
+    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # One that knows says nothing, nor does one that was not chosen.
@@ -460,7 +460,7 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     params, dtrain, privileged, _ = data()
     groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
-    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
+    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
     said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
     found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
     scores = []

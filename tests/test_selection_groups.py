@@ -18,7 +18,7 @@ from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-FEW = {"kl_weight": 5.0, "teacher": "privileged", "method": "kbpib", "crossfit": 2, "progress": False}
+FEW = {"kl_weight": 5.0, "teacher": "boosted", "method": "kbpib", "crossfit": 2, "progress": False}
 SMALL = {**FEW, "params": PARAMS, "num_boost_round": 3, "nfold": 2, "inner_nfold": 2, "repeats": 1}
 HALVES = [(range(60), range(60, 120)), (range(60, 120), range(60))]
 

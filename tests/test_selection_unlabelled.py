@@ -226,7 +226,7 @@ def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
     x, z, y, labelled = waves()
     test_x, _, test_y, _ = waves(2000, seed=1)
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
-    settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "privileged", "kl_weight": 10.0}
+    settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "boosted", "kl_weight": 10.0}
     params = {**PARAMS, "max_depth": 3}
     found = select(params, dtrain, 30, privileged=privileged, labelled=labelled, **settings)
     assert found.candidate == "kbpib cross-fitted 10"
@@ -246,9 +246,9 @@ def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
     "way",
     [
         {"method": "jpib"},
-        {"method": "kbpib", "teacher": "privileged", "crossfit": 0},
-        {"method": "kbpib", "teacher": "privileged", "crossfit": 2},
-        {"method": "kbpib", "teacher": "all", "crossfit": 2},
+        {"method": "kbpib", "teacher": "boosted", "crossfit": 0},
+        {"method": "kbpib", "teacher": "boosted", "crossfit": 2},
+        {"method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 2},
     ],
 )
 def test_the_model_is_the_candidate_that_was_judged(way):
@@ -347,7 +347,7 @@ def test_compare_is_a_loop_written_by_hand():
             "z known at prediction": judged(x.join(z), copy, test[1], **never),
             "student": judged(x, z, test[0]),
             # The control teaches the unlabelled rows as well, without z.
-            "self-distillation": judged(x, copy, test[0], teacher="privileged"),
+            "self-distillation": judged(x, copy, test[0], teacher="boosted"),
             # Of all rows, labelled or not, the privileged values are somebody else's.
             "shuffled": judged(x, z.iloc[order], test[0]),
         }
@@ -401,7 +401,7 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
 
 def test_the_verdict_says_what_the_control_was():
     x, z, y, labelled = waves(400)
-    settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "privileged"}
+    settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "boosted"}
     found = compare(x, np.where(labelled, y, np.nan), z, **settings)
     # With how many rows a version of XGBoost finds evidence is its affair; that it is a gain is not.
     assert found.difference("student", "plain XGBoost").mean > 0

@@ -92,7 +92,7 @@ def same_model(first, second):
         {"kl_weight": 2.0, "crossfit": 3},
         {"method": "jpib", "kl_weight": 1.0},
         {"teacher_params": {"max_depth": 1, "nthread": 1}},
-        {"teacher": "all", "crossfit": 2},
+        {"teacher_sees": "all", "crossfit": 2},
     ],
 )
 def test_a_fitted_estimator_is_the_model_of_train(classes, guiding):
@@ -452,7 +452,7 @@ def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
     x, z, y = rows()
     # 1 where y tends to be 0, else 0 or 2: with zeros as missing a single split could tell these from the 1s.
     zeros = pd.DataFrame({"z0": np.where(z["z0"] > 0, 2.0 * (np.arange(len(z)) % 2), 1.0)})
-    stumps = {"teacher": "all", "teacher_params": {"max_depth": 1, "nthread": 1}}
+    stumps = {"teacher_sees": "all", "teacher_params": {"max_depth": 1, "nthread": 1}}
     apart = estimator(**stumps).fit(x, y, privileged=zeros)
     beside = estimator(**stumps).fit(sparse.csr_matrix(x), y, privileged=zeros)
     assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
@@ -510,7 +510,7 @@ def test_categories_of_both_parties():
 
     # Categories are matched by name and not by their number, in the teacher's evaluation rows too.
     assert same_model(fitted(held_out), fitted(z[half:]))
-    model = estimator(teacher="all", enable_categorical=True).fit(x, y, privileged=z)
+    model = estimator(teacher_sees="all", enable_categorical=True).fit(x, y, privileged=z)
     params = params_of(model, 2)
     dtrain = xgb.QuantileDMatrix(x, y, enable_categorical=True)
     dpriv = xgb.DMatrix(x.join(z), y, enable_categorical=True)
@@ -620,7 +620,7 @@ def test_two_classes_as_multi_class_predict_as_xgboosts_estimator_does():
 # --- no leak ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("guiding", [{"crossfit": 2}, {"method": "jpib"}, {"teacher": "all"}])
+@pytest.mark.parametrize("guiding", [{"crossfit": 2}, {"method": "jpib"}, {"teacher_sees": "all"}])
 @pytest.mark.parametrize("classes", [2, 3, 0])
 def test_privileged_columns_change_nothing_at_predict(guiding, classes):
     x, z, y = rows(classes=classes)
@@ -656,7 +656,7 @@ def patterns(values):
         {},
         {"crossfit": 2},
         {"method": "jpib"},
-        {"teacher": "all"},
+        {"teacher_sees": "all"},
         {"teacher": LogisticRegression(), "crossfit": 2},
         {"constraints": [(by_column(DemographicParity, "secret_group"), 3.0)]},
     ],
@@ -716,7 +716,7 @@ def test_clone_and_parameters():
     assert (model.kl_weight, model.teacher.C, model.max_depth) == (0.25, 7.0, 2)
     assert copied.teacher.C == 3.0
     with pytest.raises(ValueError, match="teacher__C was set, but the teacher is 'all'"):
-        model.set_params(teacher="all", teacher__C=1.0)
+        model.set_params(teacher_sees="all", teacher__C=1.0)
 
 
 def test_set_params_of_a_fitted_estimator_reaches_the_booster_only_with_what_it_knows(recwarn):
@@ -1194,7 +1194,7 @@ def apart(x, z, y):
     ("parameters", "eval_privileged", "rounds", "is_refused"),
     [
         ({}, None, 5, True),
-        ({"teacher": "all"}, None, 5, True),
+        ({"teacher_sees": "all"}, None, 5, True),
         ({}, "none", 5, True),
         ({}, "some", 5, False),
         ({}, None, None, False),
@@ -1293,7 +1293,7 @@ def test_privileged_columns_that_are_not_there():
         privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
     )
     refused("about a teacher of privileged columns, and there are none", method="jpib")
-    refused("crossfit, teacher: that is about a teacher", crossfit=3, teacher="all")
+    refused("crossfit, teacher: that is about a teacher", crossfit=3, teacher_sees="all")
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])
@@ -1360,7 +1360,7 @@ def test_constraints_that_cannot_be():
 def test_parameters_that_mean_nothing():
     q = pi_xgb.fit_teacher({}, xgb.DMatrix(rows()[1], rows(classes=0)[2]), 2)
     refused("method must be one of", method="both", fit=apart)
-    refused("teacher must be one of 'privileged', 'all'", teacher="everything", fit=apart)
+    refused("teacher must be one of 'boosted'", teacher="everything", fit=apart)
     refused("an estimator or a pi_xgb.Teacher", teacher=np.zeros(240), fit=apart, error=TypeError)
     refused("an estimator or a pi_xgb.Teacher", teacher=LogisticRegression, fit=apart, error=TypeError)
     refused("kl_weight must be a number", kl_weight="much", fit=apart, error=TypeError)
@@ -1378,7 +1378,12 @@ def test_parameters_that_mean_nothing():
     refused("obj was given together with a teacher", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
     words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
     refused(
-        "needs numbers|numbers only", X=lambda x, z: sparse.csr_matrix(x), teacher="all", fit=words, error=TypeError
+        "needs numbers|numbers only",
+        X=lambda x, z: sparse.csr_matrix(x),
+        teacher="boosted",
+        teacher_sees="all",
+        fit=words,
+        error=TypeError,
     )
 
 

@@ -73,7 +73,14 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     x, z, y = rows()
     y = y.astype(float).where(y.index > 9)
     told = {
-        **{"method": "kbpib", "kl_weight": [2.0], "teacher": "all", "crossfit": 3, "teacher_params": {"max_depth": 1}},
+        **{
+            "method": "kbpib",
+            "kl_weight": [2.0],
+            "teacher": "boosted",
+            "teacher_sees": "all",
+            "crossfit": 3,
+            "teacher_params": {"max_depth": 1},
+        },
         **{"metric": "auc", "standard_errors": 2.0, "nfold": 4, "repeats": 2, "folds": None},
     }
     groups, counts, weight = np.arange(150) // 2, np.arange(150) % 3, np.linspace(1, 2, 150)
@@ -146,7 +153,7 @@ def test_results_are_named_as_in_scikit_learns_searches():
 
 def test_the_choice_in_parameters_and_scores_of_either_sign():
     model = estimator()
-    choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "all", "crossfit": 3}
+    choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 3}
     model.selection_ = types.SimpleNamespace(choice={"num_boost_round": 4, **choice})
     assert model.best_params_ == {"n_estimators": 4, **choice}
     own = ["method", "teacher", "crossfit", "kl_weight", "rounds", "score", "chosen"]

@@ -90,7 +90,7 @@ def test_the_last_query_may_have_one_row():
 
 def test_qid_may_be_a_column_which_no_model_sees():
     x, z, y = rows()
-    told = {"kl_weight": 3.0, "crossfit": 4, "teacher": "all"}
+    told = {"kl_weight": 3.0, "crossfit": 4, "teacher_sees": "all"}
     by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
     assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
     table = x.assign(qid=QID)

@@ -103,7 +103,7 @@ def raw(model):
         {},
         {"kl_weight": 2.0, "crossfit": 3},
         {"method": "jpib", "kl_weight": 1.0},
-        {"teacher": "all", "crossfit": 2},
+        {"teacher_sees": "all", "crossfit": 2},
         {"crossfit": 3, "teacher_weight": True, "crossfit_groups": True},
         {"method": "jpib", "teacher_weight": True},
         {"kl_weight": 0},
@@ -118,7 +118,7 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
         if guiding.get(k)
     }
     sees_all = guiding.get("teacher") == "all"
-    model = rows.estimator(**keywords, **({"teacher": "all"} if sees_all else {}))
+    model = rows.estimator(**keywords, **({"teacher_sees": "all"} if sees_all else {}))
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
     models = []

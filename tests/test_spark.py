@@ -543,7 +543,7 @@ SETTINGS_AT_FAULT = {
     "twice": ({"privileged_cols": ["z0", "z0"]}, "names a column twice"),
     "the label itself": ({"privileged_cols": ["z0", "y"]}, "the label or the validation indicator"),
     "overlap": ({"privileged_cols": ["z0", "x0"]}, r"columns \['x0'\] are in features_col and in privileged_cols"),
-    "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "has no use for crossfit"),
+    "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "crossfit is not supported with method='jpib'"),
     "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
     "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact here"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be 0, 1, \.\.\. without a gap"),

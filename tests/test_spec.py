@@ -166,7 +166,7 @@ def test_the_native_engine_is_taken_on_request_and_on_cuda():
         assert choose("native", fits) == "native"
         assert choose("auto", fits) == by_itself
         assert choose("auto", unfit) == choose("callback", fits) == choose("callback", unfit) == "callback"
-        with pytest.raises(ValueError, match="engine='native' would not be exact for binary:logistic.*gblinear"):
+        with pytest.raises(ValueError, match=r"engine='native' would not be exact for binary:logistic.*gblinear"):
             choose("native", unfit)
 
 

@@ -509,15 +509,21 @@ def test_a_constraint_on_labels_leaves_unlabelled_rows_alone():
 def test_a_word_says_what_the_teacher_sees(method):
     rows = Rows("binary:logistic")
     guided = {"method": method, "labelled": rows.labelled} | ({"crossfit": 3} if method == "kbpib" else {})
-    by_word = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="all", **guided)
+    by_word = pi_xgb.train(
+        rows.params,
+        rows.dtrain(),
+        ROUNDS,
+        privileged=rows.privileged(),
+        teacher="boosted",
+        teacher_sees="all",
+        **guided,
+    )
     both = xgb.DMatrix(np.hstack([rows.x, rows.z]), rows.y)
     by_hand = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=both, allow_overlap=True, **guided)
     # To rounding: side by side, the weights of the rows come along and need no objective.
     np.testing.assert_allclose(margins(by_word, rows), margins(by_hand, rows), atol=1e-5)
     alone = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), **guided)
-    said = pi_xgb.train(
-        rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="privileged", **guided
-    )
+    said = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="boosted", **guided)
     assert said.save_raw("json") == alone.save_raw("json")
     assert by_word.save_raw("json") != alone.save_raw("json")
 
@@ -525,9 +531,9 @@ def test_a_word_says_what_the_teacher_sees(method):
 @pytest.mark.parametrize(
     ("guided", "words"),
     [
-        ({"teacher": "everything"}, "'privileged', 'all'; got 'everything'"),
-        ({"teacher": "all", "privileged": None}, "and there is none: pass privileged="),
-        ({"teacher": "all", "privileged_evals": True}, "side by side"),
+        ({"teacher": "everything"}, "teacher must be one of.*got 'everything'"),
+        ({"teacher_sees": "all", "privileged": None}, "teacher_sees require privileged="),
+        ({"teacher_sees": "all", "privileged_evals": True}, "side by side"),
     ],
 )
 def test_words_that_say_nothing(guided, words):

@@ -64,9 +64,9 @@ def test_a_list_has_weights_of_its_own():
         [0, 0, 0],
         [1, 1, 1],
     ]
-    with pytest.raises(ValueError, match=r"but kl_weight=0\.25 was given as well: leave kl_weight out"):
+    with pytest.raises(ValueError, match=r"kl_weight=0\.25 was given.*leave kl_weight out"):
         as_weighted_teachers([(Q, 1.0)], 0.25, SHARES)
-    with pytest.raises(ValueError, match="but teacher_weight was given as well: leave teacher_weight out"):
+    with pytest.raises(ValueError, match=r"teacher_weight was given.*leave teacher_weight out"):
         as_weighted_teachers([(Q, 1.0)], 0.5, SHARES, np.ones(3))
 
 
@@ -93,7 +93,7 @@ def test_answers_have_the_shape_and_the_range_of_means():
         Says(Q[:2]).answer(task(), Q, 1.0)
     # What is right on average may lie beyond, for losses that learn by averages.
     assert Says(beyond, noisy=True).answer(task(), Q, 1.0).tolist() == beyond
-    with pytest.raises(ValueError, match="averages are not what count:poisson learns by"):
+    with pytest.raises(ValueError, match="count:poisson cannot learn from noise"):
         Says(Q, noisy=True).answer(task("count:poisson"), Q, 1.0)
     with pytest.raises(ValueError, match="NaN or infinite"):
         Says([np.inf, 0, 0], noisy=True).answer(task(), Q, 1.0)

@@ -15,7 +15,6 @@ from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .checks import (
     check_dmatrix,
-    check_evals,
     check_is_dmatrix,
     check_kl_weight,
     check_no_overlap,
@@ -296,7 +295,7 @@ class _Trained:
         self._spec = spec = task.spec
         self._boosted_spec = spec.of_teacher(config.teacher_params)
         self._groups = checked_groups(config.crossfit_groups, dtrain.num_row(), "crossfit_groups")
-        self._evals = check_evals(config.privileged_evals or (), "privileged_evals")
+        self._evals = list(config.privileged_evals or ())
         self._all = config.all_features
         self.known: Array | None = None
         """What they count in each row unless the user says otherwise: nothing where no privileged value is known."""
