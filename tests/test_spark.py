@@ -25,6 +25,8 @@ from helpers_spark import (
 )
 
 import pi_xgb
+from pi_xgb._core.learners.forest import Forest
+from pi_xgb._core.spec import Spec
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
 pytestmark = MARKS
@@ -172,6 +174,30 @@ def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
     assert abs(together - expected).max() > 1e-4
 
 
+def q_of_forest(frame, names):
+    """What a forest of plain XGBoost on Spark predicts for all rows, by the parameters of ours."""
+    from xgboost.spark import SparkXGBRegressor
+
+    params = Forest(Spec.read(BINARY))._params(len(names), 1)
+    params = {name: value for name, value in params.items() if name not in ("objective", "nthread", "eta")}
+    params |= {"learning_rate": 1.0, "n_estimators": 1, "base_score": float(TABLE["y"].mean())}
+    fitted = SparkXGBRegressor(features_col=names, label_col="y", num_workers=2, verbose=False, **params).fit(frame)
+    return np.clip(fitted.get_booster().predict(xgb.DMatrix(TABLE[names])), 0.005, 0.995)
+
+
+@pytest.mark.parametrize("privileged", [Z_NAMES, None])
+def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
+    settings = {**SETTINGS, "privileged_cols": privileged, "teacher": "forest", "crossfit": 0}
+    model = pis.PrivilegedSparkXGBClassifier(**settings).fit(frame)
+    q = q_of_forest(frame, [*X_NAMES, *(privileged or ())])
+    student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], TABLE["y"]), ROUNDS, teacher=q, kl_weight=2.0)
+    # The teacher sees the features as well, or these alone where nothing is privileged.
+    found, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert model.get_booster().attr("pi_xgb_teacher") == "forest"
+    assert len(np.unique(expected)) > 10
+
+
 KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.5) | (TABLE.index >= 540)
 COUNTS = np.random.default_rng(4).choice([0.0, 0.5, 1.0, 2.0], N_ROWS)
 # Groups that lie in one half of the rows each.
@@ -285,14 +311,14 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
         ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must be numbers"),
         ({}, {"teacher_weight_col": "count"}, "teacher_weight_col names 'count'"),
-        ({}, {"crossfit_groups_col": "patient"}, "pass crossfit as well"),
+        ({}, {"crossfit_groups_col": "patient"}, "crossfit_groups require crossfit"),
         (
             {"patient": "nullif(patient, 'a0')"},
             {"crossfit_groups_col": "patient", "crossfit": 2},
             "3 rows have null in 'patient'",
         ),
         ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
-        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact here"),
+        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
     ]:
         faulty = unlabelled.withColumns({name: F.expr(value) for name, value in columns.items()})
         with pytest.raises((ValueError, TypeError), match=message):
@@ -327,6 +353,8 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     estimator = pis.PrivilegedSparkXGBClassifier(
         **SETTINGS,
         method="jpib",
+        teacher="forest",
+        teacher_sees="privileged",
         crossfit=2,
         teacher_params={"max_depth": 2},
         engine="native",
@@ -342,6 +370,11 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     assert loaded._own_params() == estimator._own_params()
     assert estimator.copy({estimator.kl_weight: 9.0})._own_params()["kl_weight"] == 9.0
     assert estimator._own_params()["kl_weight"] == 2.0
+    # So does that nothing was set.
+    pis.PrivilegedSparkXGBClassifier().save(str(tmp_path / "default"))
+    default = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "default"))._own_params()
+    assert default == pis.PrivilegedSparkXGBClassifier()._own_params()
+    assert (default["privileged_cols"], default["teacher"], default["crossfit"]) == (None, None, None)
     # XGBoost hears of none of them, and of its own what its own estimator would.
     theirs = SparkXGBClassifier(**{name: SETTINGS[name] for name in ("n_estimators", "max_depth", "tree_method")})
     assert estimator._gen_xgb_params_dict() == theirs._gen_xgb_params_dict()
@@ -355,38 +388,22 @@ def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
     first = frame.rdd.mapPartitionsWithIndex(lambda i, lines: lines if i == 0 else iter(()))
     half_empty = spark.createDataFrame(first, frame.schema)
     # All tasks end, and whichever of them Spark shows, it says what is wrong and what to do.
-    with pytest.raises((Py4JJavaError, PythonException), match="no training rows: set force_repartition=True"):
+    with pytest.raises((Py4JJavaError, PythonException), match="dtrain has no rows on this worker"):
         pis.PrivilegedSparkXGBClassifier(**SETTINGS).fit(half_empty)
 
 
-def test_what_a_partition_needs():
+def worker_of(names=None, **changed):
     from pi_xgb._spark.worker import Worker
 
-    none, two, many = (xgb.DMatrix(np.zeros((n, 1)), np.zeros(n)) for n in (0, 2, 9))
-    for train, validation, crossfit, stops, problem in [
-        (none, many, 0, True, "a partition has no training rows"),
-        (two, many, 3, True, "crossfit=3 deals the rows of every partition to that many folds, and one has 2"),
-        (many, none, 3, True, "a partition has no validation rows for its teacher to stop on"),
-        (many, none, 0, False, ""),
-        (two, None, 2, False, ""),
-    ]:
-        told = Worker(None, stops=stops, cuts=False, exposed=False, keywords={"crossfit": crossfit})._problem(
-            train, validation
-        )
-        # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
-        assert told.startswith(problem)
-        assert bool(told) == bool(problem)
-    worker = Worker(None, stops=False, cuts=False, exposed=False, keywords={"crossfit": 3})
-    worker._per_row["labelled"] = np.arange(9) < 2
-    # Folds are dealt among labelled rows.
-    assert worker._problem(many, None).endswith("one has 2 labelled rows")
+    settings = {"stops": False, "reads_privileged": False, "reads_features": False, "exposed": False, "ranks": False}
+    return Worker(names, **{**settings, "keywords": {}, **changed})
 
 
-@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("own", [None, {"max_bin": 9}])
 @pytest.mark.parametrize("of_quantiles", [False, True])
-def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, of_quantiles):
-    from pi_xgb._spark.worker import PREFIX, Worker
+def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(reads, own, of_quantiles):
+    from pi_xgb._spark.worker import PREFIX
 
     given = {
         "use_qdm": of_quantiles,
@@ -397,11 +414,11 @@ def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, 
     }
     numbers = pd.DataFrame({f"{PREFIX}0": [1.0], f"{PREFIX}1": [2.0], "label": [0]})
     vector = pd.DataFrame({PREFIX: [[1.0, 2.0]], "label": [0]})
-    # Neither cut into folds nor binned by other params: then a matrix of quantiles, of as many bins.
-    alike = not cuts and own is None
+    # Neither read by a teacher nor binned by other params: then a matrix of quantiles, of as many bins.
+    alike = not reads and own is None
     for names, part in ((Z_NAMES, numbers), (None, vector)):
-        worker = Worker(names, stops=False, cuts=cuts, exposed=False, keywords={"teacher_params": own})
-        told = worker._of_teacher([part], given)
+        worker = worker_of(names, reads_privileged=reads, keywords={"teacher_params": own})
+        told = worker._privileged_arguments([part], given)
         (made,) = told.pop("iterator")
         if names is None:
             pd.testing.assert_frame_equal(made, vector.rename(columns={PREFIX: "values"}))
@@ -429,14 +446,14 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
     monkeypatch.setattr(module, "train", lambda *given, **more: told.update(more, given=given) or "booster")
     dtrain, privileged, validation = (xgb.DMatrix(np.zeros((9, 1)), np.zeros(9)) for _ in range(3))
     evals = [(dtrain, "training"), (validation, "validation")]
-    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback"}
+    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback", "allow_overlap": True}
     for stops, engine, own, labelled in (
         (True, "callback", {"max_depth": 2, "nthread": 8}, None),
         (False, "native", None, None),
         (False, "callback", None, np.ones(9, bool)),
     ):
         made = {**keywords, "engine": engine, "teacher_params": own}
-        worker = module.Worker(None, stops=stops, cuts=False, exposed=False, keywords=made)
+        worker = worker_of(stops=stops, keywords=made)
         worker._privileged = privileged, validation
         worker._per_row = {} if labelled is None else {"labelled": labelled}
         told.clear()
@@ -451,7 +468,6 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
             "given": (params, dtrain),
             "privileged": privileged,
             "privileged_evals": [(validation, "validation")] if stops else None,
-            "allow_overlap": True,
             "evals": evals if engine == "callback" and labelled is None else evals[1:],
             "num_boost_round": 4,
         }
@@ -463,30 +479,42 @@ def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monke
 
     monkeypatch.setattr(estimators, "calling", lambda fit, worker: lambda self, dataset: worker)
 
-    def told(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
+    def settings_of(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
         estimator = made(**{**SETTINGS, **changed})
         worker = estimator._fit(dataset)
         own = estimator._own_params()
-        assert worker._keywords == {
-            name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")
-        }
-        return worker._names, worker._stops, worker._cuts
+        names = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+        assert worker._keywords == {name: own[name] for name in (*names, "engine")}
+        return worker._names, worker._stops, worker._reads_privileged, worker._reads_features
 
-    assert told(frame) == (Z_NAMES, False, False)
-    assert told(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True)
-    assert told(vectors, privileged_cols="z", features_col="x") == (None, False, False)
+    assert settings_of(frame) == (Z_NAMES, False, False, False)
+    assert settings_of(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True, False)
+    assert settings_of(vectors, privileged_cols="z", features_col="x") == (None, False, False, False)
+    # Values of features are read where the teacher sees them, those of privileged columns by all but plain boosting.
+    assert settings_of(frame, teacher_sees="all") == (Z_NAMES, False, True, True)
+    assert settings_of(frame, teacher="forest") == (Z_NAMES, False, True, True)
+    assert settings_of(frame, teacher="forest", teacher_sees="privileged", crossfit=0) == (Z_NAMES, False, True, False)
+    all_columns = {"privileged_cols": [*X_NAMES, *Z_NAMES], "allow_overlap": True}
+    assert settings_of(frame, teacher="forest", **all_columns)[3] is False
+    assert settings_of(frame, teacher="boosted", privileged_cols=None) == ([], False, True, True)
     stopping = {"validation_indicator_col": "held_out", "early_stopping_rounds": 2}
-    assert told(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False)
-    # Only a teacher that learns first, and counts, stops; and only where there is both.
-    for unread in ({"kl_weight": 0.0}, {"method": "jpib"}, {"early_stopping_rounds": None}):
-        assert told(frame, **{**stopping, **unread}) == (Z_NAMES, False, False)
-    assert told(frame, early_stopping_rounds=2) == (Z_NAMES, False, False)
+    assert settings_of(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False, False)
+    # Only a boosted teacher that learns first, from privileged columns, and counts, stops.
+    for unread in (
+        {"kl_weight": 0.0},
+        {"method": "jpib"},
+        {"early_stopping_rounds": None},
+        {"validation_indicator_col": None},
+        {"teacher": "forest"},
+        {"teacher_sees": "all"},
+    ):
+        assert settings_of(frame, **{**stopping, **unread})[1] is False
     # Where copies stand for the teacher it learns from rows with labels, taken out of its matrix.
-    assert told(unlabelled, unlabelled="teach") == (Z_NAMES, False, False)
+    assert settings_of(unlabelled, unlabelled="teach") == (Z_NAMES, False, False, False)
     amounts = {"made": pis.PrivilegedSparkXGBRegressor, "unlabelled": "teach"}
-    for objective, cuts in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
-        assert told(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, cuts)
-    assert told(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False)
+    for objective, reads in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
+        assert settings_of(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, reads, False)
+    assert settings_of(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False, False)
 
 
 @pytest.mark.slow
@@ -535,7 +563,7 @@ SETTINGS_AT_FAULT = {
     "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
     "engine": ({"engine": "cuda"}, "engine must be one of"),
-    "no columns": ({"privileged_cols": None}, "privileged_cols is not set"),
+    "no columns": ({"privileged_cols": None}, "privileged_cols and teacher are not set"),
     "empty list": ({"privileged_cols": []}, "privileged_cols is an empty list"),
     "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols names 'z9', which the DataFrame does not have"),
     "unknown label": ({"label_col": "yy"}, "label_col names 'yy'"),
@@ -545,7 +573,16 @@ SETTINGS_AT_FAULT = {
     "overlap": ({"privileged_cols": ["z0", "x0"]}, r"columns \['x0'\] are in features_col and in privileged_cols"),
     "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "crossfit is not supported with method='jpib'"),
     "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
-    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact here"),
+    "kind of teacher": ({"teacher": "woods"}, "teacher must be one of .* got 'woods'"),
+    "mixed": ({"teacher": "mixed"}, "teacher must be 'boosted' or 'forest' in a distributed training, got 'mixed'"),
+    "linear": ({"teacher": "linear"}, "in a distributed training, got 'linear'"),
+    "forest of jpib": ({"teacher": "forest", "method": "jpib"}, "method='jpib' requires .*got teacher='forest'"),
+    "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees require"),
+    "seen twice": (
+        {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
+        r"columns \['x0'\] are in features_col and in privileged_cols",
+    ),
+    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be 0, 1, \.\.\. without a gap"),
 }
 
@@ -671,7 +708,7 @@ def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_
     alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount", labelled=known)
     np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
     assert len(np.unique(alone.predict(x))) > 10
-    for wrong, message in [({"method": "jpib"}, "follows the student"), ({"engine": "native"}, "or 'auto'")]:
+    for wrong, message in [({"method": "jpib"}, "method='kbpib'"), ({"engine": "native"}, "or 'auto'")]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, **wrong).fit(frame)
 
@@ -727,10 +764,10 @@ RANKERS_AT_FAULT = {
     "unknown queries": ({"qid_col": "search"}, "qid_col names 'search'"),
     "weights of rows": ({"weight_col": "weight"}, "XGBoost weighs whole queries"),
     "queries for the teacher": ({"privileged_cols": ["query"]}, "which is qid_col"),
-    "rows of no query": ({"qid_col": "hole"}, "null in 'hole': say for every row"),
+    "rows of no query": ({"qid_col": "hole"}, "null in 'hole': give every row"),
     "the gain of the default": ({"objective": "rank:ndcg"}, "ndcg_exp_gain"),
-    "an objective of no order": ({"objective": "reg:squarederror"}, "a ranker learns an order"),
-    "jpib": ({"method": "jpib"}, "follows the student"),
+    "an objective of no order": ({"objective": "reg:squarederror"}, "objective must be .* got 'reg:squarederror'"),
+    "jpib": ({"method": "jpib"}, "method='kbpib'"),
 }
 
 
@@ -749,16 +786,16 @@ def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
 @pytest.mark.slow
 def test_a_joint_student_is_not_continued(frame):
     booster = on_one_machine(BINARY, "y")
-    with pytest.raises(ValueError, match="JPIB student cannot be continued"):
+    with pytest.raises(ValueError, match="xgb_model cannot be continued by method='jpib'"):
         pis.PrivilegedSparkXGBClassifier(**SETTINGS, method="jpib", xgb_model=booster).fit(frame)
 
 
 def test_an_xgboost_that_is_built_differently_is_named():
-    from pi_xgb._spark.worker import Worker, calling
+    from pi_xgb._spark.worker import calling
 
     # Instead of a training without a teacher.
     with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
-        calling(lambda estimator, dataset: None, Worker(None, stops=False, cuts=False, exposed=False, keywords={}))
+        calling(lambda estimator, dataset: None, worker_of())
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):

@@ -102,8 +102,8 @@ class TeacherConfig:
 
     @property
     def sees_student(self) -> bool:
-        """Whether a trained teacher sees the columns of ``dtrain``."""
-        return any(self.sees(teacher) == "all" for teacher in self._trained)
+        """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
+        return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
 
     @property
     def can_stop_early(self) -> bool:

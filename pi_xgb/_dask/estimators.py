@@ -172,7 +172,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                     for (table, fields), (_, labels) in zip(rows.evals, eval_set or (), strict=True)
                 ],
             )
-            own_names = {"_train_async": functools.partial(self._train_with_teacher, rows)}
+            own_names: dict[str, Any] = {"_train_async": functools.partial(self._train_with_teacher, rows)}
             if rows.config.sees_student:  # whose values a matrix of quantiles does not keep
                 wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
                 own_names["_async_wrap_evaluation_matrices"] = wrap

@@ -151,7 +151,7 @@ def _check_absent(**given: Any) -> None:
     if named:
         raise ValueError(
             f"{', '.join(named)}: XGBoost takes neither groups nor weights of queries from Dask collections. Give qid "
-            "(and eval_qid) instead of groups, and leave weights out; teacher_weight says what the teacher counts"
+            "(and eval_qid) instead of groups, and leave weights out; teacher_weight is how much the teacher counts"
         )
 
 
