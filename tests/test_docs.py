@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 import xgboost
-from test_architecture import ALLOWED
+from test_architecture import ALLOWED, LEVELS
 
 from pi_xgb.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PLAN = (ROOT / "docs" / "architecture.md").read_text().partition("## Packages")[2].partition("\n## ")[0]
+MAP = (ROOT / "docs" / "architecture.md").read_text()
+PLAN = MAP.partition("## Packages")[2].partition("\n## ")[0]
+CORE = MAP.partition("## Inside the core")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -101,6 +103,12 @@ def test_the_map_says_what_a_package_may_import(package):
     below = told.union(*(ALLOWED[name] for name in told))
     # The page names the top of what the plan allows, and nothing else.
     assert told <= ALLOWED[package] <= below
+
+
+def test_the_map_shows_the_levels_of_the_core():
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", CORE, flags=re.MULTILINE)
+    shown = {int(level): set(re.findall(r"`(\w+)`", parts)) for level, parts in rows}
+    assert shown == dict(enumerate(LEVELS, start=1))
 
 
 def toctrees(text):
