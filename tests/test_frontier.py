@@ -304,7 +304,7 @@ def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_thread
     assert set(jobs) == {1 if given else 3}
     # A number of jobs of the user's, and many rows.
     pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
-    assert jobs[-1] == 2
+    assert (threads[-1], jobs[-1]) == (2 if given else 1, 2)
     monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", 199)
     pi_xgb.frontier(params, DTRAIN, 2, **asked)
     assert (threads[-1], jobs[-1]) == (2 if given else None, 1)

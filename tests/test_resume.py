@@ -126,6 +126,18 @@ def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeyp
 
 
 @every_search
+def test_pairs_of_rows_are_part_of_the_search(search, parts, tmp_path):
+    path, order = tmp_path / "state.json", np.random.default_rng(0).permutation(N)
+    pairs = [(order[i:], order[:i]) for i in (40, 60)]
+    search(path, folds=pairs)
+    state = path.read_bytes()
+    search(path, folds=iter(pairs))
+    assert path.read_bytes() == state
+    with pytest.raises(ValueError, match="belongs to another search"):
+        search(path, folds=[*pairs[:1], (order[61:], order[:61])])
+
+
+@every_search
 def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
     search(path)
