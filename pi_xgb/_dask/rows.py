@@ -173,7 +173,7 @@ class PerRow(NamedTuple):
         if is_collection(values):
             return cls(await lined_up(client, values, parts, name))
         n_rows = sum(part.rows for part in parts)
-        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, of="dtrain"))
+        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
 
     def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> list[Any]:
         """What :func:`joined` makes the worker's values of."""
