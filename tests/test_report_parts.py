@@ -144,7 +144,7 @@ def test_certain_models_are_models():
     p = np.where(np.arange(24) % 3 == 0, 0.0, 1.0)
     np.testing.assert_array_equal(read_model("m", Known(p), np.zeros((24, 1)), 24, 0.5).scores, p)
     for wrong in (p + 0.001, p - 0.001):
-        with pytest.raises(ValueError, match="must be probabilities, those of Known range from"):
+        with pytest.raises(ValueError, match="its predictions must be numbers from 0 to 1, got"):
             read_model("m", Known(wrong), np.zeros((24, 1)), 24, 0.5)
 
 

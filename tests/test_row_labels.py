@@ -162,7 +162,7 @@ def test_two_classes_of_any_numbers_and_no_third():
 
 def test_numbers_beyond_single_precision_are_told_of_by_their_row():
     for y, row in (([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3), ([-1e300, 0.5, None, 1.0], 0)):
-        with pytest.raises(ValueError, match=f"y must be .*got -?(1e[+]300|inf) in row {row}"):
+        with pytest.raises(ValueError, match=f"y must .* of single precision, got -?(1e[+]300|inf) in row {row}"):
             read_target(y, "reg:squarederror", missing="unlabelled")
     with pytest.raises(ValueError, match=r"y must be .*got 1e[+]300 in row 1"):
         encode_labels([1.0, 1e300], None)

@@ -162,7 +162,7 @@ class PerRow(NamedTuple):
         if is_collection(values):
             return cls(await parts_of_collection(client, values, parts, name))
         n_rows = sum(part.rows for part in parts)
-        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, of="dtrain"))
+        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
 
     def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
         """The values of a worker, in parts for :func:`joined`."""
