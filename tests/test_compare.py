@@ -134,7 +134,7 @@ def test_constraints_hold_for_all_five():
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="80 rows for 160"):
         compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
-    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"list.*\(constraint, weight\)"):
         compare(x, y, z, constraints=DemographicParity(group), **FEW)
 
 
@@ -512,7 +512,7 @@ def test_one_size_needs_no_list():
     x, z, y = rows()
     found = compare(x, y, z, sizes=40, **FEW)
     assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
-    with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
+    with pytest.raises(ValueError, match=r"size.*40.*80.*7"):
         found.difference("student", "plain XGBoost", size=7)
     assert found.difference("student", "plain XGBoost", size=80) == found.difference("student", "plain XGBoost")
 
@@ -521,43 +521,43 @@ def test_one_size_needs_no_list():
     ("wrong", "error", "message"),
     [
         ({"privileged": None}, ValueError, "no privileged features"),
-        ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
-        ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
-        ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
-        ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
-        ({"y": np.ones(160)}, ValueError, "y has the same value in every row, 1.0"),
-        ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, "the same value in every row, 0.0"),
-        ({"y": np.zeros(160, bool)}, ValueError, "the same value in every row, False"),
-        ({"y": pd.Series(["ill"] * 160)}, ValueError, "the same value in every row, 'ill'"),
-        ({"y": RARE, "params": {}, "nfold": 3}, ValueError, "class 'rare' has 1 rows for 3 folds"),
-        ({"y": pd.Series([f"case {i}" for i in range(160)]), "params": {}}, ValueError, "has 1 rows for 2 folds"),
-        ({"y": np.where(np.arange(160) == 7, np.inf, np.arange(160)), "params": {}}, ValueError, "row 7 of y is inf"),
-        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must be one column, got 2"),
-        ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
-        ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
-        ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
-        ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
-        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero in every row"),
-        ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
+        ({"privileged": rows(100)[1]}, ValueError, r"describe.*rows.*X"),
+        ({"privileged": rows()[0]}, ValueError, r"'x0', 'x1'.*in X .*in privileged"),
+        ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, r"y .*labelled.*1.0"),
+        ({"y": np.full(160, np.nan)}, ValueError, r"y .*row.*label"),
+        ({"y": np.ones(160)}, ValueError, r"y .*every row.*1\.0"),
+        ({"y": np.zeros(160), "params": {"max_depth": 2}}, ValueError, r"same value.*row.*0\.0"),
+        ({"y": np.zeros(160, bool)}, ValueError, r"value.*row.*False"),
+        ({"y": pd.Series(["ill"] * 160)}, ValueError, r"value.*row.*'ill'"),
+        ({"y": RARE, "params": {}, "nfold": 3}, ValueError, r"class 'rare'.*1 row.*3 folds"),
+        ({"y": pd.Series([f"case {i}" for i in range(160)]), "params": {}}, ValueError, r"1 row.*2 folds"),
+        ({"y": np.where(np.arange(160) == 7, np.inf, np.arange(160)), "params": {}}, ValueError, r"row 7.*inf"),
+        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, r"y .*column.*2"),
+        ({"y": rows()[2][:-1]}, ValueError, r"label.*160 rows.*159"),
+        ({"y": rows()[2][::-1]}, ValueError, r"y .*index.*order"),
+        ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, r"sample_weight.*X .*index"),
+        ({"sample_weight": -np.ones(160)}, ValueError, r"least 0.*row 0.*-1"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, r"least 0.*row 0.*nan"),
+        ({"sample_weight": np.zeros(160)}, ValueError, r"sample_weight.*zero.*row"),
+        ({"sample_weight": np.ones(7)}, ValueError, r"weight.*160 rows.*7"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
         ({"privileged": rows()[1].assign(town="Rome")}, ValueError, r"privileged\['town'\]\.astype\('category'\)"),
-        ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
-        ({"sizes": "40"}, TypeError, "sizes must be a list of whole numbers"),
-        ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
+        ({"sizes": 80}, ValueError, r"sizes.*80"),
+        ({"sizes": "40"}, TypeError, r"sizes.*list.*whole"),
+        ({"folds": folds_of()[:1] * 2}, ValueError, r"fold 1.*fold 0"),
         ({"maximize": True}, ValueError, "maximize speaks of custom_metric"),
-        ({"n_jobs": -2}, ValueError, "n_jobs must be at least 1, or -1 for all cores"),
+        ({"n_jobs": -2}, ValueError, r"n_jobs.*least 1.*-1"),
         ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, "y has 3 classes"),
         ({"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)}, TypeError, "must be numbers"),
-        ({"sizes": [80]}, ValueError, "sizes must be below the 80 training rows"),
-        ({"sizes": [1]}, ValueError, "a size must be at least 2, got 1"),
-        ({"sizes": [2]}, ValueError, "every label is 0|has 1 rows for 2 folds"),
-        ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, "class 'rare' has 1 rows for 2 folds"),
+        ({"sizes": [80]}, ValueError, r"sizes.*80"),
+        ({"sizes": [1]}, ValueError, r"size.*least 2.*1"),
+        ({"sizes": [2]}, ValueError, r"label is 0|1 row.* for 2 folds"),
+        ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, r"class 'rare'.*1 row.*2 folds"),
         ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
-        ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
+        ({"sizes": [3]}, ValueError, r"2 folds|crossfit.*at most"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
-        ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),
+        ({"inner_nfold": 1}, ValueError, r"inner_nfold.*least 2"),
         ({"crossfit": 41}, ValueError, "of an inner fold"),
         ({"metric": "r2_score"}, ValueError, "metric must be one of"),
     ],
@@ -571,5 +571,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of 'plain XGBoost', 'z known at prediction'"):
+    with pytest.raises(ValueError, match=r"model.*'plain XGBoost'.*'z known at prediction'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -120,7 +120,7 @@ def test_all_matrices_of_the_teachers_are_held():
 def test_nobody_at_weight_0_is_no_contradiction():
     TeacherConfig(kl_weight=0).check_keywords()
     for keywords in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": SOME}, {"teacher_weight": Q}):
-        with pytest.raises(ValueError, match=f"no use for {list(keywords)[-1]}: nobody teaches"):
+        with pytest.raises(ValueError, match=f"teacher=.*{list(keywords)[-1]}"):
             TeacherConfig(**keywords).check_keywords()
 
 
@@ -148,18 +148,18 @@ def test_every_teacher_is_checked_beside_the_others_and_one_that_rests_is_heard(
 
 
 WRONG = {
-    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, "privileged must have one label per row"),
-    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, "labels of dtrain and privileged disagree"),
+    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, r"privileged.*0 labels.*40 rows"),
+    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, r"labels.*dtrain.*disagree"),
     "a column of dtrain": (
         {"privileged": lambda: privileged(Z.rename(columns={"z0": "x0"}))},
         r"\['x0'\] are in dtrain",
     ),
-    "more folds than rows": ({"crossfit": 41}, "between 2 and the 40 rows, got 41"),
-    "more folds than groups": ({"crossfit": 3, "crossfit_groups": np.arange(N) % 2}, "2 distinct values for 3 folds"),
+    "more folds than rows": ({"crossfit": 41}, r"between 2.*40 rows.*41"),
+    "more folds than groups": ({"crossfit": 3, "crossfit_groups": np.arange(N) % 2}, r"2 distinct.*3 folds"),
     "no rounds": ({"rounds": 0}, "would end with 0 rounds"),
     "trees that drop": ({"method": "jpib", "teacher_params": {"booster": "dart"}}, "JPIB needs margins that stay"),
     "other params": ({"teacher_params": {"objective": "reg:squarederror"}}, "must share objective"),
-    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, "privileged_evals 'mine' must have one label per row"),
+    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, r"privileged_evals 'mine'.*per"),
 }
 
 
@@ -177,7 +177,7 @@ def test_a_student_goes_on_with_its_teacher():
     joint = TeacherConfig(privileged=Z_MATRIX, method="jpib")
     for config, model in ((joint, None), (TeacherConfig(privileged=Z_MATRIX), b""), (TeacherConfig(teacher=Q), b"")):
         config.check_continues(model)
-    with pytest.raises(ValueError, match="cannot be continued without its teacher"):
+    with pytest.raises(ValueError, match=r"continued without.*teacher"):
         joint.check_continues(b"")
 
 
@@ -240,7 +240,7 @@ def test_teachers_beside_constraints_are_those_of_train():
     assert weight == 0.3
     assert teacher.booster.num_boosted_rounds() == expected.booster.num_boosted_rounds() < 40
     np.testing.assert_array_equal(teacher.values, expected.values)
-    with pytest.raises(ValueError, match="stop the teacher early: pass early_stopping_rounds"):
+    with pytest.raises(ValueError, match=r"stop.*teacher.*early_stopping_rounds"):
         config.taught(spec, dtrain(), 40)
     ((brought, weight),) = TeacherConfig(teacher=Q, kl_weight=0.2).taught(spec, dtrain(), 2)
     assert weight == 0.2
@@ -253,9 +253,9 @@ def test_teachers_beside_constraints_are_those_of_train():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: privileged(y=1 - Y), "labels of dtrain and privileged disagree in 40 rows"),
-        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\] are in dtrain and in privileged"),
-        (dtrain, r"columns \['x0', 'x1'\] are in dtrain"),
+        (lambda: privileged(y=1 - Y), r"labels.*disagree.*40 rows"),
+        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\]"),
+        (dtrain, r"columns \['x0', 'x1'\]"),
     ],
 )
 def test_what_stands_side_by_side_is_of_the_same_rows_and_other_columns(made, message):
@@ -281,7 +281,7 @@ def test_columns_that_the_student_has_make_no_row_privileged():
     z.iloc[:7] = np.nan
     told = {"allow_overlap": True, "crossfit": 2}
     both = privileged(pd.concat([X, z], axis=1))
-    with pytest.warns(UserWarning, match="7 of 40 rows have no privileged value"):
+    with pytest.warns(UserWarning, match=r"7.*40 rows"):
         found = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, **told)
     said = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, teacher_weight=np.arange(N) >= 7, **told)
     assert found.save_raw() == said.save_raw()

@@ -143,7 +143,7 @@ def test_groups_stay_together_where_a_worker_has_them(client):
     # Groups are told apart by what they are, and matter.
     assert by_series == by_text != apart
     # A patient with visits on both workers would be recognised by one of the teachers.
-    with pytest.raises(ValueError, match="groups with rows on several workers"):
+    with pytest.raises(ValueError, match=r"groups.*several workers"):
         pid.train(client, PARAMS, dtrain, 3, crossfit_groups=ROW % 300, **keywords)
 
 
@@ -152,17 +152,17 @@ def test_faults_have_a_clear_message(client):
     q = rows()[4]
     guided = {"dtrain": dtrain, "privileged": privileged}
     faults = {
-        "labelled must have one value for each of the 600 rows of dtrain": {**guided, "labelled": KNOWN[:-1]},
+        r"labelled.*600 rows": {**guided, "labelled": KNOWN[:-1]},
         r"labelled .*got shape \(\)": {**guided, "labelled": True},
-        "teacher_weight has 3 partitions, dtrain has 4": {
+        r"teacher_weight.*3 partitions.*4": {
             **guided,
             "teacher_weight": spread(COUNTS, (90, 260, 250)),
         },
-        "the weight of a teacher in the list must have one value": {"dtrain": dtrain, "teacher": [(q, COUNTS[:5])]},
-        "at least 0 in every row": {**guided, "teacher_weight": spread(-COUNTS)},
+        r"weight.*list.*value": {"dtrain": dtrain, "teacher": [(q, COUNTS[:5])]},
+        r"least 0.*row": {**guided, "teacher_weight": spread(-COUNTS)},
         "labelled must hold truth values": {**guided, "labelled": spread(ROW)},
-        "labelled has no row with a label": {**guided, "labelled": ROW < 0},
-        "Each worker deals its own rows": {**guided, "labelled": ROW < 2, "crossfit": 2},
+        r"labelled.*row.*label": {**guided, "labelled": ROW < 0},
+        r"crossfit.*worker deals": {**guided, "labelled": ROW < 2, "crossfit": 2},
         "pass crossfit as well": {**guided, "crossfit_groups": ROW},
         "no use for labelled": {"dtrain": dtrain, "labelled": KNOWN},
     }

@@ -64,7 +64,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
             lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
         ):
             # The same fault has the same message, whoever finds it.
-            with pytest.raises(ValueError, match=r"sensitive_features has one group only, .*: at least two are needed"):
+            with pytest.raises(ValueError, match=r"sensitive_features.*group.*needed"):
                 ask()
         return
     rates = metrics.selection_rate(None, Y, sensitive_features=features)
@@ -104,7 +104,7 @@ def test_by_appearance_is_another_numbering_of_the_same_groups(column):
 
 def test_missing_values_may_be_refused_instead():
     for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
-        with pytest.raises(ValueError, match=f"key has missing values in 1 rows, first in row {row}.*unknown"):
+        with pytest.raises(ValueError, match=f"key.*missing.*1 row.*row {row}.*unknown"):
             as_groups(values, name="key", missing="error")
     table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", pd.NA, "y"]})
     with pytest.raises(ValueError, match="first in row 1"):
@@ -157,7 +157,7 @@ def test_groups_on_a_gpu_are_read(monkeypatch):
 
 
 def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"sensitive_features\['a'\] has 2, sensitive_features\['b'\] has 3"):
+    with pytest.raises(ValueError, match=r"sensitive_features\['a'\].*2.*sensitive_features\['b'\].*3"):
         DemographicParity({"a": [1, 2], "b": [1, 2, 3]})
-    with pytest.raises(TypeError, match=r"sensitive_features\['a'\] must hold one value per row, got 1"):
+    with pytest.raises(TypeError, match=r"sensitive_features\['a'\].*1"):
         DemographicParity({"a": 1})

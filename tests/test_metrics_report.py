@@ -296,14 +296,14 @@ class TestIntervals:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"n_boot": -1}, ValueError, "n_boot must be at least 0"),
-            ({"n_boot": 10.0}, TypeError, "n_boot must be a whole number, got 10.0"),
-            ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95"),
-            ({"threshold": None}, TypeError, "threshold must be one number, got None"),
+            ({"n_boot": -1}, ValueError, r"n_boot.*least 0"),
+            ({"n_boot": 10.0}, TypeError, r"n_boot.*whole.*10.0"),
+            ({"confidence": 95}, ValueError, r"confidence.*0.*1.*95"),
+            ({"threshold": None}, TypeError, r"threshold.*number.*None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
             ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
-            ({"threshold": 50}, ValueError, "threshold must lie between 0 and 1.*got 50: divide percent by 100"),
-            ({"threshold": -0.1}, ValueError, "threshold must lie between 0 and 1"),
+            ({"threshold": 50}, ValueError, r"threshold.*0.*1.*50.*100"),
+            ({"threshold": -0.1}, ValueError, r"threshold.*0.*1"),
         ],
     )
     def test_bad_options(self, report, options, error, message):
@@ -348,7 +348,7 @@ class TestDisparityReport:
         one = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics="abroca")
         pd.testing.assert_frame_equal(one[alone], full.loc[["abroca"], alone])
         assert one.loc["abroca", "p_adjusted"] == one.loc["abroca", "p_value"]
-        with pytest.raises(ValueError, match="metrics must be one of 'statistical_parity'"):
+        with pytest.raises(ValueError, match=r"metrics.*'statistical_parity'"):
             metrics.disparity_report(y, p, sensitive_features=g, metrics=["auc"])
 
     def test_nothing_to_resample(self):
@@ -474,20 +474,20 @@ class TestChooseThreshold:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"rule": "f2"}, ValueError, "rule must be a function or one of 'f1', 'accuracy'"),
-            ({"grid": "fine"}, ValueError, "grid must be None, 'paper' or an array"),
+            ({"rule": "f2"}, ValueError, r"rule.*'f1'.*'accuracy'"),
+            ({"grid": "fine"}, ValueError, r"grid.*None.*'paper'"),
             ({"grid": []}, ValueError, "grid is empty"),
             ({"grid": [0.1, np.nan]}, ValueError, "grid has 1 NaN"),
-            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 4"),
-            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 1"),
-            ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 1.5"),
+            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"probabilities.*\[0, 1\].*-1.*4"),
+            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"probabilities.*\[0, 1\].*-1.*1"),
+            ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"probabilities.*\[0, 1\].*0.*1.5"),
             ({"y_true": [1, 1, 1, 1]}, ValueError, "y_true has no negatives"),
             ({"y_true": [0, 0, 0, 0]}, ValueError, "y_true has no positives"),
             ({"sample_weight": [1, 0, 1, 0]}, ValueError, "y_true has no positives"),
             ({"folds": ["x", "y", "x", "y"]}, ValueError, "fold 'x' has no positives"),
-            ({"folds": [1, 1, 1]}, ValueError, "folds has 3, y_true has 4"),
+            ({"folds": [1, 1, 1]}, ValueError, r"folds.*3.*y_true.*4"),
             ({"folds": [1, 1, np.nan, 1]}, ValueError, "folds has missing values"),
-            ({"y_true": [0, 1, 2, 1]}, ValueError, "y_true must hold 0 and 1 only, got 2"),
+            ({"y_true": [0, 1, 2, 1]}, ValueError, r"y_true.*0.*1.*2"),
             ({"y_score": [0, 1, np.nan, 1]}, ValueError, "y_score has 1 NaN"),
             ({"y_score": [0, 1, 1]}, ValueError, "y_score has 3"),
             ({"sample_weight": [1, 1, 1, -1]}, ValueError, "negative values"),

@@ -129,7 +129,7 @@ def test_what_is_given_counts_more_than_what_a_matrix_brings():
     assert read_rows(own, Y, GROUP, weight).labels.tolist() == (Y == 1).tolist()
     np.testing.assert_array_equal(read_rows(own, Y, GROUP, weight).weights, weight)
     np.testing.assert_array_equal(read_rows(own, Y, GROUP, None).weights, np.full(24, 3.0))
-    with pytest.raises(TypeError, match="two dimensions or a DMatrix, got list"):
+    with pytest.raises(TypeError, match=r"dimensions.*DMatrix.*list"):
         read_rows(x.tolist(), Y, GROUP, None)
 
 
@@ -144,7 +144,7 @@ def test_certain_models_are_models():
     p = np.where(np.arange(24) % 3 == 0, 0.0, 1.0)
     np.testing.assert_array_equal(read_model("m", Known(p), np.zeros((24, 1)), 24, 0.5).scores, p)
     for wrong in (p + 0.001, p - 0.001):
-        with pytest.raises(ValueError, match="must be probabilities, those of Known range from"):
+        with pytest.raises(ValueError, match=r"probabilities.*Known range"):
             read_model("m", Known(wrong), np.zeros((24, 1)), 24, 0.5)
 
 

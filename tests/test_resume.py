@@ -261,7 +261,7 @@ def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
 
 @every_search
 def test_a_state_is_kept_in_a_file(search, parts):
-    with pytest.raises(TypeError, match="resume must name a file, got 3"):
+    with pytest.raises(TypeError, match=r"resume.*file.*3"):
         search(3)
 
 
@@ -278,7 +278,7 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(xgb, "cv", None)
     for content in (b"", b"{}", b"[1]", b"\xff\x00", b'{"finished": 3}', b"3"):
         (tmp_path / "state.json").write_bytes(content)
-        with pytest.raises(ValueError, match="keeps no search: name a file that is not there"):
+        with pytest.raises(ValueError, match=r"resume.*state\.json.*no search"):
             search(tmp_path / "state.json")
         assert (tmp_path / "state.json").read_bytes() == content
     with pytest.raises(IsADirectoryError, match="resume must name a file"):
@@ -288,7 +288,7 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
 
 
 def test_one_kl_weight_is_no_grid(tmp_path):
-    with pytest.raises(ValueError, match="resume keeps the values of a grid"):
+    with pytest.raises(ValueError, match=r"resume.*values.*grid"):
         cv(tmp_path / "state.json", kl_weight=1.0)
 
 

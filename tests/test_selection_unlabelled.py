@@ -284,7 +284,7 @@ def test_the_model_of_plain_is_xgboosts_on_labelled_rows():
     known = rows.matrix(rows.x, rows.labelled)
     assert booster.save_raw() == xgb.train(rows.params, known, found.choice["num_boost_round"]).save_raw()
     dtrain = rows.matrix(rows.x)
-    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+    with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
         found.train(dtrain, labelled=rows.labelled, evals=[(dtrain, "train")])
 
 
@@ -292,7 +292,7 @@ def test_what_the_selection_was_told_of_its_rows_has_to_be_told_again():
     rows = Rows()
     found = rows.select(groups=rows.groups, crossfit=2, method="kbpib", standard_errors=0.0, **even_keywords)
     dtrain, privileged, _ = rows.matrices()
-    with pytest.raises(ValueError, match="cross-validated with labelled and crossfit_groups: pass what holds"):
+    with pytest.raises(ValueError, match=r"cross-validated.*labelled.*crossfit_groups"):
         found.train(dtrain, privileged=privileged)
     with pytest.raises(ValueError, match="cross-validated with crossfit_groups"):
         found.train(dtrain, privileged=privileged, labelled=rows.labelled)
@@ -390,7 +390,7 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
     z = rows.z.copy()
     z.iloc[::10] = np.nan
     weight = (np.arange(N) % 10 != 0).astype(float)
-    with pytest.warns(UserWarning, match="no privileged value|neither a label nor"):
+    with pytest.warns(UserWarning, match=r"no privileged value|neither a label"):
         by_itself = compare(rows.x, rows.told, z, **COMPARED)
     with pytest.warns(UserWarning, match="neither a label nor"):
         said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
@@ -458,7 +458,7 @@ def test_an_estimator_that_chooses_names_labelled_rows():
     rows = Rows()
     y = rows.told.map({0: "ill", 1: "well"})
     few = np.flatnonzero(y == "ill")[2:]
-    with pytest.raises(ValueError, match="class 'ill' has 2 labelled rows for 3 folds"):
+    with pytest.raises(ValueError, match=r"class 'ill'.*2.*3 folds"):
         PrivilegedXGBClassifierCV(nfold=3).fit(rows.x, y.mask(np.isin(np.arange(N), few)), privileged=rows.z)
 
 
@@ -471,26 +471,26 @@ KNOWN = np.flatnonzero(Rows().labelled)
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"labelled": np.ones(7, bool)}, ValueError, "labelled must have one value for each of the 150 rows"),
+        ({"labelled": np.ones(7, bool)}, ValueError, r"labelled.*150 rows"),
         ({"labelled": np.arange(N)}, TypeError, "labelled must hold truth values"),
-        ({"labelled": np.zeros(N, bool)}, ValueError, "labelled has no row with a label"),
-        ({"labelled": Rows().y == 1}, ValueError, "all labelled rows are of the class 1"),
-        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be finite and at least 0"),
-        ({"crossfit_groups": np.arange(7)}, ValueError, "crossfit_groups must have one value for each of the 150"),
+        ({"labelled": np.zeros(N, bool)}, ValueError, r"labelled.*row.*label"),
+        ({"labelled": Rows().y == 1}, ValueError, r"labelled.*class 1"),
+        ({"teacher_weight": np.full(N, -1.0)}, ValueError, r"teacher_weight.*least 0"),
+        ({"crossfit_groups": np.arange(7)}, ValueError, r"crossfit_groups.*150"),
         ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups say who stays together"),
-        ({"crossfit_groups": np.arange(N) % 3, "crossfit": 5}, ValueError, "are of 3 groups, fewer than crossfit=5"),
-        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "training rows of a fold are of 2 groups"),
-        ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
+        ({"crossfit_groups": np.arange(N) % 3, "crossfit": 5}, ValueError, r"3 groups.*crossfit=5"),
+        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, r"crossfit.*training rows of a fold.*2 groups"),
+        ({"nfold": 51}, ValueError, r"nfold.*50.*51"),
         ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
-        ({"crossfit": 34}, ValueError, "crossfit must be at most the 33 labelled training rows of a fold, got 34"),
-        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, "must have no row in common"),
+        ({"crossfit": 34}, ValueError, r"crossfit.*33.*34"),
+        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, r"row.*common"),
         (
             {"folds": [(KNOWN[:25], np.flatnonzero(~Rows().labelled))] * 2},
             ValueError,
-            "fold 0 holds out 100 rows without a label, which can judge nobody",
+            r"fold 0.*100 rows",
         ),
-        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, "no labelled row to train on"),
-        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, "fold 0 has row numbers .*, there are 50 "),
+        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, r"fold 0.*no labelled row"),
+        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, r"fold 0.*50"),
     ],
 )
 def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
@@ -502,11 +502,11 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
-        ({"sizes": 25}, "sizes must be below the 25 labelled training rows"),
-        ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
-        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "training rows of an inner fold are of 2 groups"),
-        ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),
+        ({"y": Rows().told.where(Rows().told > 0)}, r"y .*labelled.*1.0"),
+        ({"sizes": 25}, r"sizes.*25"),
+        ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, r"teacher_weight.*index.*order"),
+        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, r"inner.*2 groups"),
+        ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, r"class '.*'.*30 folds"),
     ],
 )
 def test_wrong_words_about_rows_of_compare(monkeypatch, wrong, message):

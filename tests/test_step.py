@@ -327,7 +327,7 @@ def test_a_word_for_the_step_that_nobody_knows_is_an_error():
         hessian = "stedy"
 
     x, y, _ = data()
-    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'adaptive', 'full', 'damped'; got 'stedy'"):
+    with pytest.raises(ValueError, match=r"Misspelt\.hessian.*'adaptive'.*'full'.*'damped'.*'stedy'"):
         pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
 
 
@@ -438,7 +438,7 @@ def test_hessian_is_one_of_three_words():
         lambda: DemographicParity([0, 1, 0, 1], hessian="half"),
         lambda: DemographicParity([0, 1, 0, 1], hessian=1),
     ):
-        with pytest.raises(ValueError, match="hessian must be one of 'adaptive', 'full', 'damped'"):
+        with pytest.raises(ValueError, match=r"hessian.*'adaptive'.*'full'.*'damped'"):
             constraint()
 
 
@@ -453,7 +453,7 @@ def test_native_says_where_gains_would_be_too_small_for_xgboost():
     ]
     for weight, guided in taught:
         assert pi_xgb.train(params_of(), dtrain, 5, **guided(0), engine="native").num_boosted_rounds() == 5
-        with pytest.raises(ValueError, match=f"teachers that weigh {weight:g} the gains of its splits fall below"):
+        with pytest.raises(ValueError, match=f"engine='native'.*{weight:g}"):
             pi_xgb.train(params_of(), dtrain, 5, **guided(1), engine="native")
     # On other devices than the processor the library takes the engine that is exact.
     assert obstacle_to_native(Spec.read(params_of()), is_adaptive=True, moves_freely=True, taught=1000.0)

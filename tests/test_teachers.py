@@ -329,21 +329,21 @@ def test_a_class_that_is_missing_from_a_fold():
 
 def test_what_cannot_be_a_teacher():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match=r"privileged must be an xgboost\.DMatrix, got DataFrame"):
+    with pytest.raises(TypeError, match=r"privileged.*xgboost\.DMatrix.*DataFrame"):
         pi_xgb.fit_teacher(case.params(), case.z, 3)
     with pytest.raises(ValueError, match="would end with 0 rounds"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 0)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 1"):
+    with pytest.raises(ValueError, match=r"crossfit.*200 rows, got 1$"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=1)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 201"):
+    with pytest.raises(ValueError, match=r"between 2.*200 rows.*201"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=201)
     with pytest.raises(TypeError, match="whole number"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=2.5)
-    with pytest.raises(ValueError, match=r"labels of privileged must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"labels.*\[0, 1\]"):
         pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, 3 * case.y), 3)
     with pytest.raises(ValueError, match="can guide the objectives"):
         pi_xgb.fit_teacher({"objective": "survival:cox"}, case.dprivileged(), 3)
-    with pytest.raises(TypeError, match="QuantileDMatrix cannot be cut into folds"):
+    with pytest.raises(TypeError, match=r"QuantileDMatrix.*folds"):
         pi_xgb.fit_teacher(case.params(), xgb.QuantileDMatrix(case.z, case.y), 3, crossfit=3)
 
 
@@ -364,7 +364,7 @@ def test_what_a_teacher_says_may_lie_in_any_box(box):
     case = problem("binary:logistic")
     boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=one()) for one in (Boxed, Array))
     assert boxed.get_dump() == array.get_dump()
-    with pytest.raises(TypeError, match="the q of Masked is a masked array"):
+    with pytest.raises(TypeError, match=r"q .*Masked.*masked"):
         pi_xgb.train(case.params(), case.dtrain(), 3, teacher=Masked())
 
 
@@ -482,7 +482,7 @@ def trapped(n=400, **data):
     return xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
 
 
-REPEATS = "the teacher repeats the labels of its own training rows: its log loss is .* crossfit=5"
+REPEATS = r"teacher.*loss.*crossfit=5"
 
 
 def test_a_teacher_that_repeats_the_labels_is_told_of():
@@ -532,7 +532,7 @@ def test_repetition_of_classes_and_numbers(objective, told):
     z, weight = rng.normal(size=(200, 3)), rng.uniform(0.5, 2, 200)
     y = rng.integers(0, 3, 200)
     params = {"objective": objective, "nthread": 1, "eta": 0.5} | ({"num_class": 3} if objective[0] == "m" else {})
-    with pytest.warns(UserWarning, match=f"repeats the labels of its own training rows: its {told} is 0.0"):
+    with pytest.warns(UserWarning, match=rf"repeats the labels.*{told}.*0\.0"):
         pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=weight), 60)
 
 
@@ -576,12 +576,12 @@ def test_a_teacher_without_a_score_tells_none(objective, capsys):
 
 def test_the_rounds_of_a_teacher_are_a_whole_number():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match="num_boost_round must be a whole number, got 'a'"):
+    with pytest.raises(TypeError, match=r"num_boost_round.*whole.*'a'"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), "a")
 
 
 def test_groups_without_folds_would_be_read_by_nobody():
     case = problem("binary:logistic")
     groups = np.arange(case.dprivileged().num_row()) // 2
-    with pytest.raises(ValueError, match="in the folds of crossfit: pass crossfit as well"):
+    with pytest.raises(ValueError, match=r"folds.*crossfit.*well"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 2, crossfit_groups=groups)
