@@ -78,7 +78,7 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     assert "old words" in err
     pd.testing.assert_frame_equal(old, alone)
     tune = ["tune", "train.csv", *GUIDED, *OTHERS]
-    misused(capsys, "must be 0 or at least 2 folds", *tune, "--crossfit", "1")
+    misused(capsys, "argument --crossfit.*0 or.*2", *tune, "--crossfit", "1")
 
 
 def test_auto_is_the_choice_of_select(files, capsys):
@@ -167,8 +167,8 @@ def train(*options, data="train.csv", out="model.ubj"):
 def test_nothing_is_overwritten_unasked_and_nothing_is_trained_first(files, capsys, monkeypatch):
     Path("model.ubj").write_text("precious")
     monkeypatch.setattr("pi_xgb._cli.source.pd.read_csv", lambda *_, **__: pytest.fail("the check comes too late"))
-    refused(capsys, "exists and is left as it is: choose another name, or add --force", *train())
-    refused(capsys, "must end in .ubj or .json", *train(out="model.txt"))
+    refused(capsys, "exists.*--force", *train())
+    refused(capsys, "end.*.ubj.*.json", *train(out="model.txt"))
     refused(capsys, "does not exist: create it first", *train(out="nowhere/model.ubj"))
     os.mkdir("folder.ubj")
     refused(capsys, "is a folder", *train(out="folder.ubj"))
@@ -193,7 +193,7 @@ def test_a_name_taken_during_the_training_is_not_overwritten(files, capsys, monk
         return original(*args, **kwargs)
 
     monkeypatch.setattr(command, "train", slow)
-    refused(capsys, "exists and is left as it is: choose another name, or add --force", *train())
+    refused(capsys, "exists.*--force", *train())
     assert Path("model.ubj").read_text() == "precious"
     assert sorted(os.listdir()) == ["model.ubj", "test.csv", "train.csv"]
 
@@ -206,17 +206,17 @@ def test_files_that_are_no_tables(files, capsys):
     refused(capsys, "a header and no rows", *train(data="header.csv"))
     Path("ragged.csv").write_text("a,y,z0,z1\n1,0,3,4\n1,1,3,4,5,6\n")
     bare = ["--label", "y", "--privileged", "z0,z1", "--out", "model.ubj"]
-    refused(capsys, "ragged.csv is no table in CSV format", "train", "ragged.csv", *bare)
+    refused(capsys, "ragged.csv.*CSV format", "train", "ragged.csv", *bare)
     Path("quote.csv").write_text('a,y,z0,z1\n1,0,3,"4\n')
-    refused(capsys, "quote.csv is no table in CSV format: Error tokenizing data", "train", "quote.csv", *bare)
+    refused(capsys, "quote.csv.*CSV.*tokenizing", "train", "quote.csv", *bare)
     # As R writes row names: pandas would take the first column for them and every other one for its neighbour.
     Path("shifted.csv").write_text("a,y,z0,z1\n1,5,0,3,4\n2,5,1,3,4\n")
-    refused(capsys, "4 column names and more values", "train", "shifted.csv", *bare)
+    refused(capsys, "4 column.*values", "train", "shifted.csv", *bare)
     Path("image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     refused(capsys, "image.csv", *train(data="image.csv"))
     refused(capsys, "is a folder", *train(data="."))
     refused(capsys, "no model of XGBoost", "predict", "test.csv", "--model", "train.csv")
-    refused(capsys, "there is no model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
+    refused(capsys, "model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
 
 
 def test_a_model_that_was_cut_off_is_refused(trained, capsys):
@@ -228,14 +228,14 @@ def test_a_model_that_was_cut_off_is_refused(trained, capsys):
 
 
 def test_columns_that_cannot_be(files, capsys):
-    refused(capsys, "train.csv has no column 'lab', which --privileged names", *train("--privileged", "lab"))
-    refused(capsys, "is named by --privileged and by --drop", *train("--drop", "z1"))
-    refused(capsys, "is named by --label and by --privileged", *train("--privileged", "y"))
-    refused(capsys, "no column left for the student", *train("--drop", "x0,x1,x2,colour,flag"))
+    refused(capsys, "train.csv.*'lab'.*--privileged", *train("--privileged", "lab"))
+    refused(capsys, "'z1'.*--privileged.*--drop", *train("--drop", "z1"))
+    refused(capsys, "'y'.*--label.*--privileged", *train("--privileged", "y"))
+    refused(capsys, "column.*student", *train("--drop", "x0,x1,x2,colour,flag"))
     rows = files[0].assign(sex=-1.0)
     rows.to_csv("train.csv", index=False)
     arguments = ["train", "train.csv", *GUIDED, "--drop", "w,q,ill", "--weight", "sex", "--out", "model.ubj"]
-    refused(capsys, "--weight names 'sex', which must have a number of at least 0", *arguments)
+    refused(capsys, "--weight.*'sex'.*least 0", *arguments)
     rows.assign(**{"a[0]": 1.0}).to_csv("train.csv", index=False)
     err = refused(capsys, "feature_names", *train())
     assert ".cc" not in err
@@ -249,21 +249,21 @@ def test_options_that_mean_nothing(files, capsys):
     refused(capsys, "--title, --no-pictures would be ignored", *evaluate, "--title", "A page", "--no-pictures")
     refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
     refused(capsys, "has no use for --crossfit", *train("--method", "jpib", "--crossfit", "3"))
-    refused(capsys, "between 0 and 1, got '1.5'", *train("--valid", "1.5"))
+    refused(capsys, "between 0.*1.*'1.5'", *train("--valid", "1.5"))
     refused(capsys, "there is no file 'absent.csv'", *train("--valid", "absent.csv"))
     refused(
         capsys, "chooses the number of rounds", *train("--kl-weight", "auto", "--valid", "0.2", "--early-stopping", "3")
     )
-    refused(capsys, "a teacher can guide the objectives", *train("--objective", "binary:hinge"))
+    refused(capsys, "teacher.*objectives", *train("--objective", "binary:hinge"))
     refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
     refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
-    misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))
+    misused(capsys, "argument --kl-weight.*0, or auto", *train("--kl-weight", "much"))
     misused(capsys, "must look like max_depth=3", *train("--params", "eta"))
-    misused(capsys, "whole number of at least 1", *train("--rounds", "0"))
-    misused(capsys, "whole number of at least 2", "demo", "--seeds", "1")
+    misused(capsys, "argument --rounds.*at least 1", *train("--rounds", "0"))
+    misused(capsys, "argument --seeds.*at least 2", "demo", "--seeds", "1")
     for text in ("a,,b", ""):
-        misused(capsys, "must be column names with commas", *train("--drop", text))
-    misused(capsys, "the following arguments are required: COMMAND")
+        misused(capsys, "argument --drop.*commas", *train("--drop", text))
+    misused(capsys, "following.*required.*COMMAND")
 
 
 def test_names_with_commas_can_be_quoted():
@@ -277,11 +277,11 @@ def test_models_that_do_not_suit(trained, capsys):
     x, y = rows[["x1", "x2"]], rows["q"]
     xgb.train({"nthread": 1}, xgb.DMatrix(x, y), 2).save_model("numbers.ubj")
     arguments = ["evaluate", "test.csv", "--model", "numbers.ubj", "--label", "q"]
-    refused(capsys, "needs a model of two classes", *arguments, "--groups", "sex")
+    refused(capsys, "model.*two classes", *arguments, "--groups", "sex")
     works(*arguments)
     assert "rmse" in capsys.readouterr().out
     xgb.train({"nthread": 1}, xgb.DMatrix(x.to_numpy(), y), 2).save_model("nameless.ubj")
-    refused(capsys, "does not know the names of its features", "predict", "test.csv", "--model", "nameless.ubj")
+    refused(capsys, "know.*features", "predict", "test.csv", "--model", "nameless.ubj")
     refused(
         capsys, "'lab', which the evaluation needs", "evaluate", "test.csv", "--model", "numbers.ubj", "--label", "lab"
     )

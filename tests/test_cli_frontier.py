@@ -141,9 +141,7 @@ def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, cap
     frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *asked]
     # Nothing of a teacher, which this command does not have.
     for given in ([], ["--unlabelled", "refuse"]):
-        told = refused(
-            capsys, "20 rows of gaps.csv have no label: leave them out with --unlabelled drop", *frontier, *given
-        )
+        told = refused(capsys, "20 rows.*gaps.csv.*--unlabelled", *frontier, *given)
         assert "teach" not in told
     works(*frontier, "--unlabelled", "drop")
     with pytest.raises(SystemExit):
@@ -246,24 +244,24 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap must be at most 1 for parity:sex, a "),
-        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "for precision:sex, a difference between rates"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "gap.*--gap.*0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap.*most 1.*parity:sex"),
+        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "precision:sex.*difference between rates"),
         ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "for example --kl-weight 1.0,2.0,5.0,10.0"),
         (
             [*FRONTIER, "--constraint", "parity:sex", "--params", "objective=reg:logistic"],
             "needs --objective binary:logistic, got 'reg:logistic'",
         ),
         ([*COMPARE, "--kl-weight", "0"], "for example --kl-weight 1.0,10.0"),
-        ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "must end in .png or .svg or .pdf"),
-        ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
+        ([*FRONTIER, "--constraint", "parity:nobody"], "column 'nobody'.*--constraint"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "end.*.png.*.svg"),
+        ([*COMPARE, "--constraint", "parity:nobody=1"], "column 'nobody'.*--constraint"),
         ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
-        ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
+        ([*FRONTIER, "--constraint", "parity:y"], "'y'.*--label.*--constraint"),
         ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
         (
             [*TRAIN, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"],
-            "parity:sex and odds:sex, which contradict each other",
+            "parity:sex.*odds:sex.*contradict",
         ),
     ],
 )

@@ -134,7 +134,7 @@ def test_constraints_hold_for_all_five():
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="80 rows for 160"):
         compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
-    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"list.*\(constraint, weight\)"):
         compare(x, y, z, constraints=DemographicParity(group), **FEW)
 
 
@@ -503,7 +503,7 @@ def test_one_size_needs_no_list():
     x, z, y = rows()
     found = compare(x, y, z, sizes=40, **FEW)
     assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
-    with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
+    with pytest.raises(ValueError, match=r"size.*40.*80.*7"):
         found.difference("student", "plain XGBoost", size=7)
     assert found.difference("student", "plain XGBoost", size=80) == found.difference("student", "plain XGBoost")
 
@@ -554,9 +554,9 @@ def test_one_size_needs_no_list():
         ({"sizes": [2]}, ValueError, "every label is 0|has 1 rows for 2 folds"),
         ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, "class 'rare' has 1 rows for 2 folds"),
         ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
-        ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
+        ({"sizes": [3]}, ValueError, r"2 folds|crossfit.*at most"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
-        ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),
+        ({"inner_nfold": 1}, ValueError, r"inner_nfold.*least 2"),
         ({"crossfit": 41}, ValueError, "of an inner fold"),
         ({"metric": "r2_score"}, ValueError, "metric must be one of"),
     ],
@@ -570,5 +570,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of 'plain XGBoost', 'z known at prediction'"):
+    with pytest.raises(ValueError, match=r"model.*'plain XGBoost'.*'z known at prediction'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -235,8 +235,8 @@ def test_every_teacher_is_checked_beside_the_others_and_a_fixed_one_is_asked():
 
 
 WRONG = {
-    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, "privileged must have one label per row"),
-    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, "labels of dtrain and privileged disagree"),
+    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, r"privileged.*0 labels.*40 rows"),
+    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, r"labels.*dtrain.*disagree"),
     "a column of dtrain": (
         {"privileged": lambda: privileged(Z.rename(columns={"z0": "x0"}))},
         r"\['x0'\] are in dtrain",
@@ -246,7 +246,7 @@ WRONG = {
     "no rounds": ({"rounds": 0}, "num_boost_round must be at least 1.*got 0"),
     "trees that drop": ({"method": "jpib", "teacher_params": {"booster": "dart"}}, "JPIB needs margins that stay"),
     "other params": ({"teacher_params": {"objective": "reg:squarederror"}}, "must share objective"),
-    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, "privileged_evals 'mine' must have one label per row"),
+    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, r"privileged_evals 'mine'.*per"),
 }
 
 
@@ -316,9 +316,9 @@ def test_rows_with_neither_label_nor_teacher_take_no_part():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: privileged(y=1 - Y), "labels of dtrain and privileged disagree in 40 rows"),
-        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\] are in dtrain and in privileged"),
-        (dtrain, r"columns \['x0', 'x1'\] are in dtrain"),
+        (lambda: privileged(y=1 - Y), r"labels.*disagree.*40 rows"),
+        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\]"),
+        (dtrain, r"columns \['x0', 'x1'\]"),
     ],
 )
 def test_what_stands_side_by_side_is_of_the_same_rows_and_other_columns(made, message):
@@ -344,7 +344,7 @@ def test_columns_that_the_student_has_make_no_row_privileged():
     z.iloc[:7] = np.nan
     told = {"allow_overlap": True, "crossfit": 2}
     both = privileged(pd.concat([X, z], axis=1))
-    with pytest.warns(UserWarning, match="7 of 40 rows have no privileged value"):
+    with pytest.warns(UserWarning, match=r"7.*40 rows"):
         found = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, **told)
     said = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, teacher_weight=np.arange(N) >= 7, **told)
     assert found.save_raw() == said.save_raw()

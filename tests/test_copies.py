@@ -379,7 +379,7 @@ def test_cv_with_privileged_features_is_the_training_of_each_fold() -> None:
 def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
     rows, params = make("rank:ndcg"), params_of("rank:ndcg")
     dtrain = rows.matrix()
-    with pytest.raises(ValueError, match="stratified folds would tear queries apart"):
+    with pytest.raises(ValueError, match=r"stratified folds.*queries"):
         pi_xgb.cv(params, dtrain, 2, teacher=rows.q, stratified=True)
     torn = [(np.arange(5, 300), np.arange(5))]
     with pytest.raises(ValueError, match="both sides"):
@@ -477,7 +477,7 @@ def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
     with pytest.raises(ValueError, match="label_lower_bound="):
         pi_xgb.train(params, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
     turned = {"label_lower_bound": rows.q + 1, "label_upper_bound": rows.q}
-    with pytest.raises(ValueError, match="not above the upper one, row 0"):
+    with pytest.raises(ValueError, match=r"upper.*row 0"):
         pi_xgb.train(params, xgb.DMatrix(rows.x, **turned), 2, teacher=rows.q)
     with pytest.raises(ValueError, match=r"lie above 0.*give times"):
         pi_xgb.train(params, rows.matrix(), 2, teacher=np.zeros(300))
@@ -485,18 +485,18 @@ def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
     with pytest.raises(ValueError, match=r"dtrain has no queries.*qid="):
         pi_xgb.train({"objective": "rank:pairwise"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
     others = xgb.DMatrix(rows.z, ranking.fields["label"], qid=np.arange(300) // 15, feature_names=["u", "v"])
-    with pytest.raises(ValueError, match="the queries of dtrain and privileged differ"):
+    with pytest.raises(ValueError, match=r"queries.*dtrain.*differ"):
         pi_xgb.train({"objective": "rank:pairwise"}, ranking.matrix(), 2, privileged=others)
     for weights in ((2.0, 1.0), (0.5, 0.25)):
         torn = np.where(np.arange(300) % 10 < 3, *weights) * (np.arange(300) % 4 > 0)
-        with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 3"):
+        with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 3"):
             pi_xgb.train(params_of("rank:pairwise"), ranking.matrix(), 2, teacher=ranking.q, teacher_weight=torn)
     with pytest.raises(ValueError, match=r"engine=.copies. would not be exact.*blended"):
         pi_xgb.train({"objective": "reg:squarederror"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q, engine="copies")
-    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+    with pytest.raises(ValueError, match=r"copies.*pi_xgb\.train"):
         pi_xgb.KLObjective(rows.q, objective="reg:absoluteerror")
     objective = pi_xgb.KLObjective(rows.q)
-    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+    with pytest.raises(ValueError, match=r"copies.*pi_xgb\.train"):
         xgb.train({"objective": "reg:absoluteerror"}, xgb.DMatrix(rows.x, rows.q), 2, obj=objective)
 
 

@@ -38,17 +38,17 @@ def test_as_many_folds_as_labelled_rows_or_groups(labelled):
     for crossfit in (-1, 1, n_rows + 1):
         with pytest.raises(ValueError, match=f"between 2 and the {name}, got {crossfit}$"):
             check_crossfit(crossfit, labelled, N)
-    with pytest.raises(TypeError, match="crossfit must be a whole number"):
+    with pytest.raises(TypeError, match=r"crossfit.*whole number"):
         check_crossfit(2.0, labelled, N)
     check_crossfit(5, labelled, N, GROUPS)
-    with pytest.raises(ValueError, match="5 distinct values for 6 folds"):
+    with pytest.raises(ValueError, match=r"5 distinct.*6 folds"):
         check_crossfit(6, labelled, N, GROUPS)
 
 
 def test_groups_without_a_labelled_row_fill_no_fold():
     known = np.isin(GROUPS, list("abc"))
     check_crossfit(3, known, N, GROUPS)
-    with pytest.raises(ValueError, match="3 distinct values for 4 folds"):
+    with pytest.raises(ValueError, match=r"3 distinct.*4 folds"):
         check_crossfit(4, known, N, GROUPS)
     check_groups_apart(GROUPS)  # one worker alone tears none apart
 

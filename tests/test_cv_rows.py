@@ -127,7 +127,7 @@ def test_what_copies_cannot_do_is_refused_in_folds_too():
         (gain, {"teacher": [(Q, 0.5)]}, "exponential gain"),
         (MEDIAN, {"teacher": follows}, "follows the student"),
         (MEDIAN, {"privileged": privileged(), "method": "jpib"}, "follows the student"),
-        (RANKING, {"teacher": Q, "teacher_weight": torn}, "teacher_weight differs among the rows of 20 queries"),
+        (RANKING, {"teacher": Q, "teacher_weight": torn}, r"teacher_weight.*20 queries"),
     ):
         with pytest.raises(ValueError, match=message):
             pi_xgb.cv(params, ranked() if "rank" in params["objective"] else dtrain(), 2, **told)

@@ -143,7 +143,7 @@ def test_groups_stay_together_where_a_worker_has_them(client):
     # Groups are told apart by what they are, and matter.
     assert by_series == by_text != apart
     # A patient with visits on both workers would be recognised by one of the teachers.
-    with pytest.raises(ValueError, match="groups with rows on several workers"):
+    with pytest.raises(ValueError, match=r"groups.*several workers"):
         pid.train(client, PARAMS, dtrain, 3, crossfit_groups=ROW % 300, **keywords)
 
 

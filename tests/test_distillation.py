@@ -83,7 +83,7 @@ def task_of(labelled, weight, label=None):
 
 
 def test_something_must_weigh_where_something_is_known():
-    with pytest.raises(ValueError, match="the weights of dtrain sum to 0"):
+    with pytest.raises(ValueError, match=r"weights.*0"):
         DistillationLoss(task_of([True, False, False], [0, 1, 1]), []).base_score()
     two = np.array([[5, -2], [5, -4], [9, 9]], np.float32)
     assert DistillationLoss(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]

@@ -837,9 +837,9 @@ def test_other_models_are_checked_as_well(write, data):
         def predict_proba(self, x):
             return np.full((len(x), 3), 1 / 3)
 
-    with pytest.raises(ValueError, match=r"model 'three'.*two columns.*\(200, 3\)"):
+    with pytest.raises(ValueError, match=r"model 'three'.*\(200, 3\)"):
         write({"three": Three()})
-    with pytest.raises(TypeError, match=r"model 'linear'.*cannot read a DMatrix"):
+    with pytest.raises(TypeError, match=r"model 'linear'.*DMatrix"):
         write({"linear": LogisticRegression().fit(data["x"], data["y"])}, x=xgb.DMatrix(data["x"]))
 
 

@@ -272,7 +272,7 @@ def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
 
 @every_search
 def test_a_state_is_kept_in_a_file(search, parts):
-    with pytest.raises(TypeError, match="resume must name a file, got 3"):
+    with pytest.raises(TypeError, match=r"resume.*file.*3"):
         search(3)
 
 

@@ -316,7 +316,7 @@ def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
         never = select(params, dtrain, 20, privileged=noise, **{**how, "standard_errors": 1e6})
     assert informed.summary["teacher_score"].iloc[1] < informed.summary["score"].iloc[1]
     assert informed.candidate != "plain" == never.candidate
-    with pytest.warns(UserWarning, match="the teacher of kbpib cross-fitted 0.01 is no better than its") as told:
+    with pytest.warns(UserWarning, match=r"teacher.*kbpib.*0\.01") as told:
         fooled = select(params, dtrain, 20, privileged=noise, **how)
     teacher, student = fooled.summary.loc["kbpib cross-fitted 0.01", ["teacher_score", "score"]]
     assert f"(log loss {teacher:.4f} and {student:.4f})" in str(told[0].message)
@@ -441,7 +441,7 @@ def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
         booster, teacher = selection.fit_matrices(dtrain, TeacherConfig(labelled=labelled), {}, student_matrix, **given)
         assert booster.get_dump() == expected.get_dump()
         assert teacher is None
-    with pytest.raises(TypeError, match=r"constraints must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"constraints.*list.*\(constraint, weight\)"):
         selection.train(dtrain, constraints=DemographicParity(np.arange(150) % 2))
 
 
@@ -901,7 +901,7 @@ def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
         search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
 
     check(6)
-    with pytest.raises(ValueError, match="at most the 6 training rows of a fold, got 7"):
+    with pytest.raises(ValueError, match=r"6 training.*7"):
         check(7)
     pairs = np.arange(8) // 2
     check(3, pairs)
@@ -912,10 +912,10 @@ def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
 def test_a_class_may_have_a_row_for_each_fold_and_be_in_two_groups():
     label, groups = np.repeat([0.0, 1.0], [9, 3]), np.r_[np.arange(9) // 2, 7, 8, 8]
     check_classes(label, 3)
-    with pytest.raises(ValueError, match=r"class 1 has 3 rows for 4 folds.*nfold of at most 3, or more rows"):
+    with pytest.raises(ValueError, match=r"class 1.*3 rows.*4 folds.*most 3"):
         check_classes(label, 4)
     check_classes(label, 3, groups=groups)
-    with pytest.raises(ValueError, match="class 1 is in one group only"):
+    with pytest.raises(ValueError, match=r"class 1.*one group"):
         check_classes(label, 3, groups=np.where(groups == 7, 8, groups))
 
 
@@ -927,7 +927,7 @@ def test_folds_are_taken_as_they_are_given():
     assert first.train.tolist() == twice.tolist()
     assert (first.repeat, first.fold) == (0, 0)
     # Nor is a mask of other rows.
-    with pytest.raises(ValueError, match="fold 0 must have row numbers on both sides"):
+    with pytest.raises(ValueError, match="fold 0"):
         splits_of(label, 2, 1, [(np.ones(7, bool), [8]), ([0], [1])], 0, classes=False)
 
 

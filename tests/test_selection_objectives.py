@@ -249,7 +249,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "half-taught queries": ({}, {"teacher_weight": 1.0 + np.arange(N_ROWS) % 2}, "teacher_weight differs"),
     "torn queries": ({}, {"groups": np.arange(N_ROWS)}, "groups tear"),
     "folds through queries": ({}, {"folds": [(np.arange(121), np.arange(121, 240))] * 2}, "on both sides"),
-    "a scorer": ({}, {"metric": "roc_auc"}, "no queries and no bounds: .* such as ndcg"),
+    "a scorer": ({}, {"metric": "roc_auc"}, r"queries.*bounds.*ndcg"),
 }
 
 
@@ -363,7 +363,7 @@ def test_several_targets_are_refused_with_the_mend(made: Made) -> None:
     params = {"objective": "reg:squarederror"}
     with pytest.raises(ValueError, match=r"labels of dtrain have 2 columns: .* pi_xgb\.cv"):
         pi_xgb.select(params, dtrain, 3, privileged=privileged, **FEW)
-    with pytest.raises(ValueError, match="y must be one column, got 2: take them one at a time"):
+    with pytest.raises(ValueError, match=r"y .*2.*time"):
         pi_xgb.compare(made.x, both, made.z, params=params, **COMPARED)
-    with pytest.raises(ValueError, match=r"no room for the q of several targets, dtrain has 2: use pi_xgb\.cv"):
+    with pytest.raises(ValueError, match=r"q .*2.*pi_xgb\.cv"):
         pi_xgb.attach_teacher(dtrain, both)

@@ -283,7 +283,7 @@ def test_the_model_of_plain_is_xgboosts_on_labelled_rows():
     known = rows.matrix(rows.x, rows.labelled)
     assert booster.save_raw() == xgb.train(rows.params, known, found.choice["num_boost_round"]).save_raw()
     dtrain = rows.matrix(rows.x)
-    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+    with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
         found.train(dtrain, labelled=rows.labelled, evals=[(dtrain, "train")])
 
 
@@ -381,7 +381,7 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
     z = rows.z.copy()
     z.iloc[::10] = np.nan
     weight = (np.arange(N) % 10 != 0).astype(float)
-    with pytest.warns(UserWarning, match="no privileged value|neither a label nor"):
+    with pytest.warns(UserWarning, match=r"no privileged value|neither a label"):
         by_itself = compare(rows.x, rows.told, z, **COMPARED)
     with pytest.warns(UserWarning, match="neither a label nor"):
         said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
@@ -449,7 +449,7 @@ def test_an_estimator_that_chooses_names_labelled_rows():
     rows = Rows()
     y = rows.told.map({0: "ill", 1: "well"})
     few = np.flatnonzero(y == "ill")[2:]
-    with pytest.raises(ValueError, match="class 'ill' has 2 labelled rows for 3 folds"):
+    with pytest.raises(ValueError, match=r"class 'ill'.*2.*3 folds"):
         PrivilegedXGBClassifierCV(nfold=3).fit(rows.x, y.mask(np.isin(np.arange(N), few)), privileged=rows.z)
 
 
@@ -481,15 +481,15 @@ KNOWN = np.flatnonzero(Rows().labelled)
         ),
         ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
         ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
-        ({"crossfit": 34}, ValueError, "crossfit must be at most the 33 labelled training rows of a fold, got 34"),
-        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, "must have no row in common"),
+        ({"crossfit": 34}, ValueError, r"crossfit.*33.*34"),
+        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, r"row.*common"),
         (
             {"folds": [(KNOWN[:25], np.flatnonzero(~Rows().labelled))] * 2},
             ValueError,
             "fold 0 holds out 100 rows without a label, which cannot be scored",
         ),
-        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, "no labelled row to train on"),
-        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, "fold 0 has row numbers .*, there are 50 "),
+        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, r"fold 0.*no labelled row"),
+        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, r"fold 0.*50"),
     ],
 )
 def test_wrong_words_about_rows(monkeypatch, wrong, error, message):

@@ -213,10 +213,10 @@ def test_classes_by_name_inside_a_cross_validation():
     ("parameters", "fit", "message"),
     [
         ({}, {"privileged": None}, "nothing to choose"),
-        ({"early_stopping_rounds": 3}, {}, "both choose the number of rounds"),
-        ({"engine": "callback"}, {}, "would be ignored in the selection"),
+        ({"early_stopping_rounds": 3}, {}, r"early_stopping_rounds.*choose.*rounds"),
+        ({"engine": "callback"}, {}, r"engine.*ignored.*selection"),
         ({}, {"base_margin": np.zeros(150)}, "not cut into folds"),
-        ({"nfold": 1}, {}, "nfold must be at least 2"),
+        ({"nfold": 1}, {}, r"nfold.*least 2"),
         ({"method": "pib"}, {}, "method must be one of"),
         ({"metric": "r2_score"}, {}, "metric must be one of"),
     ],
@@ -229,20 +229,20 @@ def test_what_cannot_be_cross_validated_is_refused(monkeypatch, parameters, fit,
 
 def test_teacher_params_have_names():
     x, z, y = rows()
-    with pytest.raises(TypeError, match=r"teacher_params must be a dict, .* got 3: for example"):
+    with pytest.raises(TypeError, match=r"teacher_params.*3"):
         estimator(teacher_params=3).fit(x, y, privileged=z)
 
 
 def test_a_rare_class_is_called_by_its_name():
     x, z, _ = rows()
-    with pytest.raises(ValueError, match="class 'rare' has 2 rows for 3 folds"):
+    with pytest.raises(ValueError, match=r"class 'rare'.*2 rows.*3 folds"):
         estimator().fit(x, np.array(["rare"] * 2 + ["usual"] * 148), privileged=z)
 
 
 @pytest.mark.parametrize("kind", [PrivilegedXGBClassifier, PrivilegedXGBClassifierCV])
 def test_labels_in_another_order_than_their_rows_are_refused(kind):
     x, z, y = rows()
-    with pytest.raises(ValueError, match="y and X have the same index in another order"):
+    with pytest.raises(ValueError, match=r"y .*index.*order"):
         kind(**SMALL).fit(x, y[::-1], privileged=z)
 
 

@@ -160,15 +160,15 @@ def test_what_cannot_be_taught_is_said():
     with pytest.raises(ValueError, match="tear 30 queries apart"):
         PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
-    with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
+    with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 1"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
 
 
 def test_queries_are_told_row_by_row():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="qid and X have the same index in another order"):
+    with pytest.raises(ValueError, match=r"qid.*index.*order"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=pd.Series(QID)[::-1], privileged=z)
-    with pytest.raises(ValueError, match="Either `group` or `qid` is required"):
+    with pytest.raises(ValueError, match=r"Either `group`.*required"):
         PrivilegedXGBRanker(**SMALL).fit(x.to_numpy(), y, privileged=z)
 
 

@@ -303,10 +303,10 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
     from pyspark.sql import functions as F
 
     for columns, changed, message in [
-        ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
+        ({}, {"unlabelled": "refuse"}, r"label.*'y'.*unlabelled='teach'"),
         ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
-        ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
-        ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
+        ({"y": "double('NaN')"}, {}, r"label_col 'y'.*row"),
+        ({"y": "if(y = 1, 1.0, null)"}, {}, r"classes.*'y'"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
         ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must be numbers"),
@@ -315,7 +315,7 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
         (
             {"patient": "nullif(patient, 'a0')"},
             {"crossfit_groups_col": "patient", "crossfit": 2},
-            "3 rows have null in 'patient'",
+            r"3 rows.*'patient'",
         ),
         ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
         ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
@@ -542,7 +542,7 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
     assert rows == Rows(2, 2, 2, (-largest, largest))
     with pytest.raises(ValueError, match="2 rows have no label"):
         check_rows(told, columns, classes=False)
-    with pytest.raises(ValueError, match="no training rows among the 2"):
+    with pytest.raises(ValueError, match=r"no training rows.*2"):
         check_rows(told.where("held_out"), columns, classes=False)
     filled = with_labels_filled(told, columns, "known").select("amount", "known").collect()
     assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]
@@ -555,17 +555,17 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
 
 
 def test_a_misspelt_parameter_does_not_go_to_xgboost():
-    with pytest.raises(TypeError, match=r"no parameter 'privileged_col', and .*did you mean 'privileged_cols'"):
+    with pytest.raises(TypeError, match=r"parameter 'privileged_col'.*'privileged_cols'"):
         pis.PrivilegedSparkXGBRegressor(privileged_col=["z0"])
 
 
 SETTINGS_AT_FAULT = {
-    "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
+    "kl_weight": ({"kl_weight": -1.0}, r"kl_weight.*least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
     "engine": ({"engine": "cuda"}, "engine must be one of"),
     "no columns": ({"privileged_cols": None}, "privileged_cols and teacher are not set"),
     "empty list": ({"privileged_cols": []}, "privileged_cols is an empty list"),
-    "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols names 'z9', which the DataFrame does not have"),
+    "unknown column": ({"privileged_cols": ["z9"]}, r"privileged_cols.*'z9'.*DataFrame"),
     "unknown label": ({"label_col": "yy"}, "label_col names 'yy'"),
     "unknown feature": ({"features_col": ["x0", "x8"]}, "features_col names 'x8'"),
     "twice": ({"privileged_cols": ["z0", "z0"]}, "names a column twice"),
@@ -603,13 +603,13 @@ def test_columns_of_other_types_are_refused(frame):
     worded = frame.withColumn("word", F.lit("a"))
     for changed, message in [
         ({"privileged_cols": ["z0", "word"]}, "'word' of type string"),
-        ({"label_col": "word"}, "label_col 'word' is of type string"),
+        ({"label_col": "word"}, r"label_col 'word'.*string"),
         ({"validation_indicator_col": "y"}, "must be of type boolean"),
     ]:
         with pytest.raises(TypeError, match=message):
             pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(worded)
     for value in (3, ["z0", 1]):
-        with pytest.raises(TypeError, match="privileged_cols must be a list of names"):
+        with pytest.raises(TypeError, match=r"privileged_cols.*list of names"):
             pis.PrivilegedSparkXGBClassifier(privileged_cols=value)
     with pytest.raises(TypeError, match="teacher_params must be a dict"):
         pis.PrivilegedSparkXGBClassifier(teacher_params="max_depth")
@@ -622,14 +622,14 @@ def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
     leaky = VectorAssembler(inputCols=[*X_NAMES, "z1"], outputCol="features").transform(frame)
     settings = {**SETTINGS, "features_col": "features"}
     # The student would have learned from a column that is not there later.
-    with pytest.raises(ValueError, match=r"columns \['z1'\] are in features_col and in privileged_cols"):
+    with pytest.raises(ValueError, match=r"columns \['z1'\].*features_col.*privileged_cols"):
         pis.PrivilegedSparkXGBClassifier(**settings).fit(leaky)
 
 
 ROWS_AT_FAULT = {
-    "null label": ({"y": "nullif(y, 1)"}, {}, r"rows have no label in 'y'"),
-    "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, "rows have a label in 'y' that is not finite"),
-    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, "the classes in 'y' must be 0, 1"),
+    "null label": ({"y": "nullif(y, 1)"}, {}, r"rows.*no label.*'y'"),
+    "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, r"label.*'y'.*finite"),
+    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, r"classes.*'y'.*0.*1"),
     "infinite weight": ({"weight": "double('Infinity')"}, {"weight_col": "weight"}, "infinite or negative"),
     "one class": ({"y": "0"}, {}, "'y' has one class only"),
     "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN, infinite or negative"),
@@ -642,7 +642,7 @@ ROWS_AT_FAULT = {
     "nothing to stop on": (
         {"held_out": "false"},
         {"validation_indicator_col": "held_out", "early_stopping_rounds": 2},
-        "no row is true in 'held_out'",
+        r"row.*true.*'held_out'",
     ),
     "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
 }
@@ -663,10 +663,10 @@ def test_rows_at_fault_are_found_on_the_driver(frame, case):
 def test_a_regressor_says_what_its_objective_needs(frame):
     settings = {**SETTINGS, "label_col": "amount"}
     for objective, message in [
-        ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
-        ("reg:expectileerror", "a teacher can guide the objectives"),
-        ("survival:aft", r"needs two bounds per row.*pi_xgb\.train"),
-        ("rank:pairwise", "needs queries.*use PrivilegedSparkXGBRanker, which has them in qid_col"),
+        ("binary:logistic", r"labels.*'amount'.*\[0, 1\]"),
+        ("reg:expectileerror", r"teacher.*objectives"),
+        ("survival:aft", r"two bounds.*pi_xgb\.train"),
+        ("rank:pairwise", r"queries.*PrivilegedSparkXGBRanker.*qid_col"),
     ]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
@@ -751,7 +751,7 @@ def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
 
     query = np.arange(N_ROWS) * 7 % 60
     scattered = spark.createDataFrame(TABLE.assign(query=query))
-    with pytest.raises((Py4JJavaError, PythonException), match="60 queries have rows in several partitions"):
+    with pytest.raises((Py4JJavaError, PythonException), match=r"60 queries.*partitions"):
         pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS).fit(scattered)
     fitted = pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS, force_repartition=True).fit(scattered)
     x = xgb.DMatrix(TABLE[X_NAMES])

@@ -30,7 +30,7 @@ def test_params_are_read_once():
     read = spec(num_class=1, scale_pos_weight=2.5)
     assert (read.n_classes, read.scale_pos_weight, read.device, read.shape(5)) == (0, 2.5, "cpu", (5,))
     assert Spec.read({**CLASSES, "num_class": 2}).n_classes == 2
-    with pytest.raises(ValueError, match=r"of at least 2, got 1"):
+    with pytest.raises(ValueError, match=r"least 2.*1"):
         Spec.read({**CLASSES, "num_class": 1})
 
 
@@ -61,7 +61,7 @@ def test_a_teacher_shares_what_is_modelled():
     for params in ({"objective": "reg:squarederror"}, {"objective": "multi:softprob", "num_class": 2}):
         with pytest.raises(ValueError, match="must share objective and num_class"):
             spec().of_teacher(params)
-    with pytest.raises(ValueError, match="'multi:softprob' and 3, teacher_params have 'multi:softmax' and 4"):
+    with pytest.raises(ValueError, match=r"'multi:softprob'.*3.*teacher_params.*'multi:softmax'.*4"):
         Spec.read(CLASSES).of_teacher({"objective": "multi:softmax", "num_class": 4})
 
 
@@ -229,9 +229,9 @@ def test_means_have_a_column_for_each_class_or_target():
 @pytest.mark.parametrize(
     ("params", "label", "labelled", "message"),
     [
-        (BINARY, [1, 0, 1, 1], [1, 0, 1, 1], "all labelled rows are of the class 1"),
-        (BINARY, [0, 1, 0, 0], [1, 0, 1, 1], "all labelled rows are of the class 0"),
-        (CLASSES, [2, 0, 2, 2], [1, 0, 1, 1], "all labelled rows are of the class 2"),
+        (BINARY, [1, 0, 1, 1], [1, 0, 1, 1], r"labelled.*class 1"),
+        (BINARY, [0, 1, 0, 0], [1, 0, 1, 1], r"labelled.*class 0"),
+        (CLASSES, [2, 0, 2, 2], [1, 0, 1, 1], r"labelled.*class 2"),
         (BINARY, [1, 0, 1, 1], [1, 1, 1, 1], None),
         (BINARY, [1, 1, 1, 1], None, None),
         ({"objective": "reg:squarederror"}, [-2, 0, -2, -2], [1, 0, 1, 1], None),
@@ -253,7 +253,7 @@ def test_metrics_are_of_rows_with_labels():
     its = task(labelled=KNOWN)
     its.check_evals(D, [(OTHER, "valid")])
     task().check_evals(D, [(D, "train")])
-    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+    with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
         its.check_evals(D, [(OTHER, "valid"), (D, "train")])
 
 
@@ -262,7 +262,7 @@ def test_several_targets_weigh_rows():
     assert task(Spec.read({"objective": "reg:squarederror"}), label).n_rows == 4
     with pytest.raises(ValueError, match="scale_pos_weight weighs single labels"):
         task(Spec.read({"objective": "reg:squarederror", "scale_pos_weight": 2.0}), label)
-    with pytest.raises(ValueError, match="dtrain has 2 labels per row"):
+    with pytest.raises(ValueError, match=r"dtrain.*2 labels"):
         task(Spec.read({"objective": "reg:absoluteerror"}), label)
 
 
@@ -273,7 +273,7 @@ def test_queries_have_one_weight_in_all_their_rows():
     matrix.set_weight([0.5, 2.0, 3.0])
     assert Task.of_matrix(ranking, matrix).weight.tolist() == [0.5, 0.5, 2, 3, 3]
     matrix.set_weight(np.ones(5))
-    with pytest.raises(ValueError, match="dtrain has 5 weights for 3 queries: give one weight per query"):
+    with pytest.raises(ValueError, match=r"dtrain.*5 weights.*3 queries"):
         Task.of_matrix(ranking, matrix)
     with pytest.raises(ValueError, match="mine has no queries"):
         Task.of_matrix(ranking, OTHER, name="mine")

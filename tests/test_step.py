@@ -327,7 +327,7 @@ def test_a_word_for_the_step_that_nobody_knows_is_an_error():
         hessian = "stedy"
 
     x, y, _ = data()
-    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'adaptive', 'full', 'damped'; got 'stedy'"):
+    with pytest.raises(ValueError, match=r"Misspelt\.hessian.*'adaptive'.*'full'.*'damped'.*'stedy'"):
         pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
 
 
@@ -438,7 +438,7 @@ def test_hessian_is_one_of_three_words():
         lambda: DemographicParity([0, 1, 0, 1], hessian="half"),
         lambda: DemographicParity([0, 1, 0, 1], hessian=1),
     ):
-        with pytest.raises(ValueError, match="hessian must be one of 'adaptive', 'full', 'damped'"):
+        with pytest.raises(ValueError, match=r"hessian.*'adaptive'.*'full'.*'damped'"):
             constraint()
 
 

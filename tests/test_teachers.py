@@ -329,21 +329,21 @@ def test_a_class_that_is_missing_from_a_fold():
 
 def test_what_cannot_be_a_teacher():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match=r"privileged must be an xgboost\.DMatrix, got DataFrame"):
+    with pytest.raises(TypeError, match=r"privileged.*xgboost\.DMatrix.*DataFrame"):
         pi_xgb.fit_teacher(case.params(), case.z, 3)
     with pytest.raises(ValueError, match="num_boost_round must be at least 1"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 0)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 1"):
+    with pytest.raises(ValueError, match=r"crossfit.*200 rows, got 1$"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=1)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 201"):
+    with pytest.raises(ValueError, match=r"between 2.*200 rows.*201"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=201)
     with pytest.raises(TypeError, match="whole number"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=2.5)
-    with pytest.raises(ValueError, match=r"labels of privileged must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"labels.*\[0, 1\]"):
         pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, 3 * case.y), 3)
     with pytest.raises(ValueError, match="can guide the objectives"):
         pi_xgb.fit_teacher({"objective": "survival:cox"}, case.dprivileged(), 3)
-    with pytest.raises(TypeError, match="QuantileDMatrix cannot be cut into folds"):
+    with pytest.raises(TypeError, match=r"QuantileDMatrix.*folds"):
         pi_xgb.fit_teacher(case.params(), xgb.QuantileDMatrix(case.z, case.y), 3, crossfit=3)
 
 
@@ -364,7 +364,7 @@ def test_what_a_teacher_says_may_lie_in_any_box(box):
     case = problem("binary:logistic")
     boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=one()) for one in (Boxed, Array))
     assert boxed.get_dump() == array.get_dump()
-    with pytest.raises(TypeError, match="the q of Masked is a masked array"):
+    with pytest.raises(TypeError, match=r"q .*Masked.*masked"):
         pi_xgb.train(case.params(), case.dtrain(), 3, teacher=Masked())
 
 
@@ -523,7 +523,7 @@ def test_a_teacher_without_a_score_tells_none(objective, capsys):
 
 def test_the_rounds_of_a_teacher_are_a_whole_number():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match="num_boost_round must be a whole number, got 'a'"):
+    with pytest.raises(TypeError, match=r"num_boost_round.*whole.*'a'"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), "a")
 
 

@@ -360,7 +360,7 @@ def test_too_many_or_doubled_positional_arguments_are_refused() -> None:
     dtrain = matrix(data)
     with pytest.raises(TypeError, match="at most"):
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, *[None] * 30)
-    with pytest.raises(TypeError, match="evals by position and by keyword"):
+    with pytest.raises(TypeError, match=r"evals.*position.*keyword"):
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, [], evals=[])
 
 
@@ -1343,7 +1343,7 @@ def test_a_plain_xgboost_reads_the_model_where_pi_xgb_cannot_be_imported(tmp_pat
 def test_rounds_are_whole_numbers() -> None:
     data = table("binary:logistic")
     for rounds in (2.5, "3", True):
-        with pytest.raises(TypeError, match="num_boost_round must be a whole number"):
+        with pytest.raises(TypeError, match=r"num_boost_round.*whole number"):
             pi_xgb.train(params_of("binary:logistic"), matrix(data), rounds, teacher=data.q)
 
 

@@ -243,14 +243,14 @@ def test_smoke_prints_the_page(capsys, quick):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--datasets", "hart"], "^no data set is called hart"),
+        (["--datasets", "hart"], r"data set.*hart"),
         (["--methods", "magic"], "^no method is called magic"),
-        (["--repeats", "0"], "--repeats must be at least 1, got 0"),
-        (["--jobs", "0"], "--jobs must be at least 1, got 0"),
-        (["--out", "."], "--out expects a CSV file, got the folder"),
-        (["--out", "nope.csv", "--page"], "expected the CSV of the sets .* nope.csv"),
-        (["--out", "foreign.csv", "--page"], "foreign.csv is none or is empty"),
-        (["--out", "foreign.csv"], "foreign.csv is not a CSV of python -m benchmarks.unlabelled"),
+        (["--repeats", "0"], r"--repeats.*least 1.*0"),
+        (["--jobs", "0"], r"--jobs.*least 1.*0"),
+        (["--out", "."], r"--out expects.*CSV"),
+        (["--out", "nope.csv", "--page"], r"CSV.*sets.*nope.csv"),
+        (["--out", "foreign.csv", "--page"], r"foreign.csv.*empty"),
+        (["--out", "foreign.csv"], r"foreign.csv.*CSV.*benchmarks.unlabelled"),
     ],
 )
 def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):

@@ -206,7 +206,7 @@ def test_settings_are_not_mixed_in_one_file(tmp_path):
     with pytest.raises(SystemExit, match="--out"):
         PathFile(tmp_path, "made_exact", "KbPIB", ("approx", xgb.__version__)).open()
     (tmp_path / "made_exact_JPIB.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SystemExit, match="not a file of the search"):
+    with pytest.raises(SystemExit, match=r"made_exact_JPIB\.csv.*file.*search"):
         PathFile(tmp_path, "made_exact", "JPIB", SETTINGS).open()
 
 
@@ -261,13 +261,13 @@ def test_a_report_compares_methods_on_the_folds_that_all_of_them_have(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--datasets", "hart", "--out", "x"], "no data set is called '?hart"),
+        (["--datasets", "hart", "--out", "x"], r"data set.*'?hart"),
         (["--methods", "NF", "--out", "x"], "no method is called '?NF"),
         (["--folds", "10", "--out", "x"], "no fold is called '?10"),
-        (["--jobs", "0", "--out", "x"], "--jobs must be at least 1, got 0"),
-        (["--alphas", "0", "--out", "x"], "--alphas: the paper's grid has 999 values, .* got 0"),
-        (["--out", __file__], "--out expects a folder, got .*test_search.py"),
-        (["--out", "x", "--report"], "nothing to report yet in x"),
+        (["--jobs", "0", "--out", "x"], r"--jobs.*least 1.*0"),
+        (["--alphas", "0", "--out", "x"], r"--alphas.*paper's.*999 values.*0"),
+        (["--out", __file__], r"--out expects.*test_search.py"),
+        (["--out", "x", "--report"], r"nothing to report.* x"),
     ],
 )
 def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
@@ -302,7 +302,7 @@ def test_a_set_whose_data_cannot_be_had_does_not_stop_the_others(tmp_path, monke
 
     monkeypatch.setattr(chunks, "load", damaged)
     wanted = ["--datasets", "heart,made_exact", "--folds", "0", "--alphas", "2", "--out", str(tmp_path)]
-    with pytest.raises(SystemExit, match="not searched, for want of data: heart"):
+    with pytest.raises(SystemExit, match=r"not searched.*heart"):
         command.main(wanted)
     said = capsys.readouterr()
     # The one is named with its reason, the other is searched.
