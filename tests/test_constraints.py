@@ -987,13 +987,13 @@ def test_other_numbers_of_rows_are_refused(make):
 def test_a_fold_may_lack_a_key():
     p = np.array([0.25, 0.75], np.float32)
     for chosen in ([0, 1], [2, 3]):
-        part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).take(chosen)
+        part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).subset(chosen)
         part.check(2)
         assert part.q(p, None, None).tolist() == [0.5, 0.5]
 
 
 def test_a_fold_too_small_for_k_is_refused_before_training():
-    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).take([0, 1, 2])
+    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2])
     with pytest.raises(ValueError, match=r"k=3 .* give k of at most 2"):
         part.check(3)
 
