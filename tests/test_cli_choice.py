@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from helpers_cli import FEATURES, GUIDED, OTHERS, files, in_categories, misused,
 
 import pi_xgb
 from pi_xgb.__main__ import main
-from pi_xgb._cli.demo import ALL_LABELS, FEW_LABELS, PLAIN, play, run_demo
+from pi_xgb._cli.demo import ALL_LABELS, FEW_LABELS, run_demo, run_experiment
 from pi_xgb.selection import select
 
 __all__ = ["files", "one_thread", "trained"]
@@ -109,25 +111,24 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
 # --- the demonstration --------------------------------------------------------------------------------------
 
 
-def test_the_demonstration_speaks_as_it_goes():
-    lines = []
-    table = run_demo(2, show=lines.append)[0].table
+def test_the_demonstration_prints_as_it_goes(capsys):
+    table = run_demo(2)[0].table
+    lines = "\n".join(capsys.readouterr().out.splitlines())
     # A line when a seed is done, before the means.
-    assert lines[1].startswith("seed  1 of 2: AUC of plain XGBoost 0.")
-    assert lines[2].startswith("seed  2 of 2")
+    assert "\n\nseed  1 of 2: AUC of plain XGBoost 0." in lines
+    assert lines.index("seed  2 of 2") < lines.index("The means over the seeds:")
     assert table.loc["plain XGBoost", "gain"] == 0
-    # Both acts, each with its methods, explained.
-    assert sum(line.startswith("seed  2 of 2") for line in lines) == 2
-    assert any(line.startswith("Second act") for line in lines)
+    # Both experiments.
+    assert lines.count("\nseed  2 of 2") == 2
+    assert lines.count("\nSecond experiment") == 1
 
 
-def test_the_second_act_shows_what_unlabelled_rows_are_worth():
-    lines = []
-    gain = play(FEW_LABELS, 3, show=lines.append).table["gain"]
+def test_the_second_experiment_shows_what_unlabelled_rows_are_worth(capsys):
+    gain = run_experiment(FEW_LABELS, 3).table["gain"]
     # z teaches more on all rows than on the labelled ones, and more than x does there.
     assert gain["KbPIB, all rows"] > max(gain["KbPIB, labelled rows"], gain["control: teacher on x"]) + 0.02
-    told = next(line for line in lines if line.startswith("What z adds"))
-    assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in told
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("What z adds"))
+    assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in line
 
 
 @pytest.mark.slow
@@ -143,14 +144,14 @@ def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch
     # What is cross-fitted is so with five folds.
     assert set(folds) == {None, 5}
     page = (tmp_path / "demo.html").read_text(encoding="utf-8")
-    # Both acts with a picture each, and the numbers that were printed.
+    # Both experiments with a picture each, and the numbers that were printed.
     assert page.count("<svg") == page.count("<h2") == 2
     beyond = [line for line in told.out.splitlines() if line.startswith("What z adds")]
     assert len(beyond) == 2
     assert all(line in page for line in beyond)
     assert "http" not in page.replace("http-equiv", "")
     # Every method but plain XGBoost has a faint point for each seed.
-    methods = [name for act in (ALL_LABELS, FEW_LABELS) for name in act.explanations if name != PLAIN]
+    methods = [*ALL_LABELS.guided, *FEW_LABELS.guided]
     assert page.count("fill-opacity: 0.35") == 2 * len(methods)
     # Nothing is overwritten without --force, and that is said before the trainings.
     assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 2
@@ -293,3 +294,49 @@ def test_every_command_has_help_with_an_example(command, capsys):
         main([command, "--help"])
     assert stopped.value.code == 0
     assert f"  pi-xgb {command}" in capsys.readouterr().out
+
+
+# --- outputs that are inputs --------------------------------------------------------------------------------
+
+PREDICT = ["predict", "test.csv", "--model", "model.ubj", "--out"]
+EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--html"]
+TRAIN = ["train", "train.csv", *GUIDED, *OTHERS]
+OUTPUTS = {
+    "predict, its rows": (PREDICT, "test.csv"),
+    "predict, its model": (PREDICT, "model.ubj"),
+    "evaluate, its rows": (EVALUATE, "test.csv"),
+    "evaluate, its model": (EVALUATE, "model.ubj"),
+    "train, its rows": ([*TRAIN, "--out"], "train.csv"),
+    "train, the rows to watch": ([*TRAIN, "--valid", "test.csv", "--out"], "test.csv"),
+    "tune, its search": (["tune", *TRAIN[1:], "--resume", "search.json", "--out"], "search.json"),
+    "frontier, its rows": (["frontier", *TRAIN[1:4], "--constraint", "parity:sex", "--plot"], "train.csv"),
+}
+
+
+@pytest.mark.parametrize("how", ["itself", "relative", "symbolic link", "hard link"])
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_no_output_is_an_input(trained, capsys, case, how):
+    command, name = OUTPUTS[case]
+    Path("search.json").write_text("{}")
+    ending = {"train": ".ubj", "tune": ".ubj", "frontier": ".svg"}.get(command[0], Path(name).suffix)
+    out = name if how == "itself" else f"../{Path.cwd().name}/{name}"
+    if how.endswith("link"):
+        out = f"link{ending}"
+        (os.symlink if how == "symbolic link" else os.link)(name, out)
+    before = {file: Path(file).read_bytes() for file in os.listdir()}
+    # With --force or without it, and the advice is not to add it.
+    for force in ([], ["--force"]):
+        told = refused(capsys, "must not be an input", *command, out, *force)
+        assert "name another file" in told
+        assert "add --force" not in told
+    assert {file: Path(file).read_bytes() for file in os.listdir()} == before
+
+
+def test_no_output_is_the_file_behind_standard_input(trained, tmp_path):
+    command = [sys.executable, "-m", "pi_xgb", "predict", "-", "--model", "model.ubj", "--out", "test.csv", "--force"]
+    before = Path("test.csv").read_bytes()
+    with open("test.csv", "rb") as rows:
+        done = subprocess.run(command, stdin=rows, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "--out must not be an input, got 'test.csv', the file of DATA" in done.stderr
+    assert Path("test.csv").read_bytes() == before
