@@ -161,9 +161,9 @@ def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
         teacher = xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES].iloc[seen], y[seen]), ROUNDS)
         q[unseen] = teacher.predict(xgb.DMatrix(TABLE[Z_NAMES].iloc[unseen]))
     student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], y), ROUNDS, teacher=q, kl_weight=2.0)
-    told, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
+    received, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
     # Each q comes from a teacher that saw the other folds of both workers, and not its own row.
-    np.testing.assert_allclose(told, expected, atol=1e-6)
+    np.testing.assert_allclose(received, expected, atol=1e-6)
     # Rows dealt among all of them would teach something else.
     together = on_one_machine(BINARY, "y", crossfit=3).predict(xgb.DMatrix(TABLE[X_NAMES]))
     assert abs(together - expected).max() > 1e-4
@@ -204,8 +204,8 @@ def unlabelled(spark):
     """The table with labels for some rows alone: null in the first half, NaN in the second."""
     from pyspark.sql import functions as F
 
-    told = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
-    return spark.createDataFrame(told).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
+    received = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
+    return spark.createDataFrame(received).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
 
 
 def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
@@ -279,11 +279,11 @@ def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
         mine = rows_there[KNOWN[rows_there]]
         for k, (_, held_out) in enumerate(deal_groups(y[mine], code[mine], 2, 0, classes=True)):
             fold[np.isin(code, code[mine[held_out]])] = k
-    said = [
+    predictions = [
         xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES][seen], y[seen]), 3).predict(xgb.DMatrix(TABLE[Z_NAMES]))
         for seen in (KNOWN & (fold != 0), KNOWN & (fold != 1))
     ]
-    q = np.where(fold < 0, (said[0] + said[1]) / 2, np.where(fold == 0, said[0], said[1]))
+    q = np.where(fold < 0, (predictions[0] + predictions[1]) / 2, np.where(fold == 0, predictions[0], predictions[1]))
     dtrain = xgb.DMatrix(TABLE[X_NAMES], np.where(KNOWN, y, 0))
     # The row is judged by who does not know its group, or by both.
     close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
@@ -325,9 +325,9 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
     assert type(weighted) is type(loaded) is SparkXGBClassifierModel
     assert trees(loaded.get_booster()) == trees(weighted.get_booster())
     # It reads features only, and predicts what its plain booster predicts.
-    told = loaded.transform(frame.select(*X_NAMES)).select("probability").collect()
+    received = loaded.transform(frame.select(*X_NAMES)).select("probability").collect()
     expected = weighted.get_booster().predict(xgb.DMatrix(TABLE[X_NAMES]))
-    np.testing.assert_allclose([float(row.probability[1]) for row in told], expected, atol=1e-6)
+    np.testing.assert_allclose([float(row.probability[1]) for row in received], expected, atol=1e-6)
     # Neither the files nor the booster name a privileged column, or need pi_xgb.
     files = [file.read_text() for file in (tmp_path / "model").rglob("part-*")]
     assert any("SparkXGBClassifierModel" in text for text in files)
@@ -405,14 +405,14 @@ def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(reads, own,
     alike = not reads and own is None
     for names, part in ((Z_NAMES, numbers), (None, vector)):
         worker = worker_of(names, reads_privileged=reads, keywords={"teacher_params": own})
-        told = worker._privileged_arguments([part], given)
-        (made,) = told.pop("iterator")
+        received = worker._privileged_arguments([part], given)
+        (made,) = received.pop("iterator")
         if names is None:
             pd.testing.assert_frame_equal(made, vector.rename(columns={PREFIX: "values"}))
         else:
             # XGBoost asks for this column, whatever is in it.
             pd.testing.assert_frame_equal(made, numbers.assign(values=0))
-        assert told == {
+        assert received == {
             "use_qdm": of_quantiles and alike,
             "feature_cols": [f"{PREFIX}0", f"{PREFIX}1"] if names else None,
             "kwargs": {
@@ -429,8 +429,8 @@ def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(reads, own,
 def test_a_task_trains_with_what_it_is_told(monkeypatch):
     from pi_xgb._spark import worker as module
 
-    told = {}
-    monkeypatch.setattr(module, "train", lambda *given, **more: told.update(more, given=given) or "booster")
+    received = {}
+    monkeypatch.setattr(module, "train", lambda *given, **more: received.update(more, given=given) or "booster")
     dtrain, privileged, validation = (xgb.DMatrix(np.zeros((9, 1)), np.zeros(9)) for _ in range(3))
     evals = [(dtrain, "training"), (validation, "validation")]
     keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback", "allow_overlap": True}
@@ -443,11 +443,11 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
         worker = worker_of(stops=stops, keywords=made)
         worker._privileged = privileged, validation
         worker._per_row = {} if labelled is None else {"labelled": labelled}
-        told.clear()
+        received.clear()
         params = {"nthread": 1, "device": "cpu", "eta": 1}
         assert worker.train(params, dtrain, evals=evals, num_boost_round=4) == "booster"
         # Threads and device are the task's; rows that the engine changes, or nobody knows, are not evaluated.
-        assert told == {
+        assert received == {
             **keywords,
             "engine": engine,
             "teacher_params": own and {"max_depth": 2, "nthread": 1, "device": "cpu"},
@@ -519,23 +519,25 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
         (2.0, True, 0.5, 1.0, [1.0]),
         (3.0, True, 0.5, 1.0, [1.0]),
     ]
-    told = spark.createDataFrame(lines, "amount double, held_out boolean, weight double, z double, list array<double>")
-    assert told.columns == names
+    received = spark.createDataFrame(
+        lines, "amount double, held_out boolean, weight double, z double, list array<double>"
+    )
+    assert received.columns == names
     columns = Columns("x", "z", "amount", weight="weight", validation="held_out", teacher_weight="weight")
     # The largest numbers of single precision, and a weight of 0, are good.
-    rows = check_rows(told, columns, classes=False, teach_unlabelled=True)
+    rows = check_rows(received, columns, classes=False, teach_unlabelled=True)
     assert rows == Rows(2, 2, 2, (-largest, largest))
     with pytest.raises(ValueError, match="2 rows have no label"):
-        check_rows(told, columns, classes=False)
+        check_rows(received, columns, classes=False)
     with pytest.raises(ValueError, match="no training rows among the 2"):
-        check_rows(told.where("held_out"), columns, classes=False)
-    filled = with_labels_filled(told, columns, "known").select("amount", "known").collect()
+        check_rows(received.where("held_out"), columns, classes=False)
+    filled = with_labels_filled(received, columns, "known").select("amount", "known").collect()
     assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]
     # Single precision is what XGBoost reads, and half of what travels.
-    told = told.withColumn("vector", array_to_vector("list"))
+    received = received.withColumn("vector", array_to_vector("list"))
     lists = [ArrayType(FloatType(), holds_null) for holds_null in (True, False)]
     for name, alias, kind in (("z", "its0", FloatType()), ("list", "its", lists[0]), ("vector", "its", lists[1])):
-        (field,) = told.select(privileged_columns(told, name, "its")).schema
+        (field,) = received.select(privileged_columns(received, name, "its")).schema
         assert (field.name, field.dataType) == (alias, kind)
 
 
@@ -656,11 +658,14 @@ def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     from pyspark.sql import functions as F
 
     exposure = 1 + np.arange(N_ROWS) % 5
-    told = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
+    received = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
     settings = {**SETTINGS, "label_col": "amount", "objective": "count:poisson", "base_margin_col": "log_time"}
-    frame = spark.createDataFrame(told)
+    frame = spark.createDataFrame(received)
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
-    matrices = [xgb.DMatrix(told[names], told["amount"], base_margin=told["log_time"]) for names in (X_NAMES, Z_NAMES)]
+    matrices = [
+        xgb.DMatrix(received[names], received["amount"], base_margin=received["log_time"])
+        for names in (X_NAMES, Z_NAMES)
+    ]
     params = {**PARAMS, "objective": "count:poisson"}
     alone = pi_xgb.train(params, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
     np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
@@ -708,9 +713,9 @@ def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judg
     query = np.arange(N_ROWS) // 10
     known = query % 3 > 0
     weight = np.where(known, query % 4 < 2, 1.0)
-    told = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
+    received = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
     settings = {**RANKING, "ndcg_exp_gain": False, "unlabelled": "teach", "teacher_weight_col": "taught"}
-    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(told))
+    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(received))
     params = {"objective": "rank:ndcg", "ndcg_exp_gain": False}
     alone = ranked_on_one_machine(params, query, labelled=known, teacher_weight=weight)
     x = xgb.DMatrix(TABLE[X_NAMES])
@@ -781,9 +786,9 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
 
 
 def test_a_killed_task_ends_the_training(frame, weighted):
-    told = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
-    assert isinstance(told, Exception)
-    assert "barrier" in str(told)
+    received = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
+    assert isinstance(received, Exception)
+    assert "barrier" in str(received)
     # The session goes on.
     again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
     assert trees(again.get_booster()) == trees(weighted.get_booster())
