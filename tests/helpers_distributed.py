@@ -61,7 +61,7 @@ def results_of_workers(task):
 
     All of it in one group of workers, since starting them is what takes the time.
     """
-    told = {n_workers: on_workers(task, n_workers) for n_workers in CUTS}
-    for n_workers, said in told.items():
-        assert [kind for kind, _ in said] == ["done"] * n_workers, said
-    return {n_workers: [pickle.loads(answer) for _, answer in said] for n_workers, said in told.items()}
+    results = {n_workers: on_workers(task, n_workers) for n_workers in CUTS}
+    for n_workers, outcomes in results.items():
+        assert [kind for kind, _ in outcomes] == ["done"] * n_workers, outcomes
+    return {n_workers: [pickle.loads(answer) for _, answer in outcomes] for n_workers, outcomes in results.items()}

@@ -59,8 +59,8 @@ def close(booster, expected):
 def test_the_model_is_that_of_one_machine(client, method, engine, form):
     dtrain, privileged = matrices(client)
     keywords = {"method": method, "engine": engine, "kl_weight": 2.0}
-    told = {"labelled": form(KNOWN), "teacher_weight": form(COUNTS)}
-    result = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, **told, **keywords)
+    values = {"labelled": form(KNOWN), "teacher_weight": form(COUNTS)}
+    result = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, **values, **keywords)
     # Each row is told apart where it lies, in whatever form it was said.
     close(result["booster"], on_one_machine(teacher_weight=COUNTS, **keywords))
 
@@ -96,10 +96,10 @@ def test_teachers_at_hand_count_row_by_row(client):
 
 def test_a_missing_y_is_an_unlabelled_row_of_the_classifier(client):
     x, z, y, *_ = rows()
-    told = np.where(KNOWN, y, np.nan).astype(np.float32)
+    values = np.where(KNOWN, y, np.nan).astype(np.float32)
     expected = on_one_machine(kl_weight=2.0)
-    nullable = dd.from_dask_array(spread(told)).astype("Float32")
-    for label in (spread(told), series(told), nullable):
+    nullable = dd.from_dask_array(spread(values)).astype("Float32")
+    for label in (spread(values), series(values), nullable):
         model = pid.DaskPrivilegedXGBClassifier(n_estimators=ROUNDS, max_depth=3, tree_method="hist", kl_weight=2.0)
         model.client = client
         model.fit(spread(x), label, privileged=spread(z))

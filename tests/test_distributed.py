@@ -59,13 +59,13 @@ FAULTS = {
 
 def everything(n_workers, start, end):
     """All of it in one group of workers, since starting them is what takes the time."""
-    told = {case: bytes(training(case, start, end)) for case in TRAININGS[n_workers]}
+    results = {case: bytes(training(case, start, end)) for case in TRAININGS[n_workers]}
     for case in FAULTS:
         try:
             failing_training(case, start, end)
         except ValueError as error:
-            told[case] = str(error)
-    return pickle.dumps(told)
+            results[case] = str(error)
+    return pickle.dumps(results)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,9 @@ def answers():
 @pytest.mark.parametrize(("n_workers", "case"), [(n, case) for n, cases in TRAININGS.items() for case in cases])
 def test_workers_build_the_trees_of_one_machine(answers, n_workers, case):
     whole = bytes(training(case, 0, N_ROWS))
-    for told in answers[n_workers]:
+    for results in answers[n_workers]:
         # Every worker ends with the model of a single machine, to the bit.
-        assert told[case] == whole
+        assert results[case] == whole
 
 
 @pytest.mark.parametrize("case", FAULTS)

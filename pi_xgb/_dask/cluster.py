@@ -18,7 +18,7 @@ from .._core.train import train
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
 from .queries import check_queries
-from .rows import Assignment, Part, PerRow, assign, check_same_parts, joined, parts_of_matrix, this_client
+from .rows import Assignment, Part, PerRow, assign, check_same_parts, joined, parts_of_matrix
 from .teachers import read_teachers, teacher_of_rows
 
 try:
@@ -32,31 +32,8 @@ except ImportError as error:
     ) from error
 
 Named = Sequence[tuple[Any, str]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """The rows of the student, or of the teacher: a matrix to train on and others to evaluate."""
-
-    matrix: Any
-    parts: list[Part]
-    evals: Named
-    eval_futures: list[dict[str, list[Any]]]
-    """The partitions of each of the others, by the worker that evaluates them."""
-
-    def of_worker(self, assignment: Assignment, worker: str) -> tuple[list[Any], dict[str, Any]]:
-        """What this worker builds its matrices from, and the identity of each, by which XGBoost shares them."""
-        own = _matrix_arguments(self.matrix, worker, assignment.futures(self.parts, worker))
-        others = [
-            _matrix_arguments(matrix, worker, futures[worker])
-            for (matrix, _), futures in zip(self.evals, self.eval_futures, strict=True)
-        ]
-        identities = {
-            "train_id": id(self.matrix),
-            "evals_id": [id(matrix) for matrix, _ in self.evals],
-            "evals_name": [name for _, name in self.evals],
-        }
-        return [own, *others], identities
+MatrixArguments = tuple[list[Any], dict[str, Any]]
+"""Of XGBoost's function that builds the matrices of a worker, by position and by name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +41,6 @@ class Settings:
     """What is the same on every worker."""
 
     params: dict[str, Any]
-    num_boost_round: int
-    xgb_model: Any
     keywords: dict[str, Any]
     """The keywords of ``pi_xgb.train`` that are neither rows nor teachers."""
     coll_cfg: Any
@@ -89,22 +64,21 @@ async def train_async(
     **keywords: Any,
 ) -> dict[str, Any]:
     """:func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
-    client = this_client(client)
     keywords |= {name: getattr(config, name) for name in SETTINGS}
+    keywords |= {"num_boost_round": num_boost_round, "xgb_model": xgb_model}
     splits_queries = splits_queries and not config.is_crossfitted  # a fold would know the other part of a query
-    settings = Settings(
-        user_params(params), num_boost_round, xgb_model, keywords, coll_cfg, xgboost.get_config(), splits_queries
-    )
+    settings = Settings(user_params(params), keywords, coll_cfg, xgboost.get_config(), splits_queries)
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(config.privileged_evals or (), "privileged_evals")
     parts = await parts_of_matrix(client, dtrain, "dtrain")
     assignment = assign(parts)
 
-    sides: list[Side | None] = [await _side(client, assignment, dtrain, parts, evals, "evals"), None]
+    student = await _matrix_arguments(client, assignment, dtrain, parts, evals, "evals")
+    privileged: dict[str, MatrixArguments] = {}
     if config.privileged is not None:
         privileged_parts = await parts_of_matrix(client, config.privileged, "privileged")
         check_same_parts(parts, privileged_parts, "dtrain", "privileged")
-        sides[1] = await _side(
+        privileged = await _matrix_arguments(
             client, assignment, config.privileged, privileged_parts, privileged_evals, "privileged_evals"
         )
     teachers = await read_teachers(client, config.teacher, parts)
@@ -119,7 +93,8 @@ async def train_async(
 
     loads = {
         worker: (
-            *(None if side is None else side.of_worker(assignment, worker) for side in sides),
+            student[worker],
+            privileged.get(worker),
             [(of_worker(teacher, worker), of_worker(weight, worker)) for teacher, weight in teachers],
             {name: of_worker(values, worker) for name, values in columns.items()},
         )
@@ -128,16 +103,27 @@ async def train_async(
     return await _train_together(client, settings, loads)
 
 
-async def _side(
+async def _matrix_arguments(
     client: Any, assignment: Assignment, matrix: Any, parts: list[Part], evals: Named, keyword: str
-) -> Side:
-    """The rows of a matrix and of those to evaluate, of which a teacher that stops needs some on every worker."""
-    futures = []
+) -> dict[str, MatrixArguments]:
+    """What each worker builds a matrix to train on from, and others to evaluate."""
+    futures = [{worker: assignment.futures(parts, worker) for worker in assignment.workers}]
     for other, label in evals:
         name = f"{keyword} {label!r}"
         other_parts = await parts_of_matrix(client, other, name)
+        # A teacher that stops needs rows to evaluate on every worker.
         futures.append(assignment.futures_of_others(other_parts, name, everywhere=keyword == "privileged_evals"))
-    return Side(matrix, parts, evals, futures)
+    matrices = [matrix, *(other for other, _ in evals)]
+    # By their identity XGBoost tells whether the training rows are evaluated.
+    names = {"evals_id": [id(other) for other, _ in evals], "evals_name": [label for _, label in evals]}
+    arguments = {
+        worker: [
+            {**other._create_fn_args(worker), "parts": own_futures[worker] or None}
+            for other, own_futures in zip(matrices, futures, strict=True)
+        ]
+        for worker in assignment.workers
+    }
+    return {worker: ([own, id(matrix), *others], names) for worker, (own, *others) in arguments.items()}
 
 
 async def _train_together(client: Any, settings: Settings, loads: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
@@ -165,17 +151,12 @@ async def _train_together(client: Any, settings: Settings, loads: dict[str, tupl
         return await _result(futures)
 
 
-def _matrix_arguments(matrix: Any, worker: str, parts: list[Any]) -> dict[str, Any]:
-    """What XGBoost sends to a worker to build its part of a matrix from, with partitions of our choice."""
-    return {**matrix._create_fn_args(worker), "parts": parts or None}
-
-
 def _work(
     address: str,
     settings: Settings,
     communicator: dict[str, Any],
-    student: Any,
-    privileged: Any,
+    student: MatrixArguments,
+    privileged: MatrixArguments | None,
     teachers: list[tuple[Any, Any]],
     columns: dict[str, list[Any]],
 ) -> dict[str, Any] | None:
@@ -199,7 +180,7 @@ def _work(
     ):
         has_row_values = bool(columns) or any(isinstance(value, (list, tuple)) for pair in teachers for value in pair)
         check_queries(student[0][0]["parts"], may_split=settings.splits_queries, has_row_values=has_row_values)
-        dtrain, evals = _matrices(student, n_threads, settings.xgb_model)
+        dtrain, evals = _matrices(student, n_threads, settings.keywords["xgb_model"])
         supervision: dict[str, Any] = {}
         if privileged is not None:
             matrix, privileged_evals = _matrices(privileged, n_threads, None)
@@ -212,24 +193,14 @@ def _work(
                     for teacher, weight in teachers
                 ]
                 supervision["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
-        booster = train(
-            params,
-            dtrain,
-            settings.num_boost_round,
-            evals=evals,
-            evals_result=history,
-            xgb_model=settings.xgb_model,
-            **supervision,
-            **settings.keywords,
-        )
+        booster = train(params, dtrain, evals=evals, evals_result=history, **supervision, **settings.keywords)
         is_first = collective.get_rank() == 0
     return {"booster": booster, "history": history} if is_first else None
 
 
-def _matrices(side: tuple[list[Any], dict[str, Any]], n_threads: int, model: Any) -> Any:
-    (own, *others), identities = side
-    names = dict(identities)
-    return _get_dmatrices(own, names.pop("train_id"), *others, **names, n_threads=n_threads, model=model)
+def _matrices(arguments: MatrixArguments, n_threads: int, model: Any) -> Any:
+    positional, names = arguments
+    return _get_dmatrices(*positional, **names, n_threads=n_threads, model=model)
 
 
 async def _result(futures: list[Any]) -> dict[str, Any]:

@@ -22,7 +22,10 @@ from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, refuse_misspelt
 from .cluster import train_async
-from .rows import check_as_many_parts
+from .rows import check_as_many_parts, is_collection
+
+Fields = dict[str, Any]
+EvalRows = list[tuple[Any, Fields]]
 
 # The base of both, which xgboost.dask does not export.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
@@ -33,19 +36,6 @@ _ELSEWHERE = {
     "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
     "privileged_features": "fit(..., privileged=table[names]), without these columns in X",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class TeacherRows:
-    """What the teacher of one ``fit`` learns from: collections in the partitions of the student's."""
-
-    config: TeacherConfig
-    """With tables in the place of matrices."""
-    fields: dict[str, Any]
-    """What its matrix has besides: labels, queries, and the ``base_margin`` of ``fit`` where the objective takes it for
-    the logarithm of an exposure."""
-    evals: list[tuple[Any, dict[str, Any]]]
-    """The privileged columns (or None) of each evaluation set, and its fields."""
 
 
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
@@ -129,13 +119,10 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         tables = checked_eval_privileged(eval_privileged, eval_set)
         exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
         margins = (base_margin_eval_set if exposed else None) or [None] * len(tables)
-        rows = TeacherRows(
+        return self._fit_with_teacher(
             config,
             {"base_margin": base_margin if exposed else None},
             [(table, {"base_margin": margin}) for table, margin in zip(tables, margins, strict=True)],
-        )
-        return self._fit_with_teacher(
-            rows,
             X=X,
             y=y,
             sample_weight=sample_weight,
@@ -159,24 +146,27 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             config.check_distributed()
         return config
 
-    def _fit_with_teacher(self, rows: TeacherRows, *, y: Any, eval_set: Any, **arguments: Any) -> Self:
-        """XGBoost's own ``fit``, in whose training somebody teaches ``rows``, which have no labels yet."""
+    def _fit_with_teacher(
+        self, config: TeacherConfig, fields: Fields, evals: EvalRows, *, y: Any, eval_set: Any, **arguments: Any
+    ) -> Self:
+        """XGBoost's own ``fit``, in whose training a teacher takes part.
+
+        ``config`` has tables in the place of matrices. ``fields`` is what the teacher's matrix has besides, but for
+        labels: queries, and the ``base_margin`` of ``fit`` where the objective takes it for the logarithm of an
+        exposure. ``evals`` has the privileged columns (or None) of each evaluation set, and its fields.
+        """
         own_fit = self._xgboost._fit_async
-        if rows.config.is_given:
+        if config.is_given:
             y, labelled = labels_and_mask(y)
-            rows = TeacherRows(
-                dataclasses.replace(rows.config, labelled=labelled),
-                {**rows.fields, "label": y},
-                [
-                    (table, {**fields, "label": labels})
-                    for (table, fields), (_, labels) in zip(rows.evals, eval_set or (), strict=True)
-                ],
-            )
-            own_names: dict[str, Any] = {"_train_async": functools.partial(self._train_with_teacher, rows)}
-            if rows.config.sees_student:  # whose values a matrix of quantiles does not keep
+            config = dataclasses.replace(config, labelled=labelled)
+            labels = [labels for _, labels in eval_set or ()]
+            evals = [(table, own | {"label": label}) for (table, own), label in zip(evals, labels, strict=True)]
+            train = functools.partial(self._train_with_teacher, config, fields | {"label": y}, evals)
+            names: dict[str, Any] = {"_train_async": train}
+            if config.sees_student:  # whose values a matrix of quantiles does not keep
                 wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
-                own_names["_async_wrap_evaluation_matrices"] = wrap
-            own_fit = rebind(own_fit, **own_names)
+                names["_async_wrap_evaluation_matrices"] = wrap
+            own_fit = rebind(own_fit, **names)
         elif self.kl_weight != 0:
             warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
@@ -186,20 +176,19 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             functools.partial(own_fit, self), y=y, eval_set=eval_set, **arguments
         )
 
-    async def _train_with_teacher(self, rows: TeacherRows, *, client: Any, evals: Any, **arguments: Any) -> Any:
+    async def _train_with_teacher(
+        self, config: TeacherConfig, fields: Fields, eval_rows: EvalRows, *, client: Any, evals: Any, **arguments: Any
+    ) -> Any:
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
-        check_obj(arguments.get("obj"), rows.config)
+        check_obj(arguments.pop("obj", None), config)
         privileged_evals = []
-        if self.early_stopping_rounds and rows.config.can_stop_early:
-            for (table, fields), (_, name) in zip(rows.evals, evals or (), strict=True):
+        if self.early_stopping_rounds and config.can_stop_early:
+            for (table, own), (_, name) in zip(eval_rows, evals or (), strict=True):
                 if table is not None:
-                    privileged_evals.append((await self._matrix(client, table, fields), name))
-        config = dataclasses.replace(
-            rows.config,
-            privileged=await self._matrix(client, rows.config.privileged, rows.fields),
-            privileged_evals=privileged_evals or None,
-        )
-        keywords = {name: value for name, value in arguments.items() if name in _READ}
+                    privileged_evals.append((await self._matrix(client, table, own), name))
+        privileged = await self._matrix(client, config.privileged, fields)
+        config = dataclasses.replace(config, privileged=privileged, privileged_evals=privileged_evals or None)
+        keywords = {name: value for name, value in arguments.items() if name not in ("global_config", "dconfig")}
         splits = getattr(self, "allow_group_split", False)
         return await train_async(
             client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **keywords
@@ -218,18 +207,6 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-# What train_async reads of the keywords of xgboost.dask's own training.
-_READ = (
-    "params",
-    "dtrain",
-    "num_boost_round",
-    "early_stopping_rounds",
-    "xgb_model",
-    "verbose_eval",
-    "callbacks",
-    "custom_metric",
-    "coll_cfg",
-)
 _OWN_PARAMETERS = {*SETTINGS, "teacher", "engine", "coll_cfg"}
 
 
@@ -301,16 +278,12 @@ def labels_and_mask(y: Any) -> tuple[Any, Any]:
     return dask.array.where(known, y, dask.array.where(least < np.inf, least, 0)).astype(y.dtype), known
 
 
-def _row_blocks(collection: Any) -> int:
-    return int(collection.numblocks[0] if hasattr(collection, "numblocks") else collection.npartitions)
-
-
 def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
     if table is None:
         return
-    if not (hasattr(table, "npartitions") and hasattr(table, "shape")):
+    if not is_collection(table):
         raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
-    check_as_many_parts(_row_blocks(table), name, _row_blocks(labels), labels_name)
+    check_as_many_parts(table.npartitions, name, labels.npartitions, labels_name)
 
 
 def checked_eval_privileged(

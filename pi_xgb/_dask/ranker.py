@@ -12,7 +12,7 @@ from .._core.config import TeacherConfig
 from .._core.engines import choose
 from .._core.spec import Spec
 from .._xgb.keywords import EstimatorKeywords
-from .estimators import DaskPrivilegedXGBModel, TeacherRows, checked_eval_privileged
+from .estimators import DaskPrivilegedXGBModel, checked_eval_privileged
 from .queries import with_whole_queries
 
 
@@ -90,8 +90,8 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         group, eval_group, sample_weight, sample_weight_eval_set
             None: XGBoost takes neither groups nor weights of queries from Dask collections.
         """
-        _check_absent(group=group, eval_group=eval_group)
-        _check_absent(sample_weight=sample_weight, sample_weight_eval_set=sample_weight_eval_set)
+        weights = {"sample_weight": sample_weight, "sample_weight_eval_set": sample_weight_eval_set}
+        _check_absent(group=group, eval_group=eval_group, **weights)
         if qid is None:
             raise ValueError("rows are ranked within queries: pass qid=, the number of the query of each row")
         config = self._teacher_config(
@@ -112,13 +112,10 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
                 for other in eval_sets
             ]
             columns = whole
-        rows = TeacherRows(
+        return self._fit_with_teacher(
             dataclasses.replace(config, **{name: columns[name] for name in _OF_CONFIG}),
             {"qid": columns["qid"]},
             [(other["privileged"], {"qid": other["qid"]}) for other in eval_sets],
-        )
-        return self._fit_with_teacher(
-            rows,
             X=columns["X"],
             y=columns["y"],
             qid=columns["qid"],

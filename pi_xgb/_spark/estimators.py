@@ -27,9 +27,7 @@ from .checks import (
     row_columns,
     with_labels_filled,
 )
-from .worker import PER_ROW, PREFIX, Worker, calling, estimator_base
-
-_Base: Any = estimator_base()
+from .worker import PER_ROW, PREFIX, SparkEstimator, Worker, calling
 
 
 def _one_name_or_several(value: Any) -> str | list[str]:
@@ -51,7 +49,7 @@ def _own(name: str, doc: str, converter: Any) -> Any:
     return Param(Params._dummy(), name, doc, typeConverter=converter)
 
 
-class _PrivilegedSpark(_Base):  # type: ignore[misc]
+class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     """What the estimators share."""
 
     privileged_cols = _own(
@@ -86,22 +84,9 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         crossfit_groups_col: str | None = None,
         **kwargs: Unpack[SparkKeywords],
     ) -> None:
+        own = {name: value for name, value in locals().items() if name in _OWN_PARAMETERS}
         refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         super().__init__(**kwargs)
-        own = {
-            "privileged_cols": privileged_cols,
-            "method": method,
-            "kl_weight": kl_weight,
-            "teacher": teacher,
-            "teacher_sees": teacher_sees,
-            "crossfit": crossfit,
-            "teacher_params": teacher_params,
-            "allow_overlap": allow_overlap,
-            "engine": engine,
-            "unlabelled": unlabelled,
-            "teacher_weight_col": teacher_weight_col,
-            "crossfit_groups_col": crossfit_groups_col,
-        }
         # None cannot be set: Spark would not read it back from a file.
         self._setDefault(**{name: value for name, value in own.items() if value is None})
         self.setParams(**{name: value for name, value in own.items() if value is not None})
@@ -135,7 +120,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
             keywords={name: getattr(config, name) for name in ("teacher", *SETTINGS)}
             | {"engine": self.getOrDefault("engine")},
         )
-        return calling(_Base._fit, worker)(self, dataset)
+        return calling(SparkEstimator._fit, worker)(self, dataset)
 
     def _loss(self) -> Loss:
         """What is learned, where it is not classes; queries and bounds need columns of their own."""
@@ -204,20 +189,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-_OWN_PARAMETERS = (
-    "privileged_cols",
-    "method",
-    "kl_weight",
-    "teacher",
-    "teacher_sees",
-    "crossfit",
-    "teacher_params",
-    "allow_overlap",
-    "engine",
-    "unlabelled",
-    "teacher_weight_col",
-    "crossfit_groups_col",
-)
+_OWN_PARAMETERS = tuple(_PrivilegedSpark.__init__.__kwdefaults__ or ())
 
 
 class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):

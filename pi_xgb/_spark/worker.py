@@ -18,27 +18,18 @@ from .._core.train import train
 from .._rows.groups import on_several_workers
 from .._xgb.rebind import rebind
 
-
-def _built_differently(reason: Any) -> str:
-    return (
-        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
-        f"tested with (3.1 to 3.4): {reason}. Use one of those"
-    )
-
-
 try:
     from xgboost.spark.core import _SparkXGBEstimator
     from xgboost.spark.data import alias, create_dmatrix_from_partitions
 except ImportError as error:
-    raise RuntimeError(_built_differently(error)) from error
+    raise RuntimeError(
+        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
+        f"tested with (3.1 to 3.4): {error}. Use one of those"
+    ) from error
 
-# Overridden by the estimators.
-_METHODS = (
-    "_fit",
-    "_gen_xgb_params_dict",
-    "_get_xgb_parameters",
-    "_prepare_input_columns_and_feature_prop",
-)
+SparkEstimator: Any = _SparkXGBEstimator
+"""The base of XGBoost's own estimators, which it does not export."""
+
 # Called by its tasks.
 _MATRICES, _TRAIN = "create_dmatrix_from_partitions", "worker_train"
 
@@ -48,14 +39,6 @@ PREFIX = "pi_xgb privileged "
 
 PER_ROW = "pi_xgb row "
 """What precedes the name of a keyword in the columns with one value per row."""
-
-
-def estimator_base() -> Any:
-    """The base of XGBoost's own estimators, which it does not export."""
-    missing = [name for name in _METHODS if not hasattr(_SparkXGBEstimator, name)]
-    if missing:
-        raise RuntimeError(_built_differently(f"its estimators have no {', '.join(missing)}"))
-    return _SparkXGBEstimator
 
 
 def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
