@@ -268,7 +268,7 @@ def test_several_targets_and_labels_stay_possible_without_a_teacher():
     gaps = two.astype(float)
     gaps[3:5, 1] = gaps[9] = np.nan
     for classes in (0, 2):
-        with pytest.raises(ValueError, match=r"all its labels or none, and 2 of 240 rows .* of 2 labels, first row 3"):
+        with pytest.raises(ValueError, match=r"y must have all 2 labels .* in 2 of 240 rows, first in row 3"):
             estimator(classes).fit(x, gaps, privileged=z)
         with pytest.raises(ValueError, match="y has no row with a label"):
             estimator(classes).fit(x, gaps * np.nan, privileged=z)
@@ -1271,9 +1271,9 @@ def test_evaluation_sets_are_pairs(made):
     x, z, y = rows(40)
     queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
     for given, its in (
-        ((x, y), "its item 0 is a DataFrame: give a list even for one pair"),
-        ([(x, y), (x, y, z)], r"its item 1 is a tuple of 3: .* such as eval_privileged"),
-        (x, "its item 0 is a str"),
+        ((x, y), "got a DataFrame as item 0: give a list even for one pair"),
+        ([(x, y), (x, y, z)], r"got a tuple of 3 as item 1: .* such as eval_privileged"),
+        (x, "got a str as item 0"),
         (3, "got 3"),
     ):
         with pytest.raises(TypeError, match=rf"eval_set must be a list of \(X, y\), .*{its}"):
@@ -1316,7 +1316,10 @@ def test_labels_that_cannot_be_classes():
     refused("1 of 240 rows have no label .*nobody teaches there", y=lambda y: y.astype(float).where(y.index > 0))
     unseen = lambda x, z, y: {"privileged": z, "eval_set": [(x, y), (x, y + 1)]}  # noqa: E731
     refused(r"eval_set\[1\] has the classes \[2\], which y has not", fit=unseen)
-    refused("sample_weight is zero", fit=lambda x, z, y: {"privileged": z, "sample_weight": np.zeros(len(y))})
+    refused(
+        "sample_weight must .* got 0 in every row",
+        fit=lambda x, z, y: {"privileged": z, "sample_weight": np.zeros(len(y))},
+    )
 
 
 def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs():
