@@ -56,12 +56,12 @@ def on_workers(task, n_workers):
             worker.kill()
 
 
-def told_by_workers(task):
+def results_of_workers(task):
     """What the task says on each of two workers and of three, in the order of their rows; it returns pickled answers.
 
     All of it in one group of workers, since starting them is what takes the time.
     """
-    told = {n_workers: on_workers(task, n_workers) for n_workers in CUTS}
-    for n_workers, said in told.items():
-        assert [kind for kind, _ in said] == ["done"] * n_workers, said
-    return {n_workers: [pickle.loads(answer) for _, answer in said] for n_workers, said in told.items()}
+    results = {n_workers: on_workers(task, n_workers) for n_workers in CUTS}
+    for n_workers, outcomes in results.items():
+        assert [kind for kind, _ in outcomes] == ["done"] * n_workers, outcomes
+    return {n_workers: [pickle.loads(answer) for _, answer in outcomes] for n_workers, outcomes in results.items()}

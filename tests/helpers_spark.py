@@ -129,16 +129,16 @@ def dying(executor=False):
 
 def outcome(fit, limit):
     """What is fitted, or the error; what waits for longer than so many seconds is taken to wait for ever."""
-    told = []
+    results = []
 
     def run():
         try:
-            told.append(fit())
+            results.append(fit())
         except Exception as error:
-            told.append(error)
+            results.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(limit)
-    assert told, f"nothing after {limit} seconds"
-    return told[0]
+    assert results, f"nothing after {limit} seconds"
+    return results[0]

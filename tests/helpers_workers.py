@@ -10,7 +10,7 @@ class Threads:
     """What XGBoost's communicator does, with a table that all threads see in the place of a network."""
 
     def __init__(self, n_workers):
-        self.n_workers, self.said = n_workers, [None] * n_workers
+        self.n_workers, self.values_of_all = n_workers, [None] * n_workers
         self.barrier, self.own = threading.Barrier(n_workers, timeout=20), threading.local()
 
     def run(self, rank, task):
@@ -29,23 +29,23 @@ class Threads:
     def get_world_size(self):
         return self.n_workers if self.is_distributed() else 1
 
-    def all_said(self, thing):
-        self.said[self.own.rank] = thing
+    def gather(self, thing):
+        self.values_of_all[self.own.rank] = thing
         self.barrier.wait()
-        said = list(self.said)
+        values_of_all = list(self.values_of_all)
         self.barrier.wait()  # nobody speaks again before all have heard
-        return said
+        return values_of_all
 
     def allreduce(self, values, op):
-        said = self.all_said(values)
-        assert len({(one.dtype, one.shape) for one in said}) == 1
-        total = said[0].copy()
-        for one in said[1:]:
+        values_of_all = self.gather(values)
+        assert len({(one.dtype, one.shape) for one in values_of_all}) == 1
+        total = values_of_all[0].copy()
+        for one in values_of_all[1:]:
             total = total + one if op == collective.Op.SUM else {collective.Op.MAX: max_of}[op](total, one)
         return total
 
     def broadcast(self, thing, root):
-        return self.all_said(thing)[root]
+        return self.gather(thing)[root]
 
 
 def max_of(one, other):
@@ -58,4 +58,4 @@ def on_threads(monkeypatch, n_workers, task):
     for name in ("is_distributed", "get_rank", "get_world_size", "allreduce", "broadcast"):
         monkeypatch.setattr(collective, name, getattr(threads, name))
     with ThreadPoolExecutor(n_workers) as pool:
-        return [told.result() for told in [pool.submit(threads.run, rank, task) for rank in range(n_workers)]]
+        return [future.result() for future in [pool.submit(threads.run, rank, task) for rank in range(n_workers)]]

@@ -312,7 +312,7 @@ def test_answers_in_parquet_need_pyarrow(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["0", "NA", "1.0"])
 def test_names_of_columns_are_texts(tmp_path, name):
     (tmp_path / "rows.csv").write_text(f"{name},{name},,\n1,2,3,4\n")
-    with pytest.raises(ValueError, match=f"has the column '{name}' twice"):
+    with pytest.raises(ValueError, match=f"'{name}' twice"):
         Source(str(tmp_path / "rows.csv"))
 
 
@@ -354,7 +354,7 @@ def test_one_date_is_one_and_none_is_none():
 @pytest.mark.parametrize("days", [["31.12.2024", "31.02.2024"], ["2024-01-31", "2024-04-31"]])
 def test_a_day_that_is_none_is_named(days):
     frame = pd.DataFrame({"seen": days})
-    with pytest.raises(ValueError, match=f"has '{days[1]}' among dates, which is no date"):
+    with pytest.raises(ValueError, match=f"'{days[1]}'.*no date"):
         with_parts(frame, ["seen.day"], "a file")
 
 
@@ -380,7 +380,7 @@ def test_categories_that_are_numbers_are_found():
 def test_categories_of_bytes_are_no_text():
     # XGBoost would take them, and find none of them again in the model.
     frame = pd.DataFrame({"code": pd.Categorical([b"a", b"b", None])})
-    with pytest.raises(ValueError, match=r"the column 'code' of a file has values such as b'a' \(bytes\), which are"):
+    with pytest.raises(ValueError, match=r"'code'.*b'a' \(bytes\)"):
         learned_features(frame, "a file")
 
 
@@ -390,7 +390,7 @@ def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
         assert training_labels(column, "binary:logistic", "teach", "a file").classes.dtype.kind == kind
     complete = training_labels(pd.DataFrame({"y": [2.0, 3.0]}), "binary:logistic", "teach", "a file")
     assert complete.classes.dtype.kind == "f"
-    with pytest.raises(ValueError, match="say --objective multi:softprob or --objective reg:squarederror"):
+    with pytest.raises(ValueError, match=r"--objective multi:softprob.*--objective"):
         training_labels(pd.DataFrame({"y": [1, 2, 3]}), None, "teach", "a file")
 
 
@@ -484,7 +484,7 @@ def test_a_share_may_be_filled_by_whole_groups():
 def test_a_query_in_two_groups_is_torn():
     query = np.repeat(["p", "q", "r"], 2)
     _check_whole(np.array([1, 1, 1, 1, 2, 2]), query)
-    with pytest.raises(ValueError, match="tears 1 queries apart, such as 'q'"):
+    with pytest.raises(ValueError, match=r"1 quer.*'q'"):
         _check_whole(np.array([1, 1, 1, 2, 2, 2]), query)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,12 +19,12 @@ CUTS = [0, 7, 30, 60]
 
 @pytest.fixture
 def workers(monkeypatch):
-    def told(task, n_workers=3):
+    def results(task, n_workers=3):
         answers = on_threads(monkeypatch, n_workers, task)
         monkeypatch.undo()
         return answers
 
-    return told
+    return results
 
 
 def rows():
@@ -97,15 +99,15 @@ def made(rank, make, own):
     ("make", "column", "words"),
     [
         (DemographicParity, np.zeros(60), "one group only"),
-        (DemographicParity, np.arange(60), "60 groups of 60 rows"),
-        (Meritocracy, np.ones(60), "merit is 1.0 in every row"),
-        (lambda own: IndividualFairness(key=own), np.arange(60), "no two of the 60 rows are similar by key"),
-        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "this training is split over workers"),
+        (DemographicParity, np.arange(60), "60 groups.*60 rows"),
+        (Meritocracy, np.ones(60), r"merit.*1\.0"),
+        (lambda own: IndividualFairness(key=own), np.arange(60), "60 rows.*similar by key"),
+        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "split over workers"),
     ],
 )
 def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, column, words):
     for error in workers(lambda rank: made(rank, make, *part(rank, column))):
-        assert words in str(error)
+        assert re.search(words, str(error)), error
     # The rows of one worker may be alike, or of many groups, where those of all are not.
     fine = np.repeat(np.arange(3.0), np.diff(CUTS))
     if "split over workers" not in words:
@@ -135,11 +137,11 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
 
 
 def test_numbers_of_any_kind_are_one_kind_among_workers(workers):
-    def told(rank):  # one worker counts rows, another adds up their weights
+    def results(rank):  # one worker counts rows, another adds up their weights
         values = np.array([2**24, rank], [np.int64, np.float32, np.float64][rank])
         return ours.global_sum(values).tolist(), ours.global_max(values).tolist()
 
-    assert workers(told) == [([3 * 2**24, 3], [2**24, 2])] * 3
+    assert workers(results) == [([3 * 2**24, 3], [2**24, 2])] * 3
 
 
 def test_a_tie_on_one_worker_is_looked_into_by_all(workers):
@@ -153,7 +155,7 @@ def test_a_tie_on_one_worker_is_looked_into_by_all(workers):
 
 
 def test_sums_and_columns_of_all_workers(workers):
-    def told(rank):
+    def results(rank):
         bits = np.array([2**63 + rank] * rank, np.uint64)  # the first one has none
         lines = tabulate(np.array([rank, 0]), np.array([0.5, 0.25], np.float32), None, over_workers=True)
         return [
@@ -178,16 +180,16 @@ def test_sums_and_columns_of_all_workers(workers):
         [[0, 0, 1, 2], [0.25, 0.5, 0.5, 0.5], [3, 1, 1, 1]],
         2,
     ]
-    assert workers(told) == [expected] * 3
+    assert workers(results) == [expected] * 3
 
 
 def test_the_names_of_groups_are_those_of_all_workers(workers):
     names = [[("a", 1)], [("b", 1), ("a", 1)], [("c", 2), ("b", 1)]]
-    told = workers(lambda rank: shared_codes(np.array([0, *range(len(names[rank]))]), names[rank]))
-    for groups in told:
+    results = workers(lambda rank: shared_codes(np.array([0, *range(len(names[rank]))]), names[rank]))
+    for groups in results:
         assert groups.names.tolist() == [("a", 1), ("b", 1), ("c", 2)]
         assert groups.names.nlevels == 1
-    assert [groups.codes.tolist() for groups in told] == [[0, 0], [1, 1, 0], [2, 2, 1]]
+    assert [groups.codes.tolist() for groups in results] == [[0, 0], [1, 1, 0], [2, 2, 1]]
 
 
 def test_checks_end_everywhere_or_nowhere(workers):
@@ -198,9 +200,9 @@ def test_checks_end_everywhere_or_nowhere(workers):
         return "went on"
 
     assert workers(lambda rank: checked(rank, {})) == ["went on"] * 3
-    told = workers(lambda rank: checked(rank, {1: KeyError(), 2: TypeError("too many")}))
-    assert str(told[0]) == "a check failed on 2 other worker(s) of this distributed training: KeyError"
-    assert [type(error) for error in told] == [ValueError, KeyError, TypeError]
+    results = workers(lambda rank: checked(rank, {1: KeyError(), 2: TypeError("too many")}))
+    assert str(results[0]) == "a check failed on 2 other worker(s) of this distributed training: KeyError"
+    assert [type(error) for error in results] == [ValueError, KeyError, TypeError]
 
 
 def test_one_process_alone_sends_nothing():

@@ -90,7 +90,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             "plain XGBoost": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
             "z known at prediction": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
-            "self-distillation": (chosen(x, copy, teacher="privileged"), x, copy),
+            "self-distillation": (chosen(x, copy, teacher="boosted"), x, copy),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
         }
         own = found.table[found.table.fold == fold].set_index("model")
@@ -134,7 +134,7 @@ def test_constraints_hold_for_all_five():
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="80 rows for 160"):
         compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
-    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"list.*\(constraint, weight\)"):
         compare(x, y, z, constraints=DemographicParity(group), **FEW)
 
 
@@ -145,7 +145,7 @@ def xgb_auc(booster, x, label):
 @pytest.mark.parametrize("standard_errors", [0.0, 1e6])
 def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
     x, z, y = rows()
-    settings = {**FEW, "teacher": "privileged", "standard_errors": standard_errors}
+    settings = {**FEW, "teacher": "boosted", "standard_errors": standard_errors}
     found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
     table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
     for fold, (train, test) in enumerate(folds_of()):
@@ -236,7 +236,7 @@ def test_the_picture_of_one_size():
 
 def test_the_control_is_cross_fitted_whatever_the_student_is():
     x, z, y = rows()
-    found = compare(x, y, z, **{**FEW, "teacher": "privileged", "crossfit": 0, "standard_errors": 0.0})
+    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "crossfit": 0, "standard_errors": 0.0})
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
@@ -413,7 +413,7 @@ def test_nobody_gains_by_a_teacher_that_is_never_chosen():
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     x, z, y = wave_rows(1600)
     quick = {"num_boost_round": 12, "params": {**PARAMS, "eta": 0.6, "max_depth": 3}}
-    settings = {**FEW, **quick, "teacher": "privileged", "standard_errors": 0.0, "confidence": 0.8}
+    settings = {**FEW, **quick, "teacher": "boosted", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
     assert found.verdict.startswith("a gain: log loss lower by")
@@ -503,7 +503,7 @@ def test_one_size_needs_no_list():
     x, z, y = rows()
     found = compare(x, y, z, sizes=40, **FEW)
     assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
-    with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
+    with pytest.raises(ValueError, match=r"size.*40.*80.*7"):
         found.difference("student", "plain XGBoost", size=7)
     assert found.difference("student", "plain XGBoost", size=80) == found.difference("student", "plain XGBoost")
 
@@ -554,9 +554,9 @@ def test_one_size_needs_no_list():
         ({"sizes": [2]}, ValueError, "every label is 0|has 1 rows for 2 folds"),
         ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, "class 'rare' has 1 rows for 2 folds"),
         ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
-        ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
+        ({"sizes": [3]}, ValueError, r"2 folds|crossfit.*at most"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
-        ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),
+        ({"inner_nfold": 1}, ValueError, r"inner_nfold.*least 2"),
         ({"crossfit": 41}, ValueError, "of an inner fold"),
         ({"metric": "r2_score"}, ValueError, "metric must be one of"),
     ],
@@ -570,5 +570,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of 'plain XGBoost', 'z known at prediction'"):
+    with pytest.raises(ValueError, match=r"model.*'plain XGBoost'.*'z known at prediction'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

@@ -60,11 +60,11 @@ def halves(values: np.ndarray) -> list[np.ndarray]:
     return [values[:CUT], values[CUT:]]
 
 
-def said_by(booster: xgb.Booster, objective: str) -> np.ndarray:
+def q_of(booster: xgb.Booster, objective: str) -> np.ndarray:
     """q of all rows, of a teacher that learned from all."""
     loss = LOSSES[objective]
     mean = loss.mean(booster.predict(xgb.DMatrix(Z), output_margin=True))
-    return loss.said(mean, fields_of(objective).get("label", AMOUNT), np.ones(N, bool))
+    return loss.teacher_values(mean, fields_of(objective).get("label", AMOUNT), np.ones(N, bool))
 
 
 @pytest.mark.parametrize("objective", OWN)
@@ -76,14 +76,14 @@ def test_workers_train_what_plain_xgboost_trains_on_their_stacks(client: Any, ob
     student = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, kl_weight=kl_weight)["booster"]
 
     teacher = xgb.dask.train(client, params, privileged, ROUNDS)["booster"]
-    q = halves(said_by(teacher, objective))
+    q = halves(q_of(teacher, objective))
     stacks = []
-    for part, said in zip(parts, q, strict=True):
-        stack = {name: np.concatenate([own, said]) for name, own in part.items() if name != "qid"}
+    for part, q_of_part in zip(parts, q, strict=True):
+        stack = {name: np.concatenate([own, q_of_part]) for name, own in part.items() if name != "qid"}
         if "qid" in fields:
             stack["qid"] = np.concatenate([part["qid"], part["qid"] + 1000])
         else:
-            stack["weight"] = np.repeat(np.float32([1, kl_weight]), len(said))
+            stack["weight"] = np.repeat(np.float32([1, kl_weight]), len(q_of_part))
         stacks.append(stack)
     doubled = matrix(client, [np.concatenate([half, half]) for half in halves(X)], stacks)
     expected = xgb.dask.train(client, params, doubled, ROUNDS)["booster"]
@@ -124,14 +124,14 @@ def test_the_regressor_of_a_cluster_takes_copies_and_missing_labels(client: Any)
 
 def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(client: Any) -> None:
     exposure = 1 + np.arange(N) % 5
-    told = {"label": AMOUNT * exposure, "base_margin": np.log(exposure).astype(np.float32)}
-    x, z, y, start = (on_both(client, halves(values)) for values in (X, Z, *told.values()))
+    columns = {"label": AMOUNT * exposure, "base_margin": np.log(exposure).astype(np.float32)}
+    x, z, y, start = (on_both(client, halves(values)) for values in (X, Z, *columns.values()))
     settings = {"objective": "count:poisson", "max_depth": 3, "eval_metric": "poisson-nloglik"}
     model = pid.DaskPrivilegedXGBRegressor(n_estimators=50, learning_rate=1.0, early_stopping_rounds=2, **settings)
     model.client = client
     evals = {"eval_set": [(x, y)], "eval_privileged": [z], "base_margin_eval_set": [start]}
     model.fit(x, y, privileged=z, base_margin=start, verbose=False, **evals)
-    dtrain, privileged = (xgb.DMatrix(table, **told) for table in (X, Z))
+    dtrain, privileged = (xgb.DMatrix(table, **columns) for table in (X, Z))
     alone = pi_xgb.train(
         {**settings, "learning_rate": 1.0, "nthread": 1},
         dtrain,
@@ -207,15 +207,16 @@ def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(cl
         eval_privileged=[Z[::-1][order]],
     )
 
-    told = table_of(np.empty((N, 0)), qid=SCATTERED, y=y, weight=weight)
+    columns = table_of(np.empty((N, 0)), qid=SCATTERED, y=y, weight=weight)
     others = table_of(np.empty((N, 0)), qid=SCATTERED, y=RELEVANCE)
-    model = ranker(client, **settings, allow_overlap=True)  # columns of x and z have the same names
+    # Columns of x and z have the same names.
+    model = ranker(client, **settings, allow_overlap=True, teacher="boosted")
     model.fit(
         table_of(X),
-        told["y"],
-        qid=told["qid"],
+        columns["y"],
+        qid=columns["qid"],
         privileged=table_of(Z),
-        teacher_weight=told["weight"],
+        teacher_weight=columns["weight"],
         eval_set=[(table_of(X[::-1]), others["y"])],
         eval_qid=[others["qid"]],
         eval_privileged=[table_of(Z[::-1])],
@@ -262,23 +263,26 @@ def test_a_training_on_workers_looks_where_queries_lie(client: Any) -> None:
 
 def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client: Any) -> None:
     x, z = table_of(X), table_of(Z)
-    told = table_of(np.empty((N, 0)), qid=QID, y=RELEVANCE)
-    model, good = ranker(client, allow_overlap=True), {"qid": told["qid"], "privileged": z}
+    columns = table_of(np.empty((N, 0)), qid=QID, y=RELEVANCE)
+    model, good = ranker(client, allow_overlap=True), {"qid": columns["qid"], "privileged": z}
     for changed, error, message in [
         ({"qid": None}, ValueError, "pass qid="),
         ({"group": [10] * 30}, ValueError, "neither groups nor weights"),
-        ({"sample_weight": told["y"]}, ValueError, "neither groups nor weights of queries"),
+        ({"sample_weight": columns["y"]}, ValueError, "neither groups nor weights of queries"),
         ({"privileged": z.to_dask_array(lengths=True)}, TypeError, "privileged must be a Dask DataFrame or Series"),
         ({"teacher_weight": np.ones(N)}, TypeError, "teacher_weight must be a Dask DataFrame or Series"),
         ({"privileged": z.repartition(npartitions=2)}, ValueError, "privileged has 2 partitions, qid has 3"),
-        ({"eval_set": [(x, told["y"])]}, ValueError, "eval_qid has 0 columns for the 1 of eval_set"),
+        ({"eval_set": [(x, columns["y"])]}, ValueError, "eval_qid has 0 columns for the 1 of eval_set"),
     ]:
         with pytest.raises(error, match=message):
-            model.fit(x, told["y"], **{**good, **changed})
+            model.fit(x, columns["y"], **{**good, **changed})
     shorter = dd.concat([z.partitions[0], z.partitions[1], z.partitions[2].loc[:298]])
     with pytest.raises(ValueError, match=r"100 in X.*99 in privileged"):
-        model.fit(x, told["y"], **{**good, "privileged": shorter})
-    for objective, message in (("rank:ndcg", "ndcg_exp_gain"), ("reg:squarederror", "a ranker learns an order")):
+        model.fit(x, columns["y"], **{**good, "privileged": shorter})
+    for objective, message in (
+        ("rank:ndcg", "ndcg_exp_gain"),
+        ("reg:squarederror", "objective must be .* got 'reg:squarederror'"),
+    ):
         with pytest.raises(ValueError, match=message):
-            ranker(client, objective=objective).fit(x, told["y"], **good)
+            ranker(client, objective=objective).fit(x, columns["y"], **good)
     assert clone(ranker(client, allow_group_split=True)).allow_group_split

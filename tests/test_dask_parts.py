@@ -17,18 +17,19 @@ dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 
 import pi_xgb.dask as pid
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._dask import cluster, estimators, queries, ranker
 from pi_xgb._dask.rows import (
     Part,
     PerRow,
-    check_lined_up,
+    assign,
+    check_same_parts,
     joined,
     parts_of_collection,
     parts_of_matrix,
-    share_out,
     this_client,
 )
-from pi_xgb._dask.teachers import OnWorkers, made_of, teachers_on_workers
+from pi_xgb._dask.teachers import read_teachers, teacher_of_rows
 from pi_xgb.constraints import DemographicParity
 
 PARTS = [Part("p0", "b", 3), Part("p1", "a", 0), Part("p2", "a", 2), Part("p3", None, 1), Part("p4", "b", 1)]
@@ -59,47 +60,47 @@ class Client:
 
 
 def test_each_partition_is_trained_on_where_it_lies():
-    shares = share_out(PARTS)
-    assert shares.numbers == {"a": [2], "b": [0, 4]}
-    assert shares.workers == ["a", "b"]
-    assert shares.first_row.tolist() == [0, 3, 3, 5, 6]
-    assert shares.of(PARTS, "b") == ["p0", "p4"]
-    assert shares.rows(PARTS, "b").tolist() == [0, 1, 2, 6]
-    assert shares.rows(PARTS, "a").tolist() == [3, 4]
+    assignment = assign(PARTS)
+    assert assignment.numbers == {"a": [2], "b": [0, 4]}
+    assert assignment.workers == ["a", "b"]
+    assert assignment.first_row.tolist() == [0, 3, 3, 5, 6]
+    assert assignment.futures(PARTS, "b") == ["p0", "p4"]
+    assert assignment.rows(PARTS, "b").tolist() == [0, 1, 2, 6]
+    assert assignment.rows(PARTS, "a").tolist() == [3, 4]
     with pytest.raises(ValueError, match="no rows on any worker"):
-        share_out([Part("p", "a", 0), Part("q", None, 3)])
+        assign([Part("p", "a", 0), Part("q", None, 3)])
 
 
-def visiting(parts, *, everywhere=False):
-    return share_out([Part("x", "a", 1), Part("y", "b", 1)]).visiting(parts, "evals 'v'", everywhere=everywhere)
+def others_of(parts, *, everywhere=False):
+    return assign([Part("x", "a", 1), Part("y", "b", 1)]).futures_of_others(parts, "evals 'v'", everywhere=everywhere)
 
 
 def test_other_rows_stay_or_go_to_who_has_fewest():
-    assert visiting([Part("p", "a", 5), Part("q", "b", 1), Part("r", "c", 3), Part("s", "c", 2)]) == {
+    assert others_of([Part("p", "a", 5), Part("q", "b", 1), Part("r", "c", 3), Part("s", "c", 2)]) == {
         "a": ["p"],
         "b": ["q", "r", "s"],
     }
     # Counted in rows; partitions without any are nobody's.
-    assert visiting(
+    assert others_of(
         [Part("p", "c", 2), Part("q", "c", 1), Part("r", "a", 0), Part("s", "c", 1), Part("t", "c", 1)]
     ) == {
         "a": ["p", "t"],
         "b": ["q", "s"],
     }
-    assert visiting([Part("p", "a", 5), Part("q", "a", 5)]) == {"a": ["p", "q"], "b": []}
+    assert others_of([Part("p", "a", 5), Part("q", "a", 5)]) == {"a": ["p", "q"], "b": []}
     # Where no worker may be without they are dealt in turn.
-    assert visiting([Part("p", "a", 5), Part("q", "a", 5)], everywhere=True) == {"a": ["p"], "b": ["q"]}
-    assert visiting([Part("p", "b", 5), Part("q", "a", 1)], everywhere=True) == {"a": ["q"], "b": ["p"]}
+    assert others_of([Part("p", "a", 5), Part("q", "a", 5)], everywhere=True) == {"a": ["p"], "b": ["q"]}
+    assert others_of([Part("p", "b", 5), Part("q", "a", 1)], everywhere=True) == {"a": ["q"], "b": ["p"]}
     with pytest.raises(ValueError, match="evals 'v' has 1 partitions with rows for 2 workers"):
-        visiting([Part("p", "a", 5), Part("q", "b", 0)], everywhere=True)
+        others_of([Part("p", "a", 5), Part("q", "b", 0)], everywhere=True)
 
 
 def test_collections_of_the_same_rows_are_cut_alike():
-    check_lined_up(PARTS, PARTS, "dtrain", "teacher")
+    check_same_parts(PARTS, PARTS, "dtrain", "teacher")
     with pytest.raises(ValueError, match="teacher has 4 partitions, dtrain has 5"):
-        check_lined_up(PARTS, PARTS[:4], "dtrain", "teacher")
+        check_same_parts(PARTS, PARTS[:4], "dtrain", "teacher")
     with pytest.raises(ValueError, match="partition 4 has 2 rows in teacher and 1 in dtrain"):
-        check_lined_up(PARTS, [*PARTS[:4], Part("p", "a", 2)], "dtrain", "teacher")
+        check_same_parts(PARTS, [*PARTS[:4], Part("p", "a", 2)], "dtrain", "teacher")
 
 
 def matrix(futures, order):
@@ -132,29 +133,34 @@ def test_partitions_of_a_matrix_come_in_the_order_of_the_collection():
 
 
 def test_partitions_of_a_collection_are_cut_by_rows_alone():
-    whole = np.arange(10.0).reshape(5, 2)
+    whole, parts = np.arange(10.0).reshape(5, 2), [Part("x", "a", 3), Part("y", "a", 2)]
+
+    def found(collection):
+        return asyncio.run(parts_of_collection(Client(), collection, parts, "q"))
+
     for collection in (da.from_array(whole, chunks=(3, 2)), dd.from_pandas(pd.DataFrame(whole), npartitions=2)):
-        found = asyncio.run(parts_of_collection(Client(), collection, "q"))
-        assert [part.rows for part in found] == [3, 2]
-        np.testing.assert_array_equal(joined([part.future for part in found]), whole)
-    assert [part.rows for part in asyncio.run(parts_of_collection(Client(), da.zeros(5, chunks=3), "q"))] == [3, 2]
+        assert [part.rows for part in found(collection)] == [3, 2]
+        np.testing.assert_array_equal(joined([part.future for part in found(collection)]), whole)
+    assert [part.rows for part in found(da.zeros(5, chunks=3))] == [3, 2]
     with pytest.raises(ValueError, match="q is cut into 2 blocks of columns"):
-        asyncio.run(parts_of_collection(Client(), da.from_array(whole, chunks=(3, 1)), "q"))
+        found(da.from_array(whole, chunks=(3, 1)))
+    with pytest.raises(ValueError, match="partition 0 has 2 rows in q and 3 in dtrain"):
+        found(da.zeros(5, chunks=((2, 3),)))
 
 
 def test_values_of_all_rows_are_dealt_like_the_rows():
-    values, shares = np.arange(7.0), share_out(PARTS)
-    made = asyncio.run(PerRow.of(Client(), values, PARTS, "labelled"))
-    assert [part.tolist() for part in made.share(shares, PARTS, "b")] == [[0, 1, 2, 6]]
-    column = asyncio.run(PerRow.of(Client(), values[:, None], PARTS, "labelled"))
-    assert column.share(shares, PARTS, "a")[0].tolist() == [3, 4]
-    for wrong, error in ((values[:6], ValueError), (1.0, TypeError)):
-        with pytest.raises(error, match="labelled must have one value"):
-            asyncio.run(PerRow.of(Client(), wrong, PARTS, "labelled"))
-    lying = asyncio.run(PerRow.of(Client(), da.from_array(values, chunks=((3, 0, 2, 1, 1),)), PARTS, "labelled"))
-    assert [part.tolist() for part in lying.share(shares, PARTS, "b")] == [[0, 1, 2], [6]]
+    values, assignment = np.arange(7.0), assign(PARTS)
+    made = asyncio.run(PerRow.read(Client(), values, PARTS, "labelled"))
+    assert [part.tolist() for part in made.of_worker(assignment, PARTS, "b")] == [[0, 1, 2, 6]]
+    column = asyncio.run(PerRow.read(Client(), values[:, None], PARTS, "labelled"))
+    assert column.of_worker(assignment, PARTS, "a")[0].tolist() == [[3], [4]]
+    for wrong in (values[:6], 1.0):
+        with pytest.raises(ValueError, match="labelled must have one value for each of the 7 rows of dtrain"):
+            asyncio.run(PerRow.read(Client(), wrong, PARTS, "labelled"))
+    lying = asyncio.run(PerRow.read(Client(), da.from_array(values, chunks=((3, 0, 2, 1, 1),)), PARTS, "labelled"))
+    assert [part.tolist() for part in lying.of_worker(assignment, PARTS, "b")] == [[0, 1, 2], [6]]
     with pytest.raises(ValueError, match="labelled has 1 partitions, dtrain has 5"):
-        asyncio.run(PerRow.of(Client(), da.from_array(values, chunks=7), PARTS, "labelled"))
+        asyncio.run(PerRow.read(Client(), da.from_array(values, chunks=7), PARTS, "labelled"))
     # Frames stay frames, with the rows of all.
     assert joined([pd.Series([1, 2]), pd.Series([3])]).tolist() == [1, 2, 3]
     with pytest.raises(TypeError, match=r"client must be a distributed.Client or None, got str"):
@@ -165,11 +171,12 @@ def test_values_of_all_rows_are_dealt_like_the_rows():
 
 
 def test_a_worker_is_sent_what_its_teacher_needs():
-    shares, q = share_out(PARTS), np.linspace(0.1, 0.9, 7, dtype=np.float32)
+    assignment, q = assign(PARTS), np.linspace(0.1, 0.9, 7, dtype=np.float32)
 
     def on_worker(teacher):
-        ((found, weight),) = asyncio.run(teachers_on_workers(Client(), teacher, PARTS))
-        return made_of(found.share(shares, PARTS, "b")), weight
+        ((found, weight),) = asyncio.run(read_teachers(Client(), teacher, PARTS))
+        sent = found if isinstance(found, str) else found.of_worker(assignment, PARTS, "b")
+        return teacher_of_rows(sent), weight
 
     cut = da.from_array(q, chunks=((3, 0, 2, 1, 1),))
     np.testing.assert_array_equal(on_worker(cut)[0], q[[0, 1, 2, 6]])
@@ -181,14 +188,15 @@ def test_a_worker_is_sent_what_its_teacher_needs():
     )
     assert isinstance(parity, DemographicParity)
     assert weight == 2.0
-    assert asyncio.run(teachers_on_workers(Client(), None, PARTS)) is None
+    assert asyncio.run(read_teachers(Client(), None, PARTS)) == []
+    assert on_worker("forest") == ("forest", None)
+    assert on_worker([("boosted", 0.5)]) == ("boosted", 0.5)
     with pytest.raises(ValueError, match="7"):
         on_worker(q[:5])
     with pytest.raises(TypeError, match=r"by_column needs its .* as a Dask collection here, got ndarray"):
         on_worker(pid.by_column(DemographicParity, group))
-    weighed = asyncio.run(teachers_on_workers(Client(), [(cut, q)], PARTS))[0][1]
-    assert weighed.share(shares, PARTS, "a")[0].tolist() == q[[3, 4]].tolist()
-    assert OnWorkers({}, None).share(shares, PARTS, "b") == (None, {})
+    weighed = asyncio.run(read_teachers(Client(), [(cut, q)], PARTS))[0][1]
+    assert weighed.of_worker(assignment, PARTS, "a")[0].tolist() == q[[3, 4]].tolist()
 
 
 # --- queries ------------------------------------------------------------------------------------------------
@@ -216,34 +224,37 @@ def test_queries_rise_where_something_is_told_of_each_row_and_lie_on_one_worker(
     rising, falling = ([{"qid": np.array(part)} for part in parts] for parts in ([[1, 1], [2]], [[1, 2], [1]]))
     asked = []
     monkeypatch.setattr(queries, "on_several_workers", lambda qid: asked.append(qid.tolist()) or 0)
-    queries.check_queries([{}], may_be_torn=False, told_by_row=True)
-    queries.check_queries(rising, may_be_torn=False, told_by_row=True)
-    queries.check_queries(falling, may_be_torn=False, told_by_row=False)
+    queries.check_queries([{}], may_split=False, has_row_values=True)
+    queries.check_queries(rising, may_split=False, has_row_values=True)
+    queries.check_queries(falling, may_split=False, has_row_values=False)
     with pytest.raises(ValueError, match="qid does not rise from row to row"):
-        queries.check_queries(falling, may_be_torn=True, told_by_row=True)
+        queries.check_queries(falling, may_split=True, has_row_values=True)
     assert asked == [[1, 1, 2], [1, 2, 1]]
     monkeypatch.setattr(queries, "on_several_workers", lambda qid: 3)
-    queries.check_queries(rising, may_be_torn=True, told_by_row=True)
+    queries.check_queries(rising, may_split=True, has_row_values=True)
     with pytest.raises(ValueError, match="3 queries have rows on several workers"):
-        queries.check_queries(rising, may_be_torn=False, told_by_row=True)
+        queries.check_queries(rising, may_split=False, has_row_values=True)
 
 
 # --- the training -------------------------------------------------------------------------------------------
 
 
-class Described:
-    def _create_fn_args(self, worker):
-        return {"worker": worker, "parts": "its own"}
+def test_xgboost_recognises_each_matrix(monkeypatch):
+    train, valid = matrix({}, {}), matrix({}, {})
+    for made in (train, valid):
+        made._create_fn_args = lambda worker: {"worker": worker, "parts": "its own"}
 
+    async def parts(client, other, name):
+        assert (other, name) == (valid, "evals 'v'")
+        return [Part("e0", "b", 1)]
 
-def test_xgboost_is_told_which_matrix_is_which():
-    train, valid = Described(), Described()
-    side = cluster.Side(train, PARTS, [(valid, "v")], [{"a": [], "b": ["e0"]}])
-    shares = share_out(PARTS)
-    told_apart = {"train_id": id(train), "evals_id": [id(valid)], "evals_name": ["v"]}
+    monkeypatch.setattr(cluster, "parts_of_matrix", parts)
+    found = asyncio.run(cluster._matrix_arguments(Client(), assign(PARTS), train, PARTS, [(valid, "v")], "evals"))
+    names = {"evals_id": [id(valid)], "evals_name": ["v"]}
     own, other = {"worker": "b", "parts": ["p0", "p4"]}, {"worker": "b", "parts": ["e0"]}
-    assert side.of(shares, "b") == ([own, other], told_apart)
-    assert side.of(shares, "a")[0][1] == {"worker": "a", "parts": None}
+    assert found["b"] == ([own, id(train), other], names)
+    own, other = {"worker": "a", "parts": ["p2"]}, {"worker": "a", "parts": None}
+    assert found["a"] == ([own, id(train), other], names)
 
 
 class Ended:
@@ -269,17 +280,17 @@ def test_of_all_errors_the_first_cause_is_raised(monkeypatch):
     monkeypatch.setattr(distributed, "wait", wait)
 
     def outcome(*futures):
-        return asyncio.run(cluster._outcome(list(futures)))
+        return asyncio.run(cluster._result(list(futures)))
 
     assert outcome(Ended(), Ended({"booster": 1})) == {"booster": 1}
     cut_off = Ended(error=xgb.core.XGBoostError("collective: peer closed"))
-    told = Ended(error=RuntimeError("a fault on 1 other worker(s) of this distributed training"))
+    received = Ended(error=RuntimeError("a fault on 1 other worker(s) of this distributed training"))
     cause = Ended(error=ValueError("the cause"))
     own = Ended(error=xgb.core.XGBoostError("a label is out of range"))
     for others, error, words in (
-        ([cut_off, told, cause], ValueError, "the cause"),
-        ([told, own, cut_off], xgb.core.XGBoostError, "out of range"),
-        ([cut_off, told], xgb.core.XGBoostError, "peer closed"),
+        ([cut_off, received, cause], ValueError, "the cause"),
+        ([received, own, cut_off], xgb.core.XGBoostError, "out of range"),
+        ([cut_off, received], xgb.core.XGBoostError, "peer closed"),
         ([cut_off, Ended(status="cancelled")], ConnectionError, "a worker was lost during the training"),
         ([Ended({"booster": 1}), Ended(status="lost")], ConnectionError, "a worker was lost during the training"),
     ):
@@ -289,9 +300,9 @@ def test_of_all_errors_the_first_cause_is_raised(monkeypatch):
 
 def test_keywords_are_checked_and_all_of_them_arrive(monkeypatch):
     monkeypatch.setattr("pi_xgb._dask.train.this_client", lambda client: client)
-    told = {}
-    monkeypatch.setattr(xgb.dask, "train", lambda *given, **more: told.update(more, given=given) or "xgboost's")
-    client = SimpleNamespace(sync=lambda work, *given, **more: told.update(more, given=given, work=work) or "ours")
+    received = {}
+    monkeypatch.setattr(xgb.dask, "train", lambda *given, **more: received.update(more, given=given) or "xgboost's")
+    client = SimpleNamespace(sync=lambda work, *given, **more: received.update(more, given=given, work=work) or "ours")
     shared = {
         "evals": [("d", "e")],
         "early_stopping_rounds": 3,
@@ -302,16 +313,16 @@ def test_keywords_are_checked_and_all_of_them_arrive(monkeypatch):
         "coll_cfg": "cfg",
     }
     assert pid.train(client, {"eta": 1}, "dtrain", 7, obj="obj", **shared) == "xgboost's"
-    assert told == {**shared, "obj": "obj", "given": (client, {"eta": 1}, "dtrain", 7)}
-    told.clear()
+    assert received == {**shared, "obj": "obj", "given": (client, {"eta": 1}, "dtrain", 7)}
+    received.clear()
     assert pid.train(client, {"eta": 1}, "dtrain", teacher=np.array([0.5]), engine="native", **shared) == "ours"
-    assert told.pop("given")[:4] == (client, {"eta": 1}, "dtrain", 10)
-    assert told == {**shared, "engine": "native", "work": cluster.train_async}
-    told.clear()
+    assert received.pop("given")[:4] == (client, {"eta": 1}, "dtrain", 10)
+    assert received == {**shared, "engine": "native", "work": cluster.train_async}
+    received.clear()
     pid.train(client, {"eta": 1}, "dtrain", teacher=np.array([0.5]))
-    assert (told["given"][4].crossfit, told["given"][4].allow_overlap) == (0, False)
-    del told["given"], told["work"]
-    assert told == {**dict.fromkeys(shared), "verbose_eval": True, "engine": "auto"}
+    assert (received["given"][4].crossfit, received["given"][4].allow_overlap) == (None, False)
+    del received["given"], received["work"]
+    assert received == {**dict.fromkeys(shared), "verbose_eval": True, "engine": "auto"}
     for wrong in ({"engine": "fast"}, {"obj": "obj"}, {"method": "jpib"}):
         with pytest.raises((ValueError, TypeError)):
             pid.train(client, {}, "dtrain", teacher=np.array([0.5]), **wrong)
@@ -334,17 +345,17 @@ def test_every_worker_is_given_its_load_to_train_on(monkeypatch):
     monkeypatch.setattr(cluster, "_get_rabit_args", addresses)
     monkeypatch.setattr(cluster, "_get_dask_config", lambda: "config of dask")
     monkeypatch.setattr(distributed, "MultiLock", Lock)
-    monkeypatch.setattr(cluster, "_outcome", outcome)
+    monkeypatch.setattr(cluster, "_result", outcome)
     client = SimpleNamespace(submit=lambda *given, **more: submitted.append((given, more)) or len(submitted))
-    order = cluster.Order({}, 3, None, {}, "how to talk", {}, False)
+    settings = cluster.Settings({}, {}, "how to talk", {}, False)
     loads = {"a": ("student", None), "b": ("another", None)}
-    assert asyncio.run(cluster._train_together(client, order, loads)) == [1, 2]
+    assert asyncio.run(cluster._train_together(client, settings, loads)) == [1, 2]
     assert locked == [(["a", "b"], client)]
     assert asked == [((client, 2), {"dconfig": "config of dask", "coll_cfg": "how to talk"})]
     # Never an answer of the past, and never waiting for a worker that is gone.
     how = {"allow_other_workers": True, "pure": False}
     assert submitted == [
-        ((cluster._work, worker, order, "communicator", *load), {"workers": [worker], **how})
+        ((cluster._work, worker, settings, "communicator", *load), {"workers": [worker], **how})
         for worker, load in loads.items()
     ]
 
@@ -352,66 +363,71 @@ def test_every_worker_is_given_its_load_to_train_on(monkeypatch):
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("newer", [False, True])
 def test_a_worker_trains_on_its_load(monkeypatch, rank, newer):
-    told, talked, made = {}, [], []
+    received, talked, made = {}, [], []
     monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="here"))
     monkeypatch.setattr(cluster, "get_n_threads", lambda params, worker: 3)
     monkeypatch.setattr(cluster, "CommunicatorContext", lambda **more: talked.append(more) or contextlib.nullcontext())
     monkeypatch.setattr(cluster.collective, "get_rank", lambda: rank)
-    monkeypatch.setattr(cluster, "check_queries", lambda parts, **more: told.update(more, parts=parts))
+    monkeypatch.setattr(cluster, "check_queries", lambda parts, **more: received.update(more, parts=parts))
 
     def matrices(*given, **more):
         made.append((given, more))
         return f"matrix {len(made)}", [("v", "name")] if len(made) == 1 else []
 
     def train(*given, evals_result, **more):
-        told.update(more, given=given, threads=xgb.get_config()["nthread"])
+        received.update(more, given=given, threads=xgb.get_config()["nthread"])
         evals_result["v"] = 1
         return "booster"
 
     monkeypatch.setattr(cluster, "_get_dmatrices", matrices)
     monkeypatch.setattr(cluster, "train", train)
     updated = SimpleNamespace(update_worker_args=lambda one: {**one, "updated": True}) if newer else None
-    order = cluster.Order({"n_jobs": 8, "eta": 1}, 5, "model", {"engine": "native"}, updated, {"verbosity": 2}, True)
+    keywords = {"engine": "native", "num_boost_round": 5, "xgb_model": "model"}
+    settings = cluster.Settings({"n_jobs": 8, "eta": 1}, keywords, updated, {"verbosity": 2}, True)
     sides = [
-        ([{"parts": name}, "evals"], {"train_id": i, "evals_id": [7], "evals_name": ["name"]})
+        ([{"parts": name}, i, "evals"], {"evals_id": [7], "evals_name": ["name"]})
         for i, name in enumerate(["rows", "privileged"])
     ]
     per_row = {"labelled": [np.array([True]), np.array([False])]}
-    answer = cluster._work("here", order, {"port": 1}, *sides, None, per_row)
+    answer = cluster._work("here", settings, {"port": 1}, *sides, [], per_row)
     # One worker answers for all.
     assert answer == ({"booster": "booster", "history": {"v": 1}} if rank == 0 else None)
     assert talked == [{"port": 1, "updated": True} if newer else {"port": 1}]
-    told_apart = {"evals_id": [7], "evals_name": ["name"], "n_threads": 3}
+    identities = {"evals_id": [7], "evals_name": ["name"], "n_threads": 3}
     assert made == [
-        (({"parts": "rows"}, 0, "evals"), {**told_apart, "model": "model"}),
-        (({"parts": "privileged"}, 1, "evals"), {**told_apart, "model": None}),
+        (({"parts": "rows"}, 0, "evals"), {**identities, "model": "model"}),
+        (({"parts": "privileged"}, 1, "evals"), {**identities, "model": None}),
     ]
-    assert told.pop("labelled").tolist() == [True, False]
-    assert told == {
+    assert received.pop("labelled").tolist() == [True, False]
+    assert received == {
         "parts": "rows",
-        "may_be_torn": True,
-        "told_by_row": True,
-        "given": ({"eta": 1, "nthread": 3}, "matrix 1", 5),
+        "may_split": True,
+        "has_row_values": True,
+        **keywords,
+        "given": ({"eta": 1, "nthread": 3}, "matrix 1"),
         "threads": 3,
         "evals": [("v", "name")],
-        "xgb_model": "model",
         "privileged": "matrix 2",
         "privileged_evals": None,
-        "engine": "native",
     }
     # A teacher alone, with a weight for each row, or in a list of one without.
     q = [np.array([0.1]), np.array([0.9])]
     for weight in ([np.array([1.0]), np.array([2.0])], 3.0, None):
         made.clear()
-        cluster._work("here", order, {}, sides[0], None, [((None, {"q": q}), weight)], {})
-        assert told["told_by_row"]
-        ((found, counts),) = [(told["teacher"], None)] if weight is None else told["teacher"]
+        cluster._work("here", settings, {}, sides[0], None, [(q, weight)], {})
+        assert received["has_row_values"]
+        ((found, counts),) = [(received["teacher"], None)] if weight is None else received["teacher"]
         assert found.tolist() == [0.1, 0.9]
         assert np.array_equal(counts, np.concatenate(weight)) if isinstance(weight, list) else counts == weight
-    cluster._work("here", order, {}, sides[0], None, None, {})
-    assert not told["told_by_row"]
+    cluster._work("here", settings, {}, sides[0], None, [], {})
+    assert not received["has_row_values"]
+    # A word has no values of rows.
+    cluster._work("here", settings, {}, *sides, [("forest", None)], {})
+    assert (received["teacher"], received["has_row_values"]) == ("forest", False)
+    cluster._work("here", settings, {}, *sides, [("boosted", [np.array([1.0])])], {})
+    assert received["has_row_values"]
     with pytest.raises(ConnectionError, match="the worker there was lost during the training"):
-        cluster._work("there", order, {}, sides[0], None, None, {})
+        cluster._work("there", settings, {}, sides[0], None, [], {})
 
 
 # --- the estimators -----------------------------------------------------------------------------------------
@@ -421,11 +437,11 @@ class Awaited:
     """A DaskDMatrix: what it was made of."""
 
     def __init__(self, *given, **more):
-        self.told = given, more
+        self.received = given, more
 
     def __await__(self):
         yield from ()
-        return self.told
+        return self.received
 
 
 def table(n_parts=2):
@@ -435,14 +451,14 @@ def table(n_parts=2):
 @pytest.fixture
 def fitting(monkeypatch):
     """What XGBoost's own ``fit`` is called with, and what would train in it."""
-    told = {}
-    monkeypatch.setattr(estimators, "rebind", lambda own, **names: told.update(names, rebind=own) or own)
+    received = {}
+    monkeypatch.setattr(estimators, "rebind", lambda own, **names: received.update(names, rebind=own) or own)
     monkeypatch.setattr(
         estimators.DaskPrivilegedXGBModel,
         "_client_sync",
-        lambda self, work, **given: told.update(given, work=work) or self,
+        lambda self, work, **given: received.update(given, work=work) or self,
     )
-    return told
+    return received
 
 
 ARRIVES = {
@@ -461,70 +477,76 @@ def test_fit_passes_on_what_is_xgboosts(fitting, exposed):
     model = pid.DaskPrivilegedXGBRegressor(objective="count:poisson" if exposed else "reg:squarederror")
     y, z, z_valid, valid = da.arange(4, chunks=2), table(), table(), ("X of it", da.arange(4, chunks=2))
     its = {"privileged": z, "eval_privileged": [z_valid], "teacher_weight": "tw", "crossfit_groups": "groups"}
+    model.set_params(crossfit=2)
     assert model.fit("X", y, eval_set=[valid], **its, **ARRIVES) is model
     train, work = fitting.pop("_train_async"), fitting.pop("work")
-    assert train.func.__func__ is estimators.DaskPrivilegedXGBModel._train_guided
-    (rows,) = train.args
+    assert train.func.__func__ is estimators.DaskPrivilegedXGBModel._train_with_teacher
+    config, fields, evals = train.args
     assert fitting.pop("rebind") is work.func is xgb.dask.DaskXGBRegressor._fit_async
     assert work.args == (model,)
     assert fitting == {"X": "X", "y": y, "eval_set": [valid], **ARRIVES}
     # Where margins are exposures the teacher has them, too.
     margins = ["margin", "its margin"] if exposed else [None, None]
-    assert rows == estimators.TeacherRows(
-        None,
-        z,
-        {"base_margin": margins[0], "label": y},
-        {"teacher_weight": "tw", "crossfit_groups": "groups", "labelled": None},
-        [(z_valid, {"base_margin": margins[1], "label": valid[1]})],
-    )
+    assert config == TeacherConfig(z, teacher_weight="tw", crossfit_groups="groups", crossfit=2)
+    assert fields == {"base_margin": margins[0], "label": y}
+    assert evals == [(z_valid, {"base_margin": margins[1], "label": valid[1]})]
     # Several sets without margins of theirs; and nobody who teaches.
     model.fit("X", y, privileged=z, eval_set=[valid, valid])
-    assert [its["base_margin"] for _, its in fitting["_train_async"].args[0].evals] == [None, None]
+    assert [its["base_margin"] for _, its in fitting["_train_async"].args[2]] == [None, None]
+    # A teacher that sees X needs its values.
+    assert "_async_wrap_evaluation_matrices" not in fitting
+    model.set_params(teacher="boosted").fit("X", y)
+    assert "_async_wrap_evaluation_matrices" in fitting
     fitting.clear()
-    model.set_params(kl_weight=0).fit("X", y)
+    model.set_params(kl_weight=0, teacher=None).fit("X", y)
     assert fitting.pop("work").func is xgb.dask.DaskXGBRegressor._fit_async
     assert fitting == {"X": "X", "y": y, "eval_set": None, **dict.fromkeys(ARRIVES), "verbose": True}
 
 
-def guided(monkeypatch, model, rows, **given):
-    told = {}
+def guided(monkeypatch, model, *rows, **given):
+    received = {}
 
     async def train(*given, **more):
-        told.update(more, given=given)
+        received.update(more, given=given)
 
     monkeypatch.setattr(estimators, "train_async", train)
     monkeypatch.setattr(estimators, "DaskDMatrix", Awaited)
-    asyncio.run(model._train_guided(rows, client="client", **given))
-    return told
+    asyncio.run(model._train_with_teacher(*rows, client="client", **given))
+    return received
 
 
 def test_the_teachers_matrices_are_read_as_the_students(monkeypatch):
-    rows = estimators.TeacherRows("teacher", "Z", {"label": "y"}, {}, [("Zv", {"label": "yv"}), (None, {})])
     evals = [("dv", "valid"), ("dt", "train")]
     settings = {"missing": -1.0, "enable_categorical": True, "kl_weight": 0.5, "engine": "native"}
     read = {"missing": -1.0, "enable_categorical": True}
-    shared = dict.fromkeys(estimators._READ, "as it is")
+    shared = dict.fromkeys(("params", "dtrain", "num_boost_round", "custom_metric", "coll_cfg"), "as it is")
 
-    def told_by(**more):
+    def found(**more):
         model = pid.DaskPrivilegedXGBRegressor(**{**settings, **more})
-        return guided(monkeypatch, model, rows, evals=evals, global_config="no", obj=None, **shared)
+        config = model._teacher_config(None, privileged="Z")
+        rows = config, {"label": "y"}, [("Zv", {"label": "yv"}), (None, {})]
+        return guided(monkeypatch, model, *rows, evals=evals, global_config="no", dconfig="no", obj=None, **shared)
 
-    told = told_by(early_stopping_rounds=2)
-    teacher_config = told.pop("teacher_config")
-    assert told == {**shared, "given": ("client",), "evals": evals, "engine": "native", "may_be_torn": False}
-    assert teacher_config.privileged == (("client", "Z"), {**read, "label": "y"})
-    assert teacher_config.privileged_evals == [((("client", "Zv"), {**read, "label": "yv"}), "valid")]
-    assert (teacher_config.teacher, teacher_config.kl_weight, teacher_config.method) == ("teacher", 0.5, "kbpib")
-    assert (teacher_config.crossfit, teacher_config.allow_overlap, teacher_config.teacher_params) == (0, False, None)
+    received = found(early_stopping_rounds=2)
+    config = received.pop("config")
+    assert received == {**shared, "given": ("client",), "evals": evals, "engine": "native", "splits_queries": False}
+    assert config.privileged == (("client", "Z"), {**read, "label": "y"})
+    assert config.privileged_evals == [((("client", "Zv"), {**read, "label": "yv"}), "valid")]
+    assert (config.teacher, config.kl_weight, config.method, config.crossfit) == (None, 0.5, "kbpib", None)
+    assert (config.allow_overlap, config.teacher_params, config.teacher_sees) == (False, None, None)
     assert pid.DaskPrivilegedXGBRegressor(coll_cfg="how to talk").coll_cfg == "how to talk"
-    # Only a teacher that learns first, and counts, stops.
-    for unread in ({}, *({"early_stopping_rounds": 2, **one} for one in ({"kl_weight": 0}, {"method": "jpib"}))):
-        assert told_by(**unread)["teacher_config"].privileged_evals is None
+    # Only a boosted teacher that learns first, from privileged columns alone, and counts, stops.
+    for unread in ({"kl_weight": 0}, {"method": "jpib"}, {"teacher": "forest"}, {"teacher_sees": "all"}):
+        assert found(early_stopping_rounds=2, **unread)["config"].privileged_evals is None
+    assert found()["config"].privileged_evals is None
     model = pid.DaskPrivilegedXGBRanker(early_stopping_rounds=2, allow_group_split=True)
-    alone = estimators.TeacherRows("teacher", None, {}, {"labelled": "known"}, [])
-    told = guided(monkeypatch, model, alone, evals=None)
-    assert told["may_be_torn"]
-    assert (told["teacher_config"].privileged, told["teacher_config"].labelled) == (None, "known")
+    alone = TeacherConfig(teacher="q", labelled="known"), {}, []
+    received = guided(monkeypatch, model, *alone, evals=None)
+    assert received["splits_queries"]
+    assert (received["config"].privileged, received["config"].labelled) == (None, "known")
+    # An objective in Python would be dropped.
+    with pytest.raises(ValueError, match="obj must be left out with a teacher"):
+        guided(monkeypatch, model, *alone, evals=None, obj=max)
 
 
 def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
@@ -536,7 +558,7 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
         return {name: None if value is None else ("whole", value) for name, value in its.items()}
 
     monkeypatch.setattr(ranker, "with_whole_queries", whole)
-    monkeypatch.setattr(estimators, "_told_labels", lambda y: (y, "known"))
+    monkeypatch.setattr(estimators, "labels_and_mask", lambda y: (y, "known"))
     monkeypatch.setattr(ranker, "checked_eval_privileged", lambda tables, sets: tables)
     its = {
         "X": "X",
@@ -546,12 +568,13 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
         "teacher_weight": "tw",
         "crossfit_groups": "groups",
     }
+    of_config = {"teacher": None, "privileged": "z", "teacher_weight": "tw", "crossfit_groups": "groups"}
     valid = {"X": "Xv", "y": "yv", "qid": "qv", "privileged": "zv", "base_margin": "mv"}
     again = {"X": "X", "y": "y", "qid": "qid", "privileged": None, "base_margin": "margin"}
     other = {**again, "y": "yv"}
     rest = {"verbose": 4, "xgb_model": "model", "feature_weights": "of features"}
     for split in (False, True):
-        model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", allow_group_split=split)
+        model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", allow_group_split=split, crossfit=2)
         dealt.clear()
         asked = {
             "eval_set": [("Xv", "yv"), ("X", "y"), ("X", "yv")],
@@ -562,43 +585,44 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
         model.fit(**its, privileged="z", **asked, **rest)
         assert dealt == ([] if split else [{**its, "privileged": "z", "teacher": None}, valid, other])
 
-        def told(value, split=split):
+        def received(value, split=split):
             return value if split or value is None else ("whole", value)
 
-        (rows,) = fitting.pop("_train_async").args
+        rows = fitting.pop("_train_async").args
         assert fitting.pop("work").func is fitting.pop("rebind") is xgb.dask.DaskXGBRanker._fit_async
         assert fitting == {
-            **{name: told(its[name]) for name in ("X", "y", "qid", "base_margin")},
-            "eval_set": [(told(one["X"]), told(one["y"])) for one in (valid, again, other)],
-            "eval_qid": [told("qv"), told("qid"), told("qid")],
-            "base_margin_eval_set": [told("mv"), told("margin"), told("margin")],
+            **{name: received(its[name]) for name in ("X", "y", "qid", "base_margin")},
+            "eval_set": [(received(one["X"]), received(one["y"])) for one in (valid, again, other)],
+            "eval_qid": [received("qv"), received("qid"), received("qid")],
+            "base_margin_eval_set": [received("mv"), received("margin"), received("margin")],
             "sample_weight": None,
             "sample_weight_eval_set": None,
             **rest,
         }
-        assert rows == estimators.TeacherRows(
-            None,
-            told("z"),
-            {"qid": told("qid"), "label": told("y")},
-            {"teacher_weight": told("tw"), "crossfit_groups": told("groups"), "labelled": "known"},
+        config = TeacherConfig(
+            **{name: received(value) for name, value in of_config.items()}, labelled="known", crossfit=2
+        )
+        assert rows == (
+            config,
+            {"qid": received("qid"), "label": received("y")},
             [
-                (told("zv"), {"qid": told("qv"), "label": told("yv")}),
-                (None, {"qid": told("qid"), "label": told("y")}),
-                (None, {"qid": told("qid"), "label": told("yv")}),
+                (received("zv"), {"qid": received("qv"), "label": received("yv")}),
+                (None, {"qid": received("qid"), "label": received("y")}),
+                (None, {"qid": received("qid"), "label": received("yv")}),
             ],
         )
     # Without sets, without margins of theirs, and with a teacher that is a word or values.
-    for teacher, kept in (("all", "all"), (("q", "of rows"), ("whole", ("q", "of rows")))):
+    for teacher, kept in (("boosted", ("whole", "boosted")), (("q", "of rows"), ("whole", ("q", "of rows")))):
         model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu")
         monkeypatch.setattr(ranker, "checked_eval_privileged", lambda tables, sets: [None] * len(sets or ()))
-        model.fit("X", "y", qid="qid", privileged="z", teacher=teacher)
+        model.fit("X", "y", qid="qid", teacher=teacher)
         assert fitting["_train_async"].args[0].teacher == kept
         assert [fitting[name] for name in ("eval_set", "eval_qid", "base_margin_eval_set")] == [None] * 3
         assert fitting["verbose"] is False
     # Copies stand for a teacher that learned first; one that counts nothing needs none.
     for weight, refused in ((0.0, False), (0.5, True)):
         model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", method="jpib", kl_weight=weight)
-        with pytest.raises(ValueError, match="follows the student") if refused else contextlib.nullcontext():
+        with pytest.raises(ValueError, match="method='kbpib'") if refused else contextlib.nullcontext():
             model.fit("X", "y", qid="qid", privileged="z")
     for absent in ("group", "eval_group", "sample_weight", "sample_weight_eval_set"):
         with pytest.raises(ValueError, match=f"^{absent}: XGBoost takes neither"):
@@ -608,18 +632,18 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
 def test_missing_labels_are_told_by_every_kind_of_collection():
     gaps = np.array([np.nan, 2, 5, np.nan])
     for y in (da.from_array(gaps, chunks=2), dd.from_pandas(pd.Series(gaps), npartitions=2)):
-        filled, known = estimators._told_labels(y)
+        filled, known = estimators.labels_and_mask(y)
         assert np.asarray(filled.compute()).tolist() == [2, 2, 5, 2]
         assert np.asarray(known.compute()).tolist() == [False, True, True, False]
     for nothing in (da.from_array(gaps * np.nan, chunks=2), dd.from_pandas(pd.Series(gaps * np.nan), npartitions=2)):
-        assert np.asarray(estimators._told_labels(nothing)[0].compute()).tolist() == [0] * 4
+        assert np.asarray(estimators.labels_and_mask(nothing)[0].compute()).tolist() == [0] * 4
     single = da.from_array(gaps[:, None].astype(np.float32), chunks=(2, 1))
-    filled, known = estimators._told_labels(single)
+    filled, known = estimators.labels_and_mask(single)
     assert filled.dtype == np.float32
     assert known.compute().ravel().tolist() == [False, True, True, False]
     # Whole numbers have no gaps, and of several targets none may be missing.
     for y in (da.arange(4, chunks=2), da.zeros((4, 2), chunks=2), dd.from_pandas(pd.Series([0, 1]), npartitions=1)):
-        assert estimators._told_labels(y) == (y, None)
+        assert estimators.labels_and_mask(y) == (y, None)
 
 
 def test_privileged_tables_are_cut_like_the_labels():

@@ -5,9 +5,11 @@ import pickle
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = 8
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eval_metric": "logloss"}
@@ -57,27 +59,27 @@ FAULTS = {
 
 def everything(n_workers, start, end):
     """All of it in one group of workers, since starting them is what takes the time."""
-    told = {case: bytes(training(case, start, end)) for case in TRAININGS[n_workers]}
+    results = {case: bytes(training(case, start, end)) for case in TRAININGS[n_workers]}
     for case in FAULTS:
         try:
             failing_training(case, start, end)
         except ValueError as error:
-            told[case] = str(error)
-    return pickle.dumps(told)
+            results[case] = str(error)
+    return pickle.dumps(results)
 
 
 @pytest.fixture(scope="module")
 def answers():
     """What each worker says, for two workers and for three, in the order of their rows."""
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize(("n_workers", "case"), [(n, case) for n, cases in TRAININGS.items() for case in cases])
 def test_workers_build_the_trees_of_one_machine(answers, n_workers, case):
     whole = bytes(training(case, 0, N_ROWS))
-    for told in answers[n_workers]:
+    for results in answers[n_workers]:
         # Every worker ends with the model of a single machine, to the bit.
-        assert told[case] == whole
+        assert results[case] == whole
 
 
 @pytest.mark.parametrize("case", FAULTS)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb import constraints
@@ -17,6 +17,8 @@ from pi_xgb._core.teachers import Start
 from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
+
+pytestmark = pytest.mark.slow
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eta": 0.5}
 ROUNDS = 5
@@ -129,13 +131,13 @@ def failing(case, start, end):
 
 def faults(start, end):
     """Each kind of fault, one training after the other, in one group of workers."""
-    told = {}
+    result = {}
     for case in FAULTS:
         try:
             failing(case, start, end)
         except ValueError as error:
-            told[case] = str(error)
-    return told
+            result[case] = str(error)
+    return result
 
 
 FAULTS = {
@@ -188,16 +190,16 @@ def everything(_n_workers, start, end):
 @pytest.fixture(scope="module")
 def answers():
     """What each worker says, for two workers and for three, in the order of their rows."""
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_the_model_is_that_of_one_machine(answers, n_workers):
     whole = models(0, N_ROWS)
-    for told in answers[n_workers]:
+    for result in answers[n_workers]:
         # Every worker ends with the trees of one machine to the bit, for each constraint, alone and in company.
-        assert [name for name, model in told["models"].items() if model != whole[name]] == []
-        assert told["models"].keys() == whole.keys()
+        assert [name for name, model in result["models"].items() if model != whole[name]] == []
+        assert result["models"].keys() == whole.keys()
     # No two of them are the same model by accident of a constraint that does nothing.
     assert len(set(whole.values())) == len(whole) - 1
     assert whole["the same object again"] == whole["weighted, native, after another training"]
@@ -205,7 +207,7 @@ def test_the_model_is_that_of_one_machine(answers, n_workers):
 
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_a_fault_ends_the_training_on_every_worker(answers, n_workers):
-    *others, last = (told["faults"] for told in answers[n_workers])
+    *others, last = (result["faults"] for result in answers[n_workers])
     for case, (on_others, on_last) in FAULTS.items():
         # Every worker hears of it, the one at fault of the reason, and the group of workers goes on to its next task.
         assert on_last in last[case], (case, last)
@@ -215,24 +217,24 @@ def test_a_fault_ends_the_training_on_every_worker(answers, n_workers):
 
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_fractional_weights_give_the_model_of_one_machine_up_to_rounding(answers, n_workers):
-    margins = [told["fractional"] for told in answers[n_workers]]
+    margins = [result["fractional"] for result in answers[n_workers]]
     # The workers agree to the bit; sums of fractional weights depend on their order, so the whole is another sum.
     assert all(np.array_equal(margin, margins[0]) for margin in margins)
     np.testing.assert_allclose(margins[0], fractional(0, N_ROWS), atol=1e-6)
 
 
 def test_what_workers_tell_each_other_is_exact(answers):
-    told = [said["statistics"] for said in answers[3]]
+    results = [answer["statistics"] for answer in answers[3]]
     group, _, merit = columns()
     every = as_groups(group)
     whole = tabulate(every.codes, merit.astype(np.float32), None)
     # Each worker gives a group the same number, whether or not it has rows of every group.
-    assert set(told[0]["groups"][2]) == {"a"}
-    assert all(t["groups"][1] == every.count == 3 for t in told)
-    number = {name: code for t in told for code, name in zip(t["groups"][0].tolist(), t["groups"][2], strict=True)}
-    assert np.array_equal([number[name] for name in group], np.concatenate([t["groups"][0] for t in told]))
+    assert set(results[0]["groups"][2]) == {"a"}
+    assert all(t["groups"][1] == every.count == 3 for t in results)
+    number = {name: code for t in results for code, name in zip(t["groups"][0].tolist(), t["groups"][2], strict=True)}
+    assert np.array_equal([number[name] for name in group], np.concatenate([t["groups"][0] for t in results]))
     assert sorted(number.values()) == [0, 1, 2]
-    for t in told:
+    for t in results:
         # The table is that of all rows, and a worker's rows find their own values in it.
         assert len(t["table"].value) == len(whole.value)
         assert t["table"].weight.sum() == N_ROWS

@@ -8,11 +8,13 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_distributed import N_ROWS, rows, told_by_workers
+from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 from pi_xgb._stats.folds import deal_groups
 from pi_xgb.constraints import DemographicParity
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1}
@@ -122,7 +124,7 @@ def failing(fault, start, end):
     pi_xgb.train(params, xgb.DMatrix(x, y), 2, privileged=xgb.DMatrix(z, y), **keywords)
 
 
-def told_of(fault, start, end):
+def error_of(fault, start, end):
     try:
         return failing(fault, start, end)
     except (ValueError, TypeError) as error:
@@ -147,24 +149,24 @@ def everything(n_workers, start, end):
         {
             "models": {case: training(case, start, end) for case in CASES},
             "crossfitted": crossfitted(start, end),
-            "faults": {fault: told_of(fault, start, end) for fault in (*FAULTS, "an own class each")},
+            "faults": {fault: error_of(fault, start, end) for fault in (*FAULTS, "an own class each")},
         }
     )
 
 
 @pytest.fixture(scope="module")
 def answers():
-    return told_by_workers(everything)
+    return results_of_workers(everything)
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_the_model_is_that_of_one_machine(answers, n_workers, case):
     margins, attributes = on_one_machine(case)
-    for told in answers[n_workers]:
+    for result in answers[n_workers]:
         # Whichever rows of a worker have a label or a teacher, all workers end with the model of one machine.
-        np.testing.assert_allclose(told["models"][case][0], margins, atol=1e-5)
-        assert told["models"][case][1] == attributes
+        np.testing.assert_allclose(result["models"][case][0], margins, atol=1e-5)
+        assert result["models"][case][1] == attributes
 
 
 def test_the_cases_are_models_apart():
@@ -175,30 +177,30 @@ def test_the_cases_are_models_apart():
 
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_each_worker_deals_its_labelled_rows_to_folds_and_judges_the_others_by_all(answers, n_workers):
-    told = [said["crossfitted"] for said in answers[n_workers]]
+    results = [answer["crossfitted"] for answer in answers[n_workers]]
     _, z, y, *_ = rows()
-    known, q = (np.concatenate([one[name] for one in told]) for name in ("known", "q"))
+    known, q = (np.concatenate([one[name] for one in results]) for name in ("known", "q"))
     fold = np.full(N_ROWS, -1)
-    starts = np.cumsum([0] + [len(one["q"]) for one in told])
+    starts = np.cumsum([0] + [len(one["q"]) for one in results])
     for start, end in itertools.pairwise(starts):
         mine = start + np.flatnonzero(known[start:end])
         for k, (_, held_out) in enumerate(deal_groups(y[mine], GROUP[mine], 2, 0, classes=True)):
             # An unlabelled row of a labelled group is judged by who does not know the group.
             fold[np.isin(GROUP, GROUP[mine[held_out]])] = k
-    said = []
+    predictions = []
     for k in range(2):
         seen = known & (fold != k)
-        said.append(xgb.train(PARAMS, xgb.DMatrix(z[seen], y[seen]), 3).predict(xgb.DMatrix(z)))
-    expected = np.where(fold < 0, (said[0] + said[1]) / 2, np.where(fold == 0, said[0], said[1]))
+        predictions.append(xgb.train(PARAMS, xgb.DMatrix(z[seen], y[seen]), 3).predict(xgb.DMatrix(z)))
+    expected = np.where(fold < 0, np.mean(predictions, axis=0), np.where(fold == 0, *predictions))
     np.testing.assert_allclose(q, expected, atol=1e-5)
     # All workers have the same student, whether its teacher was learned along or before, and the same teachers.
-    assert all(one["models"] == told[0]["models"] for one in told)
+    assert all(one["models"] == results[0]["models"] for one in results)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_a_fault_is_an_error_on_every_worker(answers, n_workers, fault):
-    *others, last = (told["faults"][fault] for told in answers[n_workers])
+    *others, last = (result["faults"][fault] for result in answers[n_workers])
     on_last, on_others = FAULTS[fault]
     # Nobody is left waiting, and the worker at fault names the reason.
     assert on_last in last
@@ -210,4 +212,4 @@ def test_a_fault_is_an_error_on_every_worker(answers, n_workers, fault):
 @pytest.mark.parametrize("n_workers", [2, 3])
 def test_a_worker_may_know_one_class_alone(answers, n_workers):
     # Both classes are known to all of them together.
-    assert all(told["faults"]["an own class each"] is None for told in answers[n_workers])
+    assert all(result["faults"]["an own class each"] is None for result in answers[n_workers])

@@ -61,7 +61,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
             lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
         ):
             # The same fault has the same message, whoever finds it.
-            with pytest.raises(ValueError, match=r"sensitive_features has one group only, .*: at least two are needed"):
+            with pytest.raises(ValueError, match=r"sensitive_features.*group.*needed"):
                 ask()
         return
     rates = metrics.selection_rate(None, Y, sensitive_features=features)

@@ -154,7 +154,7 @@ def test_rows_of_weight_0_change_nothing(name, seed, with_offset):
     weight[absent] = 0
     kept = np.flatnonzero(~absent)
     learner = Forest(spec_of(name))
-    expected = learner.fit(rows_of.take(kept), label[kept], weight[kept]).predict(rows_of)
+    expected = learner.fit(rows_of.subset(kept), label[kept], weight[kept]).predict(rows_of)
     np.testing.assert_array_equal(learner.fit(rows_of, label, weight).predict(rows_of), expected)
 
 

@@ -272,7 +272,7 @@ class TestUndefined:
         assert rates.notna().sum() == 3
         with pytest.warns(UndefinedRateWarning, match="false_positive_rate.*'c'.*no negatives"):
             assert np.isnan(metrics.false_positive_rate(self.y, self.d, sensitive_features=self.g)["c"])
-        with pytest.warns(UndefinedRateWarning, match=r"precision is undefined \(NaN\): there are no selected"):
+        with pytest.warns(UndefinedRateWarning, match=r"precision.*\(NaN\).*selected"):
             assert np.isnan(metrics.precision([1, 0], [0, 0]))
 
     @pytest.mark.parametrize("method", METHODS)
@@ -401,7 +401,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("metric", NEED_TWO_GROUPS.values(), ids=NEED_TWO_GROUPS)
     def test_one_group_only(self, metric):
-        with pytest.raises(ValueError, match=r"one group only, 'a'.*at least two"):
+        with pytest.raises(ValueError, match=r"group.*'a'.*two"):
             call_decision_metric(metric, g=("a",) * 4)
         with pytest.raises(TypeError, match="sensitive_features must have one value per row, got None"):
             call_decision_metric(metric, g=None)
@@ -409,7 +409,7 @@ class TestBadInput:
             metrics.one_vs_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
 
     def test_a_name_is_no_metric(self):
-        with pytest.raises(TypeError, match=r"metric must be a function.*got 'abroca'"):
+        with pytest.raises(TypeError, match=r"metric.*function.*'abroca'"):
             metrics.one_vs_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
 
     def test_a_group_may_be_called_the_rest(self):
@@ -432,19 +432,19 @@ class TestBadInput:
     @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
     def test_options(self, name):
         metric = NEED_TWO_GROUPS[name]
-        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'one_vs_rest'; got 'to_overall'"):
+        with pytest.raises(ValueError, match=r"method.*'between_groups'.*'one_vs_rest'.*'to_overall'"):
             call_decision_metric(metric, method="to_overall")
         with pytest.raises(ValueError, match="undefined must be one of"):
             call_decision_metric(metric, undefined="zero")
 
     def test_agg(self):
-        with pytest.raises(ValueError, match="agg must be one of 'sum', 'max'; got 'worst_case'"):
+        with pytest.raises(ValueError, match=r"agg.*'sum'.*'max'.*'worst_case'"):
             call_decision_metric(metrics.equalized_odds, agg="worst_case")
 
     def test_a_number_is_no_group(self):
         rng = np.random.default_rng(0)
         y = rng.integers(0, 2, 5000)
-        with pytest.raises(ValueError, match="makes 1250 groups of 5000 rows, and at most 1000"):
+        with pytest.raises(ValueError, match=r"1250 groups.*5000 rows.*most 1000"):
             metrics.statistical_parity(y, y, sensitive_features=np.arange(5000) // 4)
         # Two groups of two rows are still two groups.
         assert metrics.statistical_parity([1, 0], [1, 0], sensitive_features=["a", "b"]) == 1

@@ -431,7 +431,7 @@ def test_usually_a_null_of_1999_is_drawn():
     y = np.tile([0, 1], 100)
     told = metrics.disparity_report(y, y, sensitive_features=y, metrics="statistical_parity", n_boot=10)
     assert told.loc["statistical_parity", "p_value"] == 1 / 2000
-    with pytest.raises(TypeError, match=r"n_null must be a whole number, got 100.5"):
+    with pytest.raises(TypeError, match=r"n_null.*100.5"):
         metrics.disparity_report(y, y, sensitive_features=y, n_null=100.5)
 
 

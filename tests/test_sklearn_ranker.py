@@ -90,7 +90,7 @@ def test_the_last_query_may_have_one_row():
 
 def test_qid_may_be_a_column_which_no_model_sees():
     x, z, y = rows()
-    told = {"kl_weight": 3.0, "crossfit": 4, "teacher": "all"}
+    told = {"kl_weight": 3.0, "crossfit": 4, "teacher_sees": "all"}
     by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
     assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
     table = x.assign(qid=QID)
@@ -160,15 +160,15 @@ def test_what_cannot_be_taught_is_said():
     with pytest.raises(ValueError, match="tear 30 queries apart"):
         PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
-    with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
+    with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 1"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
 
 
 def test_queries_are_told_row_by_row():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="qid and X have the same index in another order"):
+    with pytest.raises(ValueError, match=r"qid.*index.*order"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=pd.Series(QID)[::-1], privileged=z)
-    with pytest.raises(ValueError, match="Either `group` or `qid` is required"):
+    with pytest.raises(ValueError, match=r"Either `group`.*required"):
         PrivilegedXGBRanker(**SMALL).fit(x.to_numpy(), y, privileged=z)
 
 

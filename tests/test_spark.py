@@ -25,6 +25,8 @@ from helpers_spark import (
 )
 
 import pi_xgb
+from pi_xgb._core.learners.forest import Forest
+from pi_xgb._core.spec import Spec
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
 pytestmark = MARKS
@@ -159,12 +161,36 @@ def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
         teacher = xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES].iloc[seen], y[seen]), ROUNDS)
         q[unseen] = teacher.predict(xgb.DMatrix(TABLE[Z_NAMES].iloc[unseen]))
     student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], y), ROUNDS, teacher=q, kl_weight=2.0)
-    told, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
+    received, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
     # Each q comes from a teacher that saw the other folds of both workers, and not its own row.
-    np.testing.assert_allclose(told, expected, atol=1e-6)
+    np.testing.assert_allclose(received, expected, atol=1e-6)
     # Rows dealt among all of them would teach something else.
     together = on_one_machine(BINARY, "y", crossfit=3).predict(xgb.DMatrix(TABLE[X_NAMES]))
     assert abs(together - expected).max() > 1e-4
+
+
+def q_of_forest(frame, names):
+    """What a forest of plain XGBoost on Spark predicts for all rows, by the parameters of ours."""
+    from xgboost.spark import SparkXGBRegressor
+
+    params = Forest(Spec.read(BINARY))._params(len(names), 1)
+    params = {name: value for name, value in params.items() if name not in ("objective", "nthread", "eta")}
+    params |= {"learning_rate": 1.0, "n_estimators": 1, "base_score": float(TABLE["y"].mean())}
+    fitted = SparkXGBRegressor(features_col=names, label_col="y", num_workers=2, verbose=False, **params).fit(frame)
+    return np.clip(fitted.get_booster().predict(xgb.DMatrix(TABLE[names])), 0.005, 0.995)
+
+
+@pytest.mark.parametrize("privileged", [Z_NAMES, None])
+def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
+    settings = {**SETTINGS, "privileged_cols": privileged, "teacher": "forest", "crossfit": 0}
+    model = pis.PrivilegedSparkXGBClassifier(**settings).fit(frame)
+    q = q_of_forest(frame, [*X_NAMES, *(privileged or ())])
+    student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], TABLE["y"]), ROUNDS, teacher=q, kl_weight=2.0)
+    # The teacher sees the features as well, or these alone where nothing is privileged.
+    found, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert model.get_booster().attr("pi_xgb_teacher") == "forest"
+    assert len(np.unique(expected)) > 10
 
 
 KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.5) | (TABLE.index >= 540)
@@ -178,8 +204,8 @@ def unlabelled(spark):
     """The table with labels for some rows alone: null in the first half, NaN in the second."""
     from pyspark.sql import functions as F
 
-    told = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
-    return spark.createDataFrame(told).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
+    received = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
+    return spark.createDataFrame(received).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
 
 
 def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
@@ -253,11 +279,11 @@ def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
         mine = rows_there[KNOWN[rows_there]]
         for k, (_, held_out) in enumerate(deal_groups(y[mine], code[mine], 2, 0, classes=True)):
             fold[np.isin(code, code[mine[held_out]])] = k
-    said = [
+    predictions = [
         xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES][seen], y[seen]), 3).predict(xgb.DMatrix(TABLE[Z_NAMES]))
         for seen in (KNOWN & (fold != 0), KNOWN & (fold != 1))
     ]
-    q = np.where(fold < 0, (said[0] + said[1]) / 2, np.where(fold == 0, said[0], said[1]))
+    q = np.where(fold < 0, (predictions[0] + predictions[1]) / 2, np.where(fold == 0, predictions[0], predictions[1]))
     dtrain = xgb.DMatrix(TABLE[X_NAMES], np.where(KNOWN, y, 0))
     # The row is judged by who does not know its group, or by both.
     close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
@@ -273,16 +299,16 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
         ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
-        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must be numbers"),
+        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must hold numbers"),
         ({}, {"teacher_weight_col": "count"}, "teacher_weight_col names 'count'"),
-        ({}, {"crossfit_groups_col": "patient"}, "pass crossfit as well"),
+        ({}, {"crossfit_groups_col": "patient"}, "crossfit_groups require crossfit"),
         (
             {"patient": "nullif(patient, 'a0')"},
             {"crossfit_groups_col": "patient", "crossfit": 2},
             "3 rows have null in 'patient'",
         ),
         ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
-        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact here"),
+        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
     ]:
         faulty = unlabelled.withColumns({name: F.expr(value) for name, value in columns.items()})
         with pytest.raises((ValueError, TypeError), match=message):
@@ -299,9 +325,9 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
     assert type(weighted) is type(loaded) is SparkXGBClassifierModel
     assert trees(loaded.get_booster()) == trees(weighted.get_booster())
     # It reads features only, and predicts what its plain booster predicts.
-    told = loaded.transform(frame.select(*X_NAMES)).select("probability").collect()
+    received = loaded.transform(frame.select(*X_NAMES)).select("probability").collect()
     expected = weighted.get_booster().predict(xgb.DMatrix(TABLE[X_NAMES]))
-    np.testing.assert_allclose([float(row.probability[1]) for row in told], expected, atol=1e-6)
+    np.testing.assert_allclose([float(row.probability[1]) for row in received], expected, atol=1e-6)
     # Neither the files nor the booster name a privileged column, or need pi_xgb.
     files = [file.read_text() for file in (tmp_path / "model").rglob("part-*")]
     assert any("SparkXGBClassifierModel" in text for text in files)
@@ -315,6 +341,8 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     estimator = pis.PrivilegedSparkXGBClassifier(
         **SETTINGS,
         method="jpib",
+        teacher="forest",
+        teacher_sees="privileged",
         crossfit=2,
         teacher_params={"max_depth": 2},
         engine="native",
@@ -330,6 +358,11 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     assert loaded._own_params() == estimator._own_params()
     assert estimator.copy({estimator.kl_weight: 9.0})._own_params()["kl_weight"] == 9.0
     assert estimator._own_params()["kl_weight"] == 2.0
+    # So does that nothing was set.
+    pis.PrivilegedSparkXGBClassifier().save(str(tmp_path / "default"))
+    default = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "default"))._own_params()
+    assert default == pis.PrivilegedSparkXGBClassifier()._own_params()
+    assert (default["privileged_cols"], default["teacher"], default["crossfit"]) == (None, None, None)
     # XGBoost hears of none of them, and of its own what its own estimator would.
     theirs = SparkXGBClassifier(**{name: SETTINGS[name] for name in ("n_estimators", "max_depth", "tree_method")})
     assert estimator._gen_xgb_params_dict() == theirs._gen_xgb_params_dict()
@@ -342,38 +375,22 @@ def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
     first = frame.rdd.mapPartitionsWithIndex(lambda i, lines: lines if i == 0 else iter(()))
     half_empty = spark.createDataFrame(first, frame.schema)
     # All tasks end, and whichever of them Spark shows, it says what is wrong and what to do.
-    with pytest.raises((Py4JJavaError, PythonException), match="no training rows: set force_repartition=True"):
+    with pytest.raises((Py4JJavaError, PythonException), match="dtrain has no rows on this worker"):
         pis.PrivilegedSparkXGBClassifier(**SETTINGS).fit(half_empty)
 
 
-def test_what_a_partition_needs():
+def worker_of(names=None, **changed):
     from pi_xgb._spark.worker import Worker
 
-    none, two, many = (xgb.DMatrix(np.zeros((n, 1)), np.zeros(n)) for n in (0, 2, 9))
-    for train, validation, crossfit, stops, problem in [
-        (none, many, 0, True, "a partition has no training rows"),
-        (two, many, 3, True, "crossfit=3 deals the rows of every partition to that many folds, and one has 2"),
-        (many, none, 3, True, "a partition has no validation rows for its teacher to stop on"),
-        (many, none, 0, False, ""),
-        (two, None, 2, False, ""),
-    ]:
-        told = Worker(None, stops=stops, cuts=False, exposed=False, keywords={"crossfit": crossfit})._problem(
-            train, validation
-        )
-        # Nothing is said where nothing is wrong; a teacher that does not stop early needs no validation rows.
-        assert told.startswith(problem)
-        assert bool(told) == bool(problem)
-    worker = Worker(None, stops=False, cuts=False, exposed=False, keywords={"crossfit": 3})
-    worker._per_row["labelled"] = np.arange(9) < 2
-    # Folds are dealt among labelled rows.
-    assert worker._problem(many, None).endswith("one has 2 labelled rows")
+    settings = {"stops": False, "reads_privileged": False, "reads_features": False, "exposed": False, "ranks": False}
+    return Worker(names, **{**settings, "keywords": {}, **changed})
 
 
-@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("own", [None, {"max_bin": 9}])
 @pytest.mark.parametrize("of_quantiles", [False, True])
-def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, of_quantiles):
-    from pi_xgb._spark.worker import PREFIX, Worker
+def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(reads, own, of_quantiles):
+    from pi_xgb._spark.worker import PREFIX
 
     given = {
         "use_qdm": of_quantiles,
@@ -384,18 +401,18 @@ def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, 
     }
     numbers = pd.DataFrame({f"{PREFIX}0": [1.0], f"{PREFIX}1": [2.0], "label": [0]})
     vector = pd.DataFrame({PREFIX: [[1.0, 2.0]], "label": [0]})
-    # Neither cut into folds nor binned by other params: then a matrix of quantiles, of as many bins.
-    alike = not cuts and own is None
+    # Neither read by a teacher nor binned by other params: then a matrix of quantiles, of as many bins.
+    alike = not reads and own is None
     for names, part in ((Z_NAMES, numbers), (None, vector)):
-        worker = Worker(names, stops=False, cuts=cuts, exposed=False, keywords={"teacher_params": own})
-        told = worker._of_teacher([part], given)
-        (made,) = told.pop("iterator")
+        worker = worker_of(names, reads_privileged=reads, keywords={"teacher_params": own})
+        received = worker._privileged_arguments([part], given)
+        (made,) = received.pop("iterator")
         if names is None:
             pd.testing.assert_frame_equal(made, vector.rename(columns={PREFIX: "values"}))
         else:
             # XGBoost asks for this column, whatever is in it.
             pd.testing.assert_frame_equal(made, numbers.assign(values=0))
-        assert told == {
+        assert received == {
             "use_qdm": of_quantiles and alike,
             "feature_cols": [f"{PREFIX}0", f"{PREFIX}1"] if names else None,
             "kwargs": {
@@ -412,25 +429,25 @@ def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(cuts, own, 
 def test_a_task_trains_with_what_it_is_told(monkeypatch):
     from pi_xgb._spark import worker as module
 
-    told = {}
-    monkeypatch.setattr(module, "train", lambda *given, **more: told.update(more, given=given) or "booster")
+    received = {}
+    monkeypatch.setattr(module, "train", lambda *given, **more: received.update(more, given=given) or "booster")
     dtrain, privileged, validation = (xgb.DMatrix(np.zeros((9, 1)), np.zeros(9)) for _ in range(3))
     evals = [(dtrain, "training"), (validation, "validation")]
-    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback"}
+    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback", "allow_overlap": True}
     for stops, engine, own, labelled in (
         (True, "callback", {"max_depth": 2, "nthread": 8}, None),
         (False, "native", None, None),
         (False, "callback", None, np.ones(9, bool)),
     ):
         made = {**keywords, "engine": engine, "teacher_params": own}
-        worker = module.Worker(None, stops=stops, cuts=False, exposed=False, keywords=made)
+        worker = worker_of(stops=stops, keywords=made)
         worker._privileged = privileged, validation
         worker._per_row = {} if labelled is None else {"labelled": labelled}
-        told.clear()
+        received.clear()
         params = {"nthread": 1, "device": "cpu", "eta": 1}
         assert worker.train(params, dtrain, evals=evals, num_boost_round=4) == "booster"
         # Threads and device are the task's; rows that the engine changes, or nobody knows, are not evaluated.
-        assert told == {
+        assert received == {
             **keywords,
             "engine": engine,
             "teacher_params": own and {"max_depth": 2, "nthread": 1, "device": "cpu"},
@@ -438,7 +455,6 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
             "given": (params, dtrain),
             "privileged": privileged,
             "privileged_evals": [(validation, "validation")] if stops else None,
-            "allow_overlap": True,
             "evals": evals if engine == "callback" and labelled is None else evals[1:],
             "num_boost_round": 4,
         }
@@ -449,30 +465,42 @@ def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monke
 
     monkeypatch.setattr(estimators, "calling", lambda fit, worker: lambda self, dataset: worker)
 
-    def told(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
+    def settings_of(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
         estimator = made(**{**SETTINGS, **changed})
         worker = estimator._fit(dataset)
         own = estimator._own_params()
-        assert worker._keywords == {
-            name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")
-        }
-        return worker._names, worker._stops, worker._cuts
+        names = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+        assert worker._keywords == {name: own[name] for name in (*names, "engine")}
+        return worker._names, worker._stops, worker._reads_privileged, worker._reads_features
 
-    assert told(frame) == (Z_NAMES, False, False)
-    assert told(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True)
-    assert told(vectors, privileged_cols="z", features_col="x") == (None, False, False)
+    assert settings_of(frame) == (Z_NAMES, False, False, False)
+    assert settings_of(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True, False)
+    assert settings_of(vectors, privileged_cols="z", features_col="x") == (None, False, False, False)
+    # Values of features are read where the teacher sees them, those of privileged columns by all but plain boosting.
+    assert settings_of(frame, teacher_sees="all") == (Z_NAMES, False, True, True)
+    assert settings_of(frame, teacher="forest") == (Z_NAMES, False, True, True)
+    assert settings_of(frame, teacher="forest", teacher_sees="privileged", crossfit=0) == (Z_NAMES, False, True, False)
+    all_columns = {"privileged_cols": [*X_NAMES, *Z_NAMES], "allow_overlap": True}
+    assert settings_of(frame, teacher="forest", **all_columns)[3] is False
+    assert settings_of(frame, teacher="boosted", privileged_cols=None) == ([], False, True, True)
     stopping = {"validation_indicator_col": "held_out", "early_stopping_rounds": 2}
-    assert told(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False)
-    # Only a teacher that learns first, and counts, stops; and only where there is both.
-    for unread in ({"kl_weight": 0.0}, {"method": "jpib"}, {"early_stopping_rounds": None}):
-        assert told(frame, **{**stopping, **unread}) == (Z_NAMES, False, False)
-    assert told(frame, early_stopping_rounds=2) == (Z_NAMES, False, False)
+    assert settings_of(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False, False)
+    # Only a boosted teacher that learns first, from privileged columns, and counts, stops.
+    for unread in (
+        {"kl_weight": 0.0},
+        {"method": "jpib"},
+        {"early_stopping_rounds": None},
+        {"validation_indicator_col": None},
+        {"teacher": "forest"},
+        {"teacher_sees": "all"},
+    ):
+        assert settings_of(frame, **{**stopping, **unread})[1] is False
     # Where copies stand for the teacher it learns from rows with labels, taken out of its matrix.
-    assert told(unlabelled, unlabelled="teach") == (Z_NAMES, False, False)
+    assert settings_of(unlabelled, unlabelled="teach") == (Z_NAMES, False, False, False)
     amounts = {"made": pis.PrivilegedSparkXGBRegressor, "unlabelled": "teach"}
-    for objective, cuts in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
-        assert told(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, cuts)
-    assert told(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False)
+    for objective, reads in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
+        assert settings_of(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, reads, False)
+    assert settings_of(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False, False)
 
 
 def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
@@ -491,23 +519,25 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
         (2.0, True, 0.5, 1.0, [1.0]),
         (3.0, True, 0.5, 1.0, [1.0]),
     ]
-    told = spark.createDataFrame(lines, "amount double, held_out boolean, weight double, z double, list array<double>")
-    assert told.columns == names
+    received = spark.createDataFrame(
+        lines, "amount double, held_out boolean, weight double, z double, list array<double>"
+    )
+    assert received.columns == names
     columns = Columns("x", "z", "amount", weight="weight", validation="held_out", teacher_weight="weight")
     # The largest numbers of single precision, and a weight of 0, are good.
-    rows = check_rows(told, columns, classes=False, teach_unlabelled=True)
+    rows = check_rows(received, columns, classes=False, teach_unlabelled=True)
     assert rows == Rows(2, 2, 2, (-largest, largest))
     with pytest.raises(ValueError, match="2 rows have no label"):
-        check_rows(told, columns, classes=False)
+        check_rows(received, columns, classes=False)
     with pytest.raises(ValueError, match="no training rows among the 2"):
-        check_rows(told.where("held_out"), columns, classes=False)
-    filled = with_labels_filled(told, columns, "known").select("amount", "known").collect()
+        check_rows(received.where("held_out"), columns, classes=False)
+    filled = with_labels_filled(received, columns, "known").select("amount", "known").collect()
     assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]
     # Single precision is what XGBoost reads, and half of what travels.
-    told = told.withColumn("vector", array_to_vector("list"))
+    received = received.withColumn("vector", array_to_vector("list"))
     lists = [ArrayType(FloatType(), holds_null) for holds_null in (True, False)]
     for name, alias, kind in (("z", "its0", FloatType()), ("list", "its", lists[0]), ("vector", "its", lists[1])):
-        (field,) = told.select(privileged_columns(told, name, "its")).schema
+        (field,) = received.select(privileged_columns(received, name, "its")).schema
         assert (field.name, field.dataType) == (alias, kind)
 
 
@@ -520,7 +550,7 @@ SETTINGS_AT_FAULT = {
     "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
     "engine": ({"engine": "cuda"}, "engine must be one of"),
-    "no columns": ({"privileged_cols": None}, "privileged_cols is not set"),
+    "no columns": ({"privileged_cols": None}, "privileged_cols and teacher are not set"),
     "empty list": ({"privileged_cols": []}, "privileged_cols is an empty list"),
     "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols names 'z9', which the DataFrame does not have"),
     "unknown label": ({"label_col": "yy"}, "label_col names 'yy'"),
@@ -528,9 +558,18 @@ SETTINGS_AT_FAULT = {
     "twice": ({"privileged_cols": ["z0", "z0"]}, "names a column twice"),
     "the label itself": ({"privileged_cols": ["z0", "y"]}, "the label or the validation indicator"),
     "overlap": ({"privileged_cols": ["z0", "x0"]}, r"columns \['x0'\] are in features_col and in privileged_cols"),
-    "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "has no use for crossfit"),
+    "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "crossfit is not supported with method='jpib'"),
     "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
-    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact here"),
+    "kind of teacher": ({"teacher": "woods"}, "teacher must be one of .* got 'woods'"),
+    "mixed": ({"teacher": "mixed"}, "teacher must be 'boosted' or 'forest' in a distributed training, got 'mixed'"),
+    "linear": ({"teacher": "linear"}, "in a distributed training, got 'linear'"),
+    "forest of jpib": ({"teacher": "forest", "method": "jpib"}, "method='jpib' requires .*got teacher='forest'"),
+    "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees require"),
+    "seen twice": (
+        {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
+        r"columns \['x0'\] are in features_col and in privileged_cols",
+    ),
+    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be 0, 1, \.\.\. without a gap"),
 }
 
@@ -619,11 +658,14 @@ def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     from pyspark.sql import functions as F
 
     exposure = 1 + np.arange(N_ROWS) % 5
-    told = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
+    received = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
     settings = {**SETTINGS, "label_col": "amount", "objective": "count:poisson", "base_margin_col": "log_time"}
-    frame = spark.createDataFrame(told)
+    frame = spark.createDataFrame(received)
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
-    matrices = [xgb.DMatrix(told[names], told["amount"], base_margin=told["log_time"]) for names in (X_NAMES, Z_NAMES)]
+    matrices = [
+        xgb.DMatrix(received[names], received["amount"], base_margin=received["log_time"])
+        for names in (X_NAMES, Z_NAMES)
+    ]
     params = {**PARAMS, "objective": "count:poisson"}
     alone = pi_xgb.train(params, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
     np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
@@ -649,7 +691,7 @@ def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_
     alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount", labelled=known)
     np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
     assert len(np.unique(alone.predict(x))) > 10
-    for wrong, message in [({"method": "jpib"}, "follows the student"), ({"engine": "native"}, "or 'auto'")]:
+    for wrong, message in [({"method": "jpib"}, "method='kbpib'"), ({"engine": "native"}, "or 'auto'")]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, **wrong).fit(frame)
 
@@ -671,9 +713,9 @@ def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judg
     query = np.arange(N_ROWS) // 10
     known = query % 3 > 0
     weight = np.where(known, query % 4 < 2, 1.0)
-    told = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
+    received = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
     settings = {**RANKING, "ndcg_exp_gain": False, "unlabelled": "teach", "teacher_weight_col": "taught"}
-    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(told))
+    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(received))
     params = {"objective": "rank:ndcg", "ndcg_exp_gain": False}
     alone = ranked_on_one_machine(params, query, labelled=known, teacher_weight=weight)
     x = xgb.DMatrix(TABLE[X_NAMES])
@@ -703,10 +745,10 @@ RANKERS_AT_FAULT = {
     "unknown queries": ({"qid_col": "search"}, "qid_col names 'search'"),
     "weights of rows": ({"weight_col": "weight"}, "XGBoost weighs whole queries"),
     "queries for the teacher": ({"privileged_cols": ["query"]}, "which is qid_col"),
-    "rows of no query": ({"qid_col": "hole"}, "null in 'hole': say for every row"),
+    "rows of no query": ({"qid_col": "hole"}, "null in 'hole': give every row"),
     "the gain of the default": ({"objective": "rank:ndcg"}, "ndcg_exp_gain"),
-    "an objective of no order": ({"objective": "reg:squarederror"}, "a ranker learns an order"),
-    "jpib": ({"method": "jpib"}, "follows the student"),
+    "an objective of no order": ({"objective": "reg:squarederror"}, "objective must be .* got 'reg:squarederror'"),
+    "jpib": ({"method": "jpib"}, "method='kbpib'"),
 }
 
 
@@ -723,16 +765,16 @@ def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
 
 def test_a_joint_student_is_not_continued(frame):
     booster = on_one_machine(BINARY, "y")
-    with pytest.raises(ValueError, match="JPIB student cannot be continued"):
+    with pytest.raises(ValueError, match="xgb_model cannot be continued by method='jpib'"):
         pis.PrivilegedSparkXGBClassifier(**SETTINGS, method="jpib", xgb_model=booster).fit(frame)
 
 
 def test_an_xgboost_that_is_built_differently_is_named():
-    from pi_xgb._spark.worker import Worker, calling
+    from pi_xgb._spark.worker import calling
 
     # Instead of a training without a teacher.
     with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
-        calling(lambda estimator, dataset: None, Worker(None, stops=False, cuts=False, exposed=False, keywords={}))
+        calling(lambda estimator, dataset: None, worker_of())
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):
@@ -744,9 +786,9 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
 
 
 def test_a_killed_task_ends_the_training(frame, weighted):
-    told = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
-    assert isinstance(told, Exception)
-    assert "barrier" in str(told)
+    received = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
+    assert isinstance(received, Exception)
+    assert "barrier" in str(received)
     # The session goes on.
     again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
     assert trees(again.get_booster()) == trees(weighted.get_booster())

@@ -9,6 +9,7 @@ from helpers_spark import BINARY, MARKS, SETTINGS, TABLE, dying, on_one_machine,
 
 pytestmark = [
     *MARKS,
+    pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc tells which process is the executor"),
 ]
 
@@ -29,9 +30,9 @@ def test_a_killed_executor_ends_the_training_and_another_takes_its_place(session
     def fit(**callbacks):
         return outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, **callbacks).fit(frame), 240)
 
-    told = fit(callbacks=[dying(executor=True)])
-    assert isinstance(told, Exception)
-    assert "barrier" in str(told)
+    result = fit(callbacks=[dying(executor=True)])
+    assert isinstance(result, Exception)
+    assert "barrier" in str(result)
     # The session goes on.
     again = fit()
     assert not isinstance(again, Exception), again

@@ -15,7 +15,6 @@ from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .checks import (
     check_dmatrix,
-    check_evals,
     check_is_dmatrix,
     check_kl_weight,
     check_no_overlap,
@@ -29,7 +28,7 @@ from .learned import TrainableTeacher
 from .learners import DEFAULT_TEACHER
 from .learners.estimator import is_estimator
 from .learners.features import Features
-from .learners.recipe import Recipe, check_rounds, check_teacher_word, chosen_crossfit
+from .learners.recipe import Recipe, check_distributed, check_rounds, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
 from .spec import Spec
 from .supervision import Supervision
@@ -97,6 +96,22 @@ class TeacherConfig:
         return self.method == "kbpib"
 
     @property
+    def is_crossfitted(self) -> bool:
+        """Whether a trained teacher learns without the rows that it predicts."""
+        return any(self._crossfit(teacher) != 0 for teacher in self._trained)
+
+    @property
+    def sees_student(self) -> bool:
+        """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
+        return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
+
+    @property
+    def can_stop_early(self) -> bool:
+        """Whether ``privileged_evals`` can stop a teacher that is trained here, and that counts."""
+        counts = self.has_own_weights or self.kl_weight > 0
+        return self.learns_first and counts and "boosted" in self._words and self.teacher_sees != "all"
+
+    @property
     def _teachers(self) -> list[Any]:
         """Each teacher, or the word for it; the default one where privileged features alone were given."""
         if self.has_own_weights:
@@ -123,6 +138,11 @@ class TeacherConfig:
             self._check_nothing_is_trained()
         else:
             self._check_trained(early_stopping_rounds)
+
+    def check_distributed(self) -> None:
+        """Raise for a teacher that cannot be trained on rows that are split over workers."""
+        for teacher in self._trained:
+            check_distributed(teacher)
 
     def _check_nobody_teaches(self) -> None:
         named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
@@ -168,7 +188,7 @@ class TeacherConfig:
             self._check_joint()
         if self.crossfit_groups is not None and self.crossfit == 0:
             raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: set crossfit as well")
-        if self.crossfit_groups is not None and all(self._crossfit(one) == 0 for one in self._trained):
+        if self.crossfit_groups is not None and not self.is_crossfitted:
             raise ValueError("crossfit_groups require crossfit of at least 2: set crossfit as well")
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
@@ -275,7 +295,7 @@ class _Trained:
         self._spec = spec = task.spec
         self._boosted_spec = spec.of_teacher(config.teacher_params)
         self._groups = checked_groups(config.crossfit_groups, dtrain.num_row(), "crossfit_groups")
-        self._evals = check_evals(config.privileged_evals or (), "privileged_evals")
+        self._evals = list(config.privileged_evals or ())
         self._all = config.all_features
         self.known: Array | None = None
         """What they count in each row unless the user says otherwise: nothing where no privileged value is known."""

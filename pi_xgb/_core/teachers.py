@@ -217,7 +217,7 @@ class FixedTeacher(Teacher):
 
     def shard(self, rows: Array) -> Teacher:
         part = FixedTeacher(self._q[rows], NUMBERS)
-        part._within = self._within
+        part.kind, part._within = self.kind, self._within
         part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         part.labelled = None if self.labelled is None else self.labelled[rows]
         return part
@@ -302,9 +302,10 @@ def weighted_pairs(
         return [(teacher, kl_weight, teacher_weight)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
         named = "teacher_weight" if teacher_weight is not None else "kl_weight"
+        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"{named} must be left out where teacher is a list of (teacher, weight), which has its own weights: put "
-            "each weight in the list, one number or one per row"
+            f"{given} was given with a list of (teacher, weight), which carries its own weights: leave {named} out and "
+            "put each weight in the list, one number or one per row"
         )
     pairs = []
     for one, weight in teacher:

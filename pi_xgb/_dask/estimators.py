@@ -5,26 +5,27 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Literal, Self, Unpack
 
 import dask.array
 import numpy as np
 import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
-from .._core.checks import check_kl_weight
-from .._core.config import SETTINGS, TeacherConfig
+from .._core.config import DEFAULT_METHOD, SETTINGS, MethodName, TeacherConfig
+from .._core.engines import Engine
 from .._core.losses import LOSSES, check_labels_alone
-from .._core.methods import METHODS, MethodName, method_named
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import Engine
-from .._rows.checks import check_choice
+from .._core.train import check_obj
 from .._warnings import warn_user
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, refuse_misspelt
 from .cluster import train_async
-from .rows import check_as_many_parts
+from .rows import check_as_many_parts, is_collection
+
+Fields = dict[str, Any]
+EvalRows = list[tuple[Any, Fields]]
 
 # The base of both, which xgboost.dask does not export.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
@@ -37,27 +38,6 @@ _ELSEWHERE = {
 }
 
 
-def _check_parameters(further: Any) -> None:
-    """None that would be dropped in silence, with the fairness or the secrecy that somebody counts on."""
-    for name in _ELSEWHERE.keys() & (further or {}).keys():
-        raise TypeError(f"{name} is no parameter of the Dask estimators: write {_ELSEWHERE[name]}")
-
-
-@dataclasses.dataclass(frozen=True)
-class TeacherRows:
-    """What the teacher of one ``fit`` learns from: collections in the partitions of the student's."""
-
-    teacher: Any
-    privileged: Any
-    fields: dict[str, Any]
-    """What its matrix has besides: labels, queries, and the ``base_margin`` of ``fit`` where the objective takes it for
-    the logarithm of an exposure."""
-    per_row: dict[str, Any]
-    """``labelled``, ``teacher_weight`` and ``crossfit_groups``."""
-    evals: list[tuple[Any, dict[str, Any]]]
-    """The privileged columns (or None) of each evaluation set, and its fields."""
-
-
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     """What the estimators share."""
 
@@ -66,9 +46,11 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: MethodName = "kbpib",
+        method: MethodName = DEFAULT_METHOD,
         kl_weight: float = DEFAULT_KL_WEIGHT,
-        crossfit: int = 0,
+        teacher: Literal["boosted", "forest"] | None = None,
+        teacher_sees: Literal["privileged", "all"] | None = None,
+        crossfit: int | None = None,
         teacher_params: Any = None,
         allow_overlap: bool = False,
         engine: Engine = "auto",
@@ -78,6 +60,8 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         self.method = method
         self.kl_weight = kl_weight
+        self.teacher = teacher
+        self.teacher_sees = teacher_sees
         self.crossfit = crossfit
         self.teacher_params = teacher_params
         self.allow_overlap = allow_overlap
@@ -114,34 +98,31 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         privileged
             The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X.
         teacher
-            Instead of ``privileged``, as for :func:`pi_xgb.dask.train`: it belongs to the rows, hence not to the
-            parameters of the estimator.
+            A teacher that belongs to the rows, hence not to the parameters of the estimator: q, a constraint or a list,
+            as for :func:`pi_xgb.dask.train`. It takes the place of the parameter ``teacher``.
         eval_set
             A list of (X, y), as for ``xgboost.dask``'s estimators.
         eval_privileged
-            The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. The
-            teacher stops on them where ``early_stopping_rounds`` is set.
+            The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. A boosted
+            teacher that sees these columns alone stops on them where ``early_stopping_rounds`` is set.
         teacher_weight, crossfit_groups
             As for :func:`pi_xgb.dask.train`.
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
             As for ``xgboost.dask``'s estimators. Weights count for the teacher as well.
         """
-        self._check_settings()
-        if privileged is not None or teacher is not None:
+        config = self._teacher_config(
+            teacher, privileged=privileged, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups
+        )
+        if config.is_given:
             check_labels_alone(self.objective, "DaskPrivilegedXGBRanker")
         _check_blocks(privileged, y, "privileged", "y")
         tables = checked_eval_privileged(eval_privileged, eval_set)
         exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
-        starts = (base_margin_eval_set if exposed else None) or [None] * len(tables)
-        rows = TeacherRows(
-            teacher,
-            privileged,
+        margins = (base_margin_eval_set if exposed else None) or [None] * len(tables)
+        return self._fit_with_teacher(
+            config,
             {"base_margin": base_margin if exposed else None},
-            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
-            [(table, {"base_margin": start}) for table, start in zip(tables, starts, strict=True)],
-        )
-        return self._fit_taught(
-            rows,
+            [(table, {"base_margin": margin}) for table, margin in zip(tables, margins, strict=True)],
             X=X,
             y=y,
             sample_weight=sample_weight,
@@ -154,59 +135,71 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             feature_weights=feature_weights,
         )
 
-    def _check_settings(self) -> None:
-        _check_parameters(getattr(self, "kwargs", None))
-        check_choice(self.method, METHODS, "method")
-        check_kl_weight(self.kl_weight)
+    def _teacher_config(self, teacher: Any, **rows: Any) -> TeacherConfig:
+        """The parameters of the estimator and the values of one ``fit``, checked."""
+        for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
+            raise TypeError(f"{name} is no parameter of the Dask estimators: write {_ELSEWHERE[name]}")
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        config = TeacherConfig(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
+        if config.is_given:
+            config.check()
+            config.check_distributed()
+        return config
 
-    def _fit_taught(self, rows: TeacherRows, *, y: Any, eval_set: Any, **given: Any) -> Self:
-        """XGBoost's own ``fit``, in whose training somebody teaches ``rows``, which have no labels yet."""
+    def _fit_with_teacher(
+        self, config: TeacherConfig, fields: Fields, evals: EvalRows, *, y: Any, eval_set: Any, **arguments: Any
+    ) -> Self:
+        """XGBoost's own ``fit``, in whose training a teacher takes part.
+
+        ``config`` has tables in the place of matrices. ``fields`` is what the teacher's matrix has besides, but for
+        labels: queries, and the ``base_margin`` of ``fit`` where the objective takes it for the logarithm of an
+        exposure. ``evals`` has the privileged columns (or None) of each evaluation set, and its fields.
+        """
         own_fit = self._xgboost._fit_async
-        if rows.privileged is not None or rows.teacher is not None:
-            y, labelled = _told_labels(y)
-            rows = dataclasses.replace(
-                rows,
-                fields={**rows.fields, "label": y},
-                per_row={**rows.per_row, "labelled": labelled},
-                evals=[
-                    (table, {**its, "label": labels})
-                    for (table, its), (_, labels) in zip(rows.evals, eval_set or (), strict=True)
-                ],
-            )
-            own_fit = rebind(own_fit, _train_async=functools.partial(self._train_guided, rows))
+        if config.is_given:
+            y, labelled = labels_and_mask(y)
+            config = dataclasses.replace(config, labelled=labelled)
+            labels = [labels for _, labels in eval_set or ()]
+            evals = [(table, own | {"label": label}) for (table, own), label in zip(evals, labels, strict=True)]
+            train = functools.partial(self._train_with_teacher, config, fields | {"label": y}, evals)
+            names: dict[str, Any] = {"_train_async": train}
+            if config.sees_student:  # whose values a matrix of quantiles does not keep
+                wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
+                names["_async_wrap_evaluation_matrices"] = wrap
+            own_fit = rebind(own_fit, **names)
         elif self.kl_weight != 0:
             warn_user(
                 "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
                 "kl_weight=0 if this is what you want"
             )
         return self._client_sync(  # type: ignore[no-any-return]
-            functools.partial(own_fit, self), y=y, eval_set=eval_set, **given
+            functools.partial(own_fit, self), y=y, eval_set=eval_set, **arguments
         )
 
-    async def _train_guided(self, rows: TeacherRows, *, client: Any, evals: Any, **given: Any) -> Any:
+    async def _train_with_teacher(
+        self, config: TeacherConfig, fields: Fields, eval_rows: EvalRows, *, client: Any, evals: Any, **arguments: Any
+    ) -> Any:
         """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
-        privileged = await self._matrix(client, rows.privileged, rows.fields)
+        check_obj(arguments.pop("obj", None), config)
         privileged_evals = []
-        learns = privileged is not None and method_named(self.method).learns_first and self.kl_weight > 0
-        if self.early_stopping_rounds and learns:
-            for (table, fields), (_, name) in zip(rows.evals, evals or (), strict=True):
+        if self.early_stopping_rounds and config.can_stop_early:
+            for (table, own), (_, name) in zip(eval_rows, evals or (), strict=True):
                 if table is not None:
-                    privileged_evals.append((await self._matrix(client, table, fields), name))
-        settings = {name: getattr(self, name) for name in SETTINGS}
-        teacher_config = TeacherConfig(
-            privileged, teacher=rows.teacher, privileged_evals=privileged_evals or None, **rows.per_row, **settings
-        )
-        kept = {name: value for name, value in given.items() if name in _READ}
-        torn = getattr(self, "allow_group_split", False)
+                    privileged_evals.append((await self._matrix(client, table, own), name))
+        privileged = await self._matrix(client, config.privileged, fields)
+        config = dataclasses.replace(config, privileged=privileged, privileged_evals=privileged_evals or None)
+        keywords = {name: value for name, value in arguments.items() if name not in ("global_config", "dconfig")}
+        splits = getattr(self, "allow_group_split", False)
         return await train_async(
-            client, teacher_config=teacher_config, evals=evals, engine=self.engine, may_be_torn=torn, **kept
+            client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **keywords
         )
 
     async def _matrix(self, client: Any, table: Any, fields: dict[str, Any]) -> Any:
         if table is None:
             return None
-        its = {"missing": self.missing, "enable_categorical": self.enable_categorical}
-        return await DaskDMatrix(client, table, **its, **fields)
+        return await DaskDMatrix(
+            client, table, missing=self.missing, enable_categorical=self.enable_categorical, **fields
+        )
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters of the booster: those of XGBoost's estimator."""
@@ -214,19 +207,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-# What train_async reads of the keywords of xgboost.dask's own training.
-_READ = (
-    "params",
-    "dtrain",
-    "num_boost_round",
-    "early_stopping_rounds",
-    "xgb_model",
-    "verbose_eval",
-    "callbacks",
-    "custom_metric",
-    "coll_cfg",
-)
-_OWN_PARAMETERS = {*SETTINGS, "engine", "coll_cfg"}
+_OWN_PARAMETERS = {*SETTINGS, "teacher", "engine", "coll_cfg"}
 
 
 class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  # type: ignore[misc]
@@ -237,9 +218,12 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
 
     Parameters
     ----------
-    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
-        As for :func:`pi_xgb.dask.train`. The teacher has as many rounds as the student, and the longer it trains the
-        more it repeats the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
+    method, kl_weight, teacher_sees, crossfit, teacher_params, allow_overlap, engine
+        As for :func:`pi_xgb.dask.train`. A boosted teacher has as many rounds as the student, and the longer it trains
+        the more it repeats the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
+    teacher : {"boosted", "forest"}, default=None
+        What is trained as teacher: ``"boosted"`` by default where ``fit`` gets ``privileged``. Without ``privileged``
+        it learns from the columns of X.
     **kwargs
         The parameters of ``xgboost.dask.DaskXGBClassifier``.
 
@@ -262,7 +246,7 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
 
     Parameters
     ----------
-    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine
         As for :class:`DaskPrivilegedXGBClassifier`.
     **kwargs
         The parameters of ``xgboost.dask.DaskXGBRegressor``.
@@ -277,7 +261,7 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     _xgboost = DaskXGBRegressor
 
 
-def _told_labels(y: Any) -> tuple[Any, Any]:
+def labels_and_mask(y: Any) -> tuple[Any, Any]:
     """y with its least value where it is missing, which is a class where y holds classes, and where it is not.
 
     The latter is None where the type of y has no missing values, and for several targets, of which none may be missing.
@@ -294,16 +278,12 @@ def _told_labels(y: Any) -> tuple[Any, Any]:
     return dask.array.where(known, y, dask.array.where(least < np.inf, least, 0)).astype(y.dtype), known
 
 
-def _row_blocks(collection: Any) -> int:
-    return int(collection.numblocks[0] if hasattr(collection, "numblocks") else collection.npartitions)
-
-
 def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
     if table is None:
         return
-    if not (hasattr(table, "npartitions") and hasattr(table, "shape")):
+    if not is_collection(table):
         raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
-    check_as_many_parts(_row_blocks(table), name, _row_blocks(labels), labels_name)
+    check_as_many_parts(table.npartitions, name, labels.npartitions, labels_name)
 
 
 def checked_eval_privileged(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Self, Unpack
 
 from xgboost.dask import DaskXGBRanker
 
-from .._core.copies import check_copies, check_ranks
-from .._core.methods import method_named
+from .._core.config import TeacherConfig
+from .._core.engines import choose
 from .._core.spec import Spec
-from .._core.train import takes_copies
 from .._xgb.keywords import EstimatorKeywords
-from .estimators import DaskPrivilegedXGBModel, TeacherRows, checked_eval_privileged
+from .estimators import DaskPrivilegedXGBModel, checked_eval_privileged
 from .queries import with_whole_queries
 
 
@@ -25,8 +25,9 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
 
     Parameters
     ----------
-    method, kl_weight, crossfit, teacher_params, allow_overlap, engine
-        As for :class:`DaskPrivilegedXGBClassifier`. Each worker deals its own queries to the folds of ``crossfit``.
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine
+        As for :class:`DaskPrivilegedXGBClassifier`; the teacher is ``"boosted"``. Each worker deals its own queries to
+        the folds of ``crossfit``.
     allow_group_split
         False, the default: the rows are dealt out anew so that each query lies on one worker, which is a shuffle of
         all of them, privileged columns included, for which all must be Dask DataFrames and Series. True: they stay
@@ -89,64 +90,57 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         group, eval_group, sample_weight, sample_weight_eval_set
             None: XGBoost takes neither groups nor weights of queries from Dask collections.
         """
-        self._check_settings()
-        _check_absent(group=group, eval_group=eval_group)
-        _check_absent(sample_weight=sample_weight, sample_weight_eval_set=sample_weight_eval_set)
+        weights = {"sample_weight": sample_weight, "sample_weight_eval_set": sample_weight_eval_set}
+        _check_absent(group=group, eval_group=eval_group, **weights)
         if qid is None:
             raise ValueError("rows are ranked within queries: pass qid=, the number of the query of each row")
-        if privileged is not None or teacher is not None:
-            self._check_guided()
-        its = {
-            "X": X,
-            "y": y,
-            "qid": qid,
-            "privileged": privileged,
-            "teacher": None if isinstance(teacher, str) else teacher,
-            "teacher_weight": teacher_weight,
-            "crossfit_groups": crossfit_groups,
-            "base_margin": base_margin,
-        }
-        sets = _of_eval_sets(eval_set, eval_qid, eval_privileged, base_margin_eval_set)
-        if not self.allow_group_split:
-            whole = with_whole_queries(its, device=self.device)
-            # The training rows again must stay one object, by which XGBoost recognises them.
-            sets = [
-                {**whole, "privileged": None if one["privileged"] is None else whole["privileged"]}
-                if one["X"] is X and one["y"] is y
-                else with_whole_queries(one, device=self.device)
-                for one in sets
-            ]
-            its = whole
-        rows = TeacherRows(
-            teacher if isinstance(teacher, str) else its["teacher"],
-            its["privileged"],
-            {"qid": its["qid"]},
-            {name: its[name] for name in ("teacher_weight", "crossfit_groups")},
-            [(one["privileged"], {"qid": one["qid"]}) for one in sets],
+        config = self._teacher_config(
+            teacher, privileged=privileged, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups
         )
-        return self._fit_taught(
-            rows,
-            X=its["X"],
-            y=its["y"],
-            qid=its["qid"],
+        if config.is_given:
+            self._check_objective(config)
+        columns = {"X": X, "y": y, "qid": qid, "base_margin": base_margin}
+        columns |= {name: getattr(config, name) for name in _OF_CONFIG}
+        eval_sets = _eval_columns(eval_set, eval_qid, eval_privileged, base_margin_eval_set)
+        if not self.allow_group_split:
+            whole = with_whole_queries(columns, device=self.device)
+            # The training rows again must stay one object, by which XGBoost recognises them.
+            eval_sets = [
+                {**whole, "privileged": None if other["privileged"] is None else whole["privileged"]}
+                if other["X"] is X and other["y"] is y
+                else with_whole_queries(other, device=self.device)
+                for other in eval_sets
+            ]
+            columns = whole
+        return self._fit_with_teacher(
+            dataclasses.replace(config, **{name: columns[name] for name in _OF_CONFIG}),
+            {"qid": columns["qid"]},
+            [(other["privileged"], {"qid": other["qid"]}) for other in eval_sets],
+            X=columns["X"],
+            y=columns["y"],
+            qid=columns["qid"],
             sample_weight=None,
-            base_margin=its["base_margin"],
-            eval_set=[(one["X"], one["y"]) for one in sets] or None,
+            base_margin=columns["base_margin"],
+            eval_set=[(other["X"], other["y"]) for other in eval_sets] or None,
             sample_weight_eval_set=None,
-            base_margin_eval_set=None if base_margin_eval_set is None else [one["base_margin"] for one in sets],
-            eval_qid=[one["qid"] for one in sets] or None,
+            base_margin_eval_set=None
+            if base_margin_eval_set is None
+            else [other["base_margin"] for other in eval_sets],
+            eval_qid=[other["qid"] for other in eval_sets] or None,
             verbose=verbose,
             xgb_model=xgb_model,
             feature_weights=feature_weights,
         )
 
-    def _check_guided(self) -> None:
+    def _check_objective(self, config: TeacherConfig) -> None:
         """What workers would find once the rows have been dealt out."""
         spec = Spec.read(self.get_xgb_params())
-        check_ranks(spec)
-        if takes_copies(self.engine, spec):
-            follows = not method_named(self.method).learns_first
-            check_copies(spec, None, teaches=self.kl_weight > 0, is_adaptive=follows)
+        if not spec.loss.by_query:
+            raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
+        choose(self.engine, config.plan_without_rows(spec))
+
+
+_OF_CONFIG = ("privileged", "teacher", "teacher_weight", "crossfit_groups")
 
 
 def _check_absent(**given: Any) -> None:
@@ -154,12 +148,12 @@ def _check_absent(**given: Any) -> None:
     if named:
         raise ValueError(
             f"{', '.join(named)}: XGBoost takes neither groups nor weights of queries from Dask collections. Give qid "
-            "(and eval_qid) instead of groups, and leave weights out; teacher_weight says what the teacher counts"
+            "(and eval_qid) instead of groups, and leave weights out; teacher_weight is how much the teacher counts"
         )
 
 
-def _of_eval_sets(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margins: Any) -> list[dict[str, Any]]:
-    """What is told of the rows of each evaluation set."""
+def _eval_columns(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margins: Any) -> list[dict[str, Any]]:
+    """The columns of each evaluation set."""
     tables = checked_eval_privileged(eval_privileged, eval_set)
     if len(eval_qid or ()) != len(tables):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Which worker trains on which rows: partitions of several Dask collections lined up and dealt out."""
+"""Which worker trains on which rows: partitions of several Dask collections matched and assigned."""
 
 from __future__ import annotations
 
@@ -26,23 +26,18 @@ class Part(NamedTuple):
     rows: int
 
 
-def is_collection(thing: Any) -> bool:
+def is_collection(values: Any) -> bool:
     """Whether these are values of rows that lie on the cluster."""
-    return isinstance(thing, (dask.array.Array, dask.dataframe.DataFrame, dask.dataframe.Series))
+    return isinstance(values, (dask.array.Array, dask.dataframe.DataFrame, dask.dataframe.Series))
 
 
-def check_matrix(matrix: Any, name: str) -> None:
-    """A matrix on the cluster, as XGBoost's own functions for Dask take it."""
+async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
+    """The partitions of a DaskDMatrix in the order of the collection it was made from."""
     if not isinstance(matrix, DaskDMatrix):
         raise TypeError(
             f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
             "xgboost.dask.DaskDMatrix(client, data, label)"
         )
-
-
-async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
-    """The partitions of a DaskDMatrix in the order of the collection it was made from."""
-    check_matrix(matrix, name)
     await _check_alive(client, matrix.worker_map, name)
     placed = [(future, worker) for worker, futures in matrix.worker_map.items() for future in futures]
     placed.sort(key=lambda pair: matrix.partition_order[pair[0].key])
@@ -50,15 +45,17 @@ async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
     return [Part(future, worker, n) for (future, worker), n in zip(placed, rows, strict=True)]
 
 
-async def parts_of_collection(client: Any, collection: Any, name: str) -> list[Part]:
-    """The partitions of a Dask array, Series or DataFrame, computed and left on the cluster."""
+async def parts_of_collection(client: Any, collection: Any, training_parts: Sequence[Part], name: str) -> list[Part]:
+    """The partitions of a collection of the training rows, computed and left on the cluster."""
     delayed = np.asarray(collection.to_delayed())
     if delayed.ndim > 1 and delayed.shape[1] > 1:
         raise ValueError(
             f"{name} is cut into {delayed.shape[1]} blocks of columns: cut it by rows alone, .rechunk({{1: -1}})"
         )
     futures = client.compute(list(delayed.ravel()))
-    return [Part(future, None, n) for future, n in zip(futures, await _rows(client, futures), strict=True)]
+    parts = [Part(future, None, n) for future, n in zip(futures, await _rows(client, futures), strict=True)]
+    check_same_parts(training_parts, parts, "dtrain", name)
+    return parts
 
 
 async def _rows(client: Any, futures: Sequence[Any]) -> list[int]:
@@ -77,21 +74,14 @@ def check_as_many_parts(n_parts: int, name: str, n_others: int, others_name: str
         raise ValueError(f"{name} has {n_parts} partitions, {others_name} has {n_others}: {_CUT_ALIKE}")
 
 
-def check_lined_up(parts: Sequence[Part], other: Sequence[Part], name: str, other_name: str) -> None:
+def check_same_parts(parts: Sequence[Part], others: Sequence[Part], name: str, others_name: str) -> None:
     """Two collections of the same rows must be cut alike, or rows of one would meet other rows of the other."""
-    check_as_many_parts(len(other), other_name, len(parts), name)
-    for i, (one, two) in enumerate(zip(parts, other, strict=True)):
-        if one.rows != two.rows:
+    check_as_many_parts(len(others), others_name, len(parts), name)
+    for i, (part, other) in enumerate(zip(parts, others, strict=True)):
+        if part.rows != other.rows:
             raise ValueError(
-                f"partition {i} has {two.rows} rows in {other_name} and {one.rows} in {name}: {_CUT_ALIKE}"
+                f"partition {i} has {other.rows} rows in {others_name} and {part.rows} in {name}: {_CUT_ALIKE}"
             )
-
-
-async def lined_up(client: Any, collection: Any, parts: Sequence[Part], name: str) -> list[Part]:
-    """The partitions of a collection with a value, or several, for each training row."""
-    column = await parts_of_collection(client, collection, name)
-    check_lined_up(parts, column, "dtrain", name)
-    return column
 
 
 async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
@@ -104,8 +94,8 @@ async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
         )
 
 
-class Shares(NamedTuple):
-    """Whose rows are whose: for each training worker the numbers of its partitions, in their order."""
+class Assignment(NamedTuple):
+    """For each training worker the numbers of its partitions, in their order."""
 
     numbers: dict[str, list[int]]
     first_row: Array
@@ -116,7 +106,7 @@ class Shares(NamedTuple):
         """Those that train."""
         return list(self.numbers)
 
-    def of(self, parts: Sequence[Part], worker: str) -> list[Any]:
+    def futures(self, parts: Sequence[Part], worker: str) -> list[Any]:
         """A worker's partitions of a collection that is cut like the training rows."""
         return [parts[i].future for i in self.numbers[worker]]
 
@@ -125,31 +115,30 @@ class Shares(NamedTuple):
         first = self.first_row
         return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
 
-    def visiting(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
-        """Other rows for the training workers: they stay where they are, or go to the one that has fewest of them.
+    def futures_of_others(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
+        """Partitions of other rows by worker: they stay where they are, or go to the worker with fewest rows.
 
-        ``everywhere`` says that no worker may be without.
+        With ``everywhere`` every worker gets rows.
         """
-        workers = self.workers
         filled = [part for part in parts if part.rows > 0]
         homes = [part.worker for part in filled]
-        if everywhere and set(workers) - set(homes):
-            if len(filled) < len(workers):
+        if everywhere and set(self.workers) - set(homes):
+            if len(filled) < len(self.workers):
                 raise ValueError(
-                    f"{name} has {len(filled)} partitions with rows for {len(workers)} workers, and each needs some to "
-                    f"judge its teacher by: repartition it into at least {len(workers)}"
+                    f"{name} has {len(filled)} partitions with rows for {len(self.workers)} workers, and each needs "
+                    f"rows to evaluate its teacher on: repartition it into at least {len(self.workers)}"
                 )
-            homes = list(itertools.islice(itertools.cycle(workers), len(filled)))
-        housed: dict[str, list[Any]] = {worker: [] for worker in workers}
-        load = dict.fromkeys(workers, 0)
+            homes = list(itertools.islice(itertools.cycle(self.workers), len(filled)))
+        futures: dict[str, list[Any]] = {worker: [] for worker in self.workers}
+        n_rows = dict.fromkeys(self.workers, 0)
         for part, home in zip(filled, homes, strict=True):
-            worker = home if home in load else min(workers, key=load.__getitem__)
-            housed[worker].append(part.future)
-            load[worker] += part.rows
-        return housed
+            worker = home if home in n_rows else min(self.workers, key=n_rows.__getitem__)
+            futures[worker].append(part.future)
+            n_rows[worker] += part.rows
+        return futures
 
 
-def share_out(parts: Sequence[Part]) -> Shares:
+def assign(parts: Sequence[Part]) -> Assignment:
     """Each partition is trained on where it lies; workers without rows take no part."""
     numbers: dict[str, list[int]] = {}
     for i, part in enumerate(parts):
@@ -158,7 +147,7 @@ def share_out(parts: Sequence[Part]) -> Shares:
     if not numbers:
         raise ValueError("dtrain has no rows on any worker: there is nothing to train on")
     first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
-    return Shares(dict(sorted(numbers.items())), first_row)
+    return Assignment(dict(sorted(numbers.items())), first_row)
 
 
 class PerRow(NamedTuple):
@@ -168,18 +157,18 @@ class PerRow(NamedTuple):
     whole: Array = None
 
     @classmethod
-    async def of(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
-        """Of a Dask collection that is cut like the training rows, or of an array of all."""
+    async def read(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
+        """From a Dask collection that is cut like the training rows, or from an array of all rows."""
         if is_collection(values):
-            return cls(await lined_up(client, values, parts, name))
+            return cls(await parts_of_collection(client, values, parts, name))
         n_rows = sum(part.rows for part in parts)
-        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, of="dtrain"))
+        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
 
-    def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> list[Any]:
-        """What :func:`joined` makes the worker's values of."""
+    def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
+        """The values of a worker, in parts for :func:`joined`."""
         if self.parts is not None:
-            return shares.of(self.parts, worker)
-        return [self.whole[shares.rows(parts, worker)]]
+            return assignment.futures(self.parts, worker)
+        return [self.whole[assignment.rows(parts, worker)]]
 
 
 def joined(parts: Sequence[Any]) -> Any:

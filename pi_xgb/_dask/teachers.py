@@ -9,64 +9,69 @@ import numpy as np
 
 from .._constraints.by_column import ByColumn
 from .._core.losses import NUMBERS
-from .._core.teachers import Teacher, as_weighted_teachers, is_list_of_pairs
-from .rows import Part, PerRow, Shares, is_collection, joined, lined_up
+from .._core.teachers import Teacher, as_teacher, is_list_of_pairs
+from .rows import Assignment, Part, PerRow, is_collection, joined, parts_of_collection
 
 
-class OnWorkers(NamedTuple):
-    """One teacher before its rows are dealt out: a q or the columns of a constraint on the cluster, or a teacher of all
-    rows on the client."""
+class TeacherParts(NamedTuple):
+    """A teacher before its rows are assigned: a teacher of all rows, or one that lacks its columns on the cluster."""
 
+    teacher: Teacher
     columns: dict[str, list[Part]]
-    whole: Teacher | None
-    """A teacher of all rows, or one that lacks its columns; None for a q."""
 
-    def share(self, shares: Shares, parts: Sequence[Part], worker: str) -> tuple[Any, dict[str, list[Any]]]:
-        """What this worker needs: see :func:`made_of`."""
-        columns = {name: shares.of(column, worker) for name, column in self.columns.items()}
-        whole = self.whole
-        if whole is not None and not columns:
-            whole = whole.shard(shares.rows(parts, worker))
-        return whole, columns
+    def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> tuple[Teacher, dict[str, Any]]:
+        """What :func:`teacher_of_rows` makes the worker's teacher of."""
+        if self.columns:
+            return self.teacher, {name: assignment.futures(column, worker) for name, column in self.columns.items()}
+        return self.teacher.shard(assignment.rows(parts, worker)), {}
 
 
-async def teachers_on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[OnWorkers, Any]] | None:
-    """The teachers and their weights, lined up with the training rows: a number or a :class:`PerRow`; None outside a
-    list."""
+async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
+    """The teachers and their weights, matched with the training rows.
+
+    A teacher is a word, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a number, a :class:`PerRow`, or
+    None outside a list.
+    """
     if teacher is None:
-        return None
+        return []
     if not is_list_of_pairs(teacher):
-        return [(await _on_workers(client, teacher, parts), None)]
+        return [(await _read_teacher(client, teacher, parts), None)]
     name = "the weight of a teacher in the list"
     return [
         (
-            await _on_workers(client, one, parts),
-            weight if np.ndim(weight) == 0 else await PerRow.of(client, weight, parts, name),
+            await _read_teacher(client, member, parts),
+            weight if np.ndim(weight) == 0 else await PerRow.read(client, weight, parts, name),
         )
-        for one, weight in teacher
+        for member, weight in teacher
     ]
 
 
-async def _on_workers(client: Any, teacher: Any, parts: Sequence[Part]) -> OnWorkers:
+async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any:
+    if isinstance(teacher, str):
+        return teacher
     if is_collection(teacher):
-        return OnWorkers({"q": await lined_up(client, teacher, parts, "teacher")}, None)
+        return await PerRow.read(client, teacher, parts, "teacher")
     if isinstance(teacher, ByColumn):
-        named = {}
+        columns = {}
         for name, column in teacher.columns.items():
             if not is_collection(column):
                 raise TypeError(
                     f"by_column needs its {name} as a Dask collection here, got {type(column).__name__}: pass the "
                     "column itself, cut like the training rows"
                 )
-            named[name] = await lined_up(client, column, parts, name)
-        return OnWorkers(named, ByColumn(teacher.constraint, {name: name for name in named}, teacher.options))
-    whole = as_weighted_teachers(teacher, 1.0, NUMBERS)[0].teacher
+            columns[name] = await parts_of_collection(client, column, parts, name)
+        return TeacherParts(ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns)
+    whole = as_teacher(teacher, NUMBERS, None)
     whole.check(sum(part.rows for part in parts))
-    return OnWorkers({}, whole)
+    return TeacherParts(whole, {})
 
 
-def made_of(share: tuple[Any, dict[str, list[Any]]]) -> Any:
-    """On a worker: the teacher of its rows."""
-    whole, columns = share
+def teacher_of_rows(sent: Any) -> Any:
+    """On a worker: the teacher of its rows, or the word for one that is trained there."""
+    if isinstance(sent, list):
+        return joined(sent)
+    if isinstance(sent, str):
+        return sent
+    teacher, columns = sent
     values = {name: joined(column) for name, column in columns.items()}
-    return values["q"] if whole is None else whole.resolve_columns(values.__getitem__)
+    return teacher.resolve_columns(values.__getitem__)

@@ -64,20 +64,19 @@ def train(
     method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine
         As for :func:`pi_xgb.train`.
     teacher
-        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster. Instead of a word: q as a Dask collection in
-        the partitions of ``dtrain``; or ``by_column(DemographicParity, sex)``, a constraint of
-        :mod:`pi_xgb.constraints` with a Dask collection in the place of its column; or an array or a Teacher for all
-        rows, in the order of the partitions, which is cut up on the client and sent out; or a list of (one of these,
-        weight), whose weights may be one per row.
+        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster, on ``privileged`` or without it on the
+        columns of ``dtrain``. Instead of a word: q as a Dask collection in the partitions of ``dtrain``; or
+        ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in the
+        place of its column; or an array or a Teacher for all rows, in the order of the partitions, which is cut up on
+        the client and sent out; or a list of (one of these, weight), whose weights may be one per row.
     crossfit
-        K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
-        K folds, so every worker needs at least K of them. The folds, and with them the model, depend on how rows lie
-        on workers.
+        As for :func:`pi_xgb.train`. Each worker deals its own rows to K folds, so every worker needs at least K rows
+        with a label. The folds, and with them the model, depend on how rows lie on workers; so does what a forest
+        draws.
     labelled, teacher_weight, crossfit_groups
         As for :func:`pi_xgb.train`: a Dask collection each, cut like ``dtrain``, or an array of all rows in the order
-        of the partitions. A worker may have rows without labels alone, unless ``crossfit`` is set, which needs K
-        labelled rows on each. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``
-        where each partition stays whole.
+        of the partitions. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")`` where
+        each partition stays whole.
     privileged_evals
         A list of (DaskDMatrix, name) that stops the teacher early, along with ``early_stopping_rounds``. Every worker
         needs some of its rows: at least as many partitions as workers.
@@ -115,7 +114,7 @@ def train(
     (300,)
     """
     client = this_client(client)
-    teacher_config = TeacherConfig(
+    config = TeacherConfig(
         privileged=privileged,
         method=method,
         kl_weight=kl_weight,
@@ -129,7 +128,8 @@ def train(
         teacher_weight=teacher_weight,
         crossfit_groups=crossfit_groups,
     )
-    teacher_config.check(early_stopping_rounds)
+    config.check(early_stopping_rounds)
+    config.check_distributed()
     check_choice(engine, ENGINES, "engine")
     shared = {
         "evals": evals,
@@ -140,16 +140,7 @@ def train(
         "custom_metric": custom_metric,
         "coll_cfg": coll_cfg,
     }
-    if not teacher_config.is_given:
+    if not config.is_given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    check_obj(obj, teacher_config)
-    return client.sync(
-        train_async,
-        client,
-        params,
-        dtrain,
-        num_boost_round,
-        teacher_config,
-        engine=engine,
-        **shared,
-    )
+    check_obj(obj, config)
+    return client.sync(train_async, client, params, dtrain, num_boost_round, config, engine=engine, **shared)

@@ -145,11 +145,13 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
     data = X
     if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
-        if data.feature_names is None and data.num_col() == booster.num_features():
+        if data.feature_names is None:  # XGBoost itself compares names, where there are some
+            if data.num_col() != booster.num_features():
+                raise ValueError(
+                    f"X must have the {booster.num_features()} features of the booster, got {data.num_col()}"
+                )
             data.feature_names = booster.feature_names
-    if data.num_col() != booster.num_features():  # their names and their order are looked at by XGBoost itself
-        raise ValueError(f"X must have the {booster.num_features()} features of the booster, got {data.num_col()}")
-    check_count("sensitive_features", n_rows, data.num_row(), of="X")
+    check_count("sensitive_features", n_rows, data.num_row(), table="X")
     return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
 
 
@@ -191,7 +193,7 @@ def subject_of(
     check_whole("surrogate_rounds", surrogate_rounds, 1)
     if has_trees(model) and surrogate_params is None and surrogate_rounds == 1:
         subject = SklearnSubject(model, X)
-        check_count("sensitive_features", n_rows, subject.n_rows, of="X")
+        check_count("sensitive_features", n_rows, subject.n_rows, table="X")
         return subject
     if isinstance(X, xgboost.DMatrix):
         raise TypeError(

@@ -123,7 +123,7 @@ def check_no_gaps(frame: pd.DataFrame) -> None:
 
 def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
     """As many privileged rows as labels."""
-    check_count("y", n_rows, len(frame), of="z")
+    check_count("y", n_rows, len(frame), table="z")
 
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:

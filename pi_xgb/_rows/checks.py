@@ -1,4 +1,4 @@
-"""Small checks of what a user says, one message each: what was expected, what came, what to do."""
+"""Small checks of arguments, one message each: what was expected, what was passed, what to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
 
 
 def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
-    """A whole number that is large enough; ``hint`` says what it stands for."""
+    """A whole number that is large enough; ``hint`` is its meaning."""
     advice = f": {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, got {value!r}{advice}")
@@ -47,7 +47,7 @@ def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
-    """How the work is done: the number of jobs, of which -1 is one for each core; 0 where the user says nothing."""
+    """How the work is done: the number of jobs, of which -1 is one for each core; 0 by default."""
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs)
     if n_jobs is not None and n_jobs < 1 and n_jobs != -1:

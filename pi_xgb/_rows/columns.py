@@ -20,7 +20,7 @@ def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:
     columns = named_columns(values, name, name, n_rows)
     hint = "encode text as numbers, ordered categories by their .cat.codes, and leave out rows with gaps"
     return np.column_stack(
-        [per_row(_called(name, label, columns), column, within=FINITE, hint=hint) for label, column in columns]
+        [per_row(_column_name(name, label, columns), column, within=FINITE, hint=hint) for label, column in columns]
     )
 
 
@@ -47,11 +47,11 @@ def named_columns(values: Any, name: str, stem: str, n_rows: int | None = None) 
         raise ValueError(f"{name} has no columns: give at least one")
     columns = [(f"{stem}_{i}" if label is None else label, column) for i, (label, column) in enumerate(columns)]
     for label, column in columns:
-        check_count(_called(name, label, columns), len(column), n_rows or len(columns[0][1]) or None)
+        check_count(_column_name(name, label, columns), len(column), n_rows or len(columns[0][1]) or None)
     return columns
 
 
-def _called(name: str, label: Hashable, columns: list[Any]) -> str:
+def _column_name(name: str, label: Hashable, columns: list[Any]) -> str:
     return name if len(columns) == 1 else f"{name}[{label!r}]"
 
 

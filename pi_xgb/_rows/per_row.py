@@ -34,7 +34,7 @@ def per_row(
     several: bool = False,
     dtype: Any = np.float64,
     unit: Unit = "row",
-    of: str = "",
+    table: str = "",
     hint: str = "",
 ) -> NDArray[Any]:
     """The values of a keyword, read once and checked, in an array that nobody else holds.
@@ -57,13 +57,13 @@ def per_row(
         Whether a row may have several values. The array is then ``(n,)`` or ``(n, K)``.
     dtype
         That of the numbers. None keeps theirs.
-    unit, of
+    unit, table
         What has a value each, and whose: "row" and "dtrain" make "the rows of dtrain" in messages.
     hint
         What to do about values that are refused; where "values" of any type are taken, about missing ones.
     """
     array = as_columns(name, on_host(values, name), unit, several=several)
-    check_count(name, len(array), n_rows, unit, of)
+    check_count(name, len(array), n_rows, unit, table)
     gaps = np.asarray(pd.isna(array))
     if gaps.any() and (missing == "refuse" or kind == "truth values"):
         advice = (kind == "values" and hint) or "fill them in, or leave these rows out"
@@ -110,12 +110,12 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
     return array
 
 
-def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", of: str = "") -> None:
+def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
     """As many values as rows; any number but 0 where nobody knows how many these are."""
     if n_rows is None and not count:
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
-        units = {"row": "rows", "query": "queries"}[unit] + (f" of {of}" if of else "")
+        units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
         raise ValueError(
             f"{name} must have one value for each of the {n_rows} {units}, got {count}: build both from the same table"
         )

@@ -71,7 +71,7 @@ def eval_pairs(eval_set: Any) -> list[Any] | None:
 
 def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X") -> None:
     """A label, or several, for each row; those that are missing may be."""
-    per_row(name, label, row_count(X), "values", missing="keep", several=True, of=X_name)
+    per_row(name, label, row_count(X), "values", missing="keep", several=True, table=X_name)
 
 
 def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name: str = "X") -> None:
@@ -90,7 +90,7 @@ def checked_weight(
 ) -> Array | None:
     """One finite weight per row in the order of X, or None; a row that has a label weighs something."""
     check_same_order(X, sample_weight, X_name, name)
-    return row_weights(sample_weight, row_count(X), name=name, labelled=labelled, of=X_name)
+    return row_weights(sample_weight, row_count(X), name=name, labelled=labelled, table=X_name)
 
 
 def row_count(table: Any) -> int:

@@ -1,4 +1,4 @@
-"""What users say of each row's supervision: whether its label is known, and how much a teacher counts there."""
+"""Keywords with a value per row about its supervision: labelled, teacher_weight, groups, weights."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def read_labelled(labelled: Any, n_rows: int | None = None) -> Array | None:
     """Which rows have a label; None where every row has one."""
     if labelled is None:
         return None
-    known = per_row(
-        "labelled", labelled, n_rows, "truth values", of="dtrain", hint="build it as y.notna(), True where y is known"
-    )
+    known = per_row("labelled", labelled, n_rows, "truth values", table="dtrain", hint="build it as y.notna()")
     return None if known.all() else known
 
 
@@ -46,7 +44,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
     if teacher_weight is None:
         return None
     hint = "0 leaves the teacher out of a row, 1 counts it there as kl_weight does"
-    weights = per_row(name, teacher_weight, n_rows, within=(0.0, MOST_WEIGHT), of="dtrain", hint=hint)
+    weights = per_row(name, teacher_weight, n_rows, within=(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
     return None if (weights == 1).all() else weights
 
 
@@ -65,17 +63,17 @@ def row_weights(
     name: str = "sample_weight",
     labelled: Array | None = None,
     unit: Unit = "row",
-    of: str = "",
+    table: str = "",
 ) -> NDArray[np.float64] | None:
     """Finite weights that can be added up, one of them above 0 (of the ``labelled`` rows, if these are given)."""
     if sample_weight is None:
         return None
     weight = per_row(
-        name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, of=of, hint="a weight of 0 leaves a row out"
+        name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint="a weight of 0 leaves a row out"
     )
     if not (weight if labelled is None else weight[labelled]).any():
         rows = unit if labelled is None else f"{unit} that has a label"
-        raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: leave it out, or weigh some")
+        raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: weights of zero leave all rows out")
     if weight.max() > LARGEST / weight.size:
         raise ValueError(
             f"{name} must have a finite sum, got weights up to {weight.max():g}: divide all by the largest, since only "

@@ -14,10 +14,10 @@ Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
 
-def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", of: str = "y_score") -> Bools:
+def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
     """The true labels, 0 or 1."""
     hint = "recode it, as in (y == positive_class).astype(int)"
-    return per_row(name, y_true, n_rows, "truth values", of=of, hint=hint)
+    return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
 
 
 def as_decisions(y_pred: Any) -> Bools:

@@ -143,7 +143,7 @@ def _check_queries(X: Any, queries: dict[str, Any], X_name: str = "X") -> None:
     if qid is not None:
         n_queries = _number_of_runs(qid, X, qid_name, X_name)
     if n_queries is not None:
-        row_weights(weight, n_queries, name=weight_name, unit="query", of=X_name)
+        row_weights(weight, n_queries, name=weight_name, unit="query", table=X_name)
 
 
 def _number_of_sizes(group: Any, X: Any, name: str, X_name: str) -> int:
@@ -161,7 +161,7 @@ def _number_of_sizes(group: Any, X: Any, name: str, X_name: str) -> int:
 def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
     """How many queries there are, as XGBoost reads their numbers: in 32 bits, and without a fraction."""
     hint = "number the queries in the order of their rows, by pandas.factorize(...)[0]"
-    query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, of=X_name, hint=hint)
+    query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, table=X_name, hint=hint)
     query = query if query.dtype.kind == "f" else query.astype(np.int64)
     back = np.flatnonzero(query[1:] < query[:-1])
     if back.size:

@@ -23,7 +23,7 @@ class Columns:
     """The columns of a DataFrame that a training reads, by what they are for."""
 
     features: str | list[str]
-    privileged: str | list[str]
+    privileged: str | list[str] | None
     label: str
     weight: str | None = None
     validation: str | None = None
@@ -54,12 +54,14 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
                 f"{parameter} names {name!r}, which the DataFrame does not have; its columns are "
                 f"{', '.join(dataset.columns)}"
             )
-    if not columns.privileged_names:
+    if columns.privileged == []:
         raise ValueError("privileged_cols is an empty list: name the columns that the teacher sees")
     if len(set(columns.privileged_names)) < len(columns.privileged_names):
         raise ValueError(f"privileged_cols names a column twice: {columns.privileged_names}")
     if columns.query in columns.privileged_names:
-        raise ValueError(f"privileged_cols has {columns.query!r}, which is qid_col: the number of a query says nothing")
+        raise ValueError(
+            f"privileged_cols has {columns.query!r}, which is qid_col: the number of a query is no feature"
+        )
     for name in (columns.label, columns.validation):
         if name in columns.privileged_names:
             raise ValueError(
@@ -91,10 +93,10 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
 
 
 def _check_no_overlap(dataset: DataFrame, columns: Columns) -> None:
-    seen = _names_inside(dataset, columns.features) & _names_inside(dataset, columns.privileged)
-    if seen:
+    shared = _names_inside(dataset, columns.features) & _names_inside(dataset, columns.privileged_names)
+    if shared:
         raise ValueError(
-            f"columns {sorted(seen)} are in features_col and in privileged_cols: drop them from one of the two, or "
+            f"columns {sorted(shared)} are in features_col and in privileged_cols: drop them from one of the two, or "
             "set allow_overlap=True if the teacher is meant to see classifier features as well"
         )
 
@@ -104,13 +106,13 @@ def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
     found = set(_listed(names))
     for name in _listed(names):
         attributes = dataset.schema[name].metadata.get("ml_attr", {}).get("attrs", {})
-        found.update(one["name"] for kind in attributes.values() for one in kind if "name" in one)
+        found.update(attribute["name"] for kind in attributes.values() for attribute in kind if "name" in attribute)
     return found
 
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """What one pass over the labels told."""
+    """What one pass over the labels found."""
 
     n_labelled: int
     """Of the training rows."""
@@ -141,37 +143,37 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
         "bad_amount": F.abs(label) > _LARGEST,
         "not_whole": label != F.rint(label),
     }
-    told: Any = dataset.agg(
+    found: Any = dataset.agg(
         *(F.count(F.when(condition, 1)).alias(name) for name, condition in counted.items()),
         F.min(label).alias("low"),
         F.max(label).alias("high"),
         *([F.count_distinct(label).alias("distinct")] if classes else []),  # it costs a shuffle
     ).collect()[0]
     for number, problem in [
-        (told.bad_label, f"no label in {columns.label!r} (null or NaN): {_what_to_do(teach_unlabelled)}"),
-        (told.bad_amount, f"a label in {columns.label!r} that is not finite in single precision: leave them out"),
-        (told.bad_validation, f"null in {columns.validation!r}: say true or false for every row"),
-        (told.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
-        (told.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
-        (told.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
-        (told.null_query, f"null in {columns.query!r}: say for every row which query it belongs to"),
-        (told.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
+        (found.bad_label, f"no label in {columns.label!r} (null or NaN): {_what_to_do(teach_unlabelled)}"),
+        (found.bad_amount, f"a label in {columns.label!r} that is not finite in single precision: leave them out"),
+        (found.bad_validation, f"null in {columns.validation!r}: give true or false in every row"),
+        (found.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
+        (found.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
+        (found.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
+        (found.null_query, f"null in {columns.query!r}: give every row the number of its query"),
+        (found.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
     ]:
         if number:
             raise ValueError(f"{number} rows have {problem}")
-    if told.train == 0:
-        raise ValueError(f"there are no training rows among the {told.validation} of the DataFrame")
-    if told.train == told.unlabelled:
+    if found.train == 0:
+        raise ValueError(f"there are no training rows among the {found.validation} of the DataFrame")
+    if found.train == found.unlabelled:
         raise no_labelled_row(f"label_col {columns.label!r}")
     if classes:
-        _check_classes(columns.label, told)
-    return Rows(told.train - told.unlabelled, told.unlabelled, told.validation, (told.low, told.high))
+        _check_classes(columns.label, found)
+    return Rows(found.train - found.unlabelled, found.unlabelled, found.validation, (found.low, found.high))
 
 
 def _what_to_do(teach_unlabelled: bool) -> str:
     if teach_unlabelled:
         return "rows of validation need one, leave these out"
-    return "leave these rows out, or set unlabelled='teach' to let the teacher alone say what they are"
+    return "leave these rows out, or set unlabelled='teach' to let the teacher alone teach them"
 
 
 def _is_null(name: str | None) -> Column:
@@ -193,32 +195,32 @@ def is_labelled(columns: Columns) -> Column:
 
 
 def with_labels_filled(dataset: DataFrame, columns: Columns, mask: str) -> DataFrame:
-    """0, which every task takes for a class or an amount, where there is no label; ``mask`` says where there is one."""
+    """0 where there is no label, which every task takes for a class or an amount; ``mask`` is true for the others."""
     filled = F.when(is_labelled(columns), _column(columns.label).cast("double")).otherwise(F.lit(0.0))
     return dataset.withColumn(mask, is_labelled(columns)).withColumn(columns.label, filled)
 
 
 def row_columns(dataset: DataFrame, columns: Columns, prefix: str) -> list[Column]:
-    """What is said of each row besides its values, named by the keyword of :func:`pi_xgb.train` that it is for."""
-    told = [_column(name) for name in dataset.columns if name == f"{prefix}labelled"]
+    """The columns with a value per row, named by the keyword of :func:`pi_xgb.train` that each is for."""
+    selected = [_column(name) for name in dataset.columns if name == f"{prefix}labelled"]
     if columns.teacher_weight:
-        told.append(_column(columns.teacher_weight).cast("double").alias(f"{prefix}teacher_weight"))
+        selected.append(_column(columns.teacher_weight).cast("double").alias(f"{prefix}teacher_weight"))
     if columns.crossfit_groups:
-        told.append(_column(columns.crossfit_groups).cast("string").alias(f"{prefix}crossfit_groups"))
-    return told
+        selected.append(_column(columns.crossfit_groups).cast("string").alias(f"{prefix}crossfit_groups"))
+    return selected
 
 
-def _check_classes(name: str, told: Any) -> None:
-    if told.not_whole or told.low != 0 or told.high != told.distinct - 1:
+def _check_classes(name: str, found: Any) -> None:
+    if found.not_whole or found.low != 0 or found.high != found.distinct - 1:
         raise ValueError(
-            f"the classes in {name!r} must be 0, 1, ... without a gap: there are {told.distinct} different labels from "
-            f"{told.low:g} to {told.high:g}. pyspark.ml.feature.StringIndexer numbers classes"
+            f"the classes in {name!r} must be 0, 1, ... without a gap, got {found.distinct} different labels from "
+            f"{found.low:g} to {found.high:g}: pyspark.ml.feature.StringIndexer numbers classes"
         )
-    if told.distinct < 2:
+    if found.distinct < 2:
         raise ValueError(f"{name!r} has one class only: a classifier needs at least two to tell apart")
 
 
-def privileged_columns(dataset: DataFrame, names: str | list[str], prefix: str) -> list[Column]:
+def privileged_columns(dataset: DataFrame, names: str | list[str] | None, prefix: str) -> list[Column]:
     """The privileged columns as float32, named so that they clash with nothing."""
     if isinstance(names, str) and is_vector(dataset, names):
         if isinstance(dataset.schema[names].dataType, ArrayType):
@@ -227,7 +229,7 @@ def privileged_columns(dataset: DataFrame, names: str | list[str], prefix: str) 
     return [_column(name).cast(FloatType()).alias(f"{prefix}{i}") for i, name in enumerate(_listed(names))]
 
 
-def is_vector(dataset: DataFrame, names: str | Sequence[str]) -> bool:
+def is_vector(dataset: DataFrame, names: str | Sequence[str] | None) -> bool:
     """Whether this is the name of one column that holds vectors, or arrays of numbers."""
     if not isinstance(names, str):
         return False
@@ -239,8 +241,8 @@ def _is_number(kind: DataType) -> bool:
     return isinstance(kind, (NumericType, BooleanType))
 
 
-def _listed(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 def _column(name: str) -> Column:

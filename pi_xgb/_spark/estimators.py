@@ -9,15 +9,12 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
-from .._core.config import SETTINGS, TeacherConfig
-from .._core.copies import check_copies, check_ranks
+from .._core.config import DEFAULT_METHOD, SETTINGS, MethodName, TeacherConfig
 from .._core.crossfit import check_crossfit
+from .._core.engines import ENGINES, Engine, choose
 from .._core.losses import Loss, check_labels_alone
-from .._core.methods import MethodName, method_named
-from .._core.native import obstacle_to_native, uses_native
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import ENGINES, Engine, takes_copies
 from .._rows.checks import check_choice
 from .._xgb.keywords import SparkKeywords
 from .._xgb.signature import refuse_misspelt
@@ -30,9 +27,7 @@ from .checks import (
     row_columns,
     with_labels_filled,
 )
-from .worker import PER_ROW, PREFIX, Worker, calling, estimator_base
-
-_Base: Any = estimator_base()
+from .worker import PER_ROW, PREFIX, SparkEstimator, Worker, calling
 
 
 def _one_name_or_several(value: Any) -> str | list[str]:
@@ -54,7 +49,7 @@ def _own(name: str, doc: str, converter: Any) -> Any:
     return Param(Params._dummy(), name, doc, typeConverter=converter)
 
 
-class _PrivilegedSpark(_Base):  # type: ignore[misc]
+class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     """What the estimators share."""
 
     privileged_cols = _own(
@@ -62,7 +57,9 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
     )
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
     kl_weight = _own("kl_weight", "how much the teacher counts, against 1 for the labels", TypeConverters.toFloat)
-    crossfit = _own("crossfit", "0, or the number of folds of the teacher", TypeConverters.toInt)
+    teacher = _own("teacher", "boosted or forest; boosted if None", TypeConverters.toString)
+    teacher_sees = _own("teacher_sees", "privileged or all; by the kind of teacher if None", TypeConverters.toString)
+    crossfit = _own("crossfit", "0, or the number of folds; by the kind of teacher if None", TypeConverters.toInt)
     teacher_params = _own("teacher_params", "the teacher's XGBoost parameters; the student's if None", _params_or_none)
     allow_overlap = _own("allow_overlap", "whether the teacher may see features", TypeConverters.toBoolean)
     engine = _own("engine", "callback, native or auto", TypeConverters.toString)
@@ -74,9 +71,11 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         self,
         *,
         privileged_cols: str | list[str] | None = None,
-        method: MethodName = "kbpib",
+        method: MethodName = DEFAULT_METHOD,
         kl_weight: float = DEFAULT_KL_WEIGHT,
-        crossfit: int = 0,
+        teacher: Literal["boosted", "forest"] | None = None,
+        teacher_sees: Literal["privileged", "all"] | None = None,
+        crossfit: int | None = None,
         teacher_params: dict[str, Any] | None = None,
         allow_overlap: bool = False,
         engine: Engine = "auto",
@@ -85,52 +84,43 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         crossfit_groups_col: str | None = None,
         **kwargs: Unpack[SparkKeywords],
     ) -> None:
+        own = {name: value for name, value in locals().items() if name in _OWN_PARAMETERS}
         refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         super().__init__(**kwargs)
-        self._setDefault(privileged_cols=None, teacher_params=None, teacher_weight_col=None, crossfit_groups_col=None)
-        self.setParams(
-            privileged_cols=privileged_cols,
-            method=method,
-            kl_weight=kl_weight,
-            crossfit=crossfit,
-            teacher_params=teacher_params,
-            allow_overlap=allow_overlap,
-            engine=engine,
-            unlabelled=unlabelled,
-            teacher_weight_col=teacher_weight_col,
-            crossfit_groups_col=crossfit_groups_col,
-        )
+        # None cannot be set: Spark would not read it back from a file.
+        self._setDefault(**{name: value for name, value in own.items() if value is None})
+        self.setParams(**{name: value for name, value in own.items() if value is not None})
 
     def _fit(self, dataset: Any) -> Any:
-        self._check_keywords()
-        columns, own = self._columns(), self._own_params()
-        check_columns(dataset, columns, allow_overlap=own["allow_overlap"])
-        rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=own["unlabelled"] == "teach")
-        blends, exposed = True, False
+        config, columns = self._teacher_config(), self._columns()
+        check_columns(dataset, columns, allow_overlap=config.overlap_is_meant)
+        teaches_unlabelled = self.getOrDefault("unlabelled") == "teach"
+        rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=teaches_unlabelled)
+        has_gradient, exposed = True, False
         if not self._classifies:
             loss = self._loss()
             loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
-            blends, exposed = "callback" in loss.engines, loss.has_exposure
-        check_crossfit(own["crossfit"], None, rows.n_labelled)
+            has_gradient, exposed = loss.has_gradient, loss.has_exposure
+        if config.crossfit is not None:
+            check_crossfit(config.crossfit, None, rows.n_labelled)
         if rows.n_unlabelled:
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
             raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
-
-        privileged = columns.privileged
-        if isinstance(privileged, str):
-            names = None if is_vector(dataset, privileged) else [privileged]
-        else:
-            names = privileged
+        # Folds, and rows without a label that blending does not leave out, are cut from a matrix of values.
+        cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
-            names,
-            stops=validated and method_named(own["method"]).learns_first and own["kl_weight"] > 0,
-            cuts=bool(own["crossfit"] or (rows.n_unlabelled and not blends)),
+            None if is_vector(dataset, columns.privileged) else columns.privileged_names,
+            stops=validated and config.can_stop_early,
+            reads_privileged=cuts or config.teacher == "forest" or config.sees_student,
+            reads_features=config.sees_student,
             exposed=exposed,
-            keywords={name: own[name] for name in ("method", "kl_weight", "crossfit", "teacher_params", "engine")},
+            ranks=columns.query is not None,
+            keywords={name: getattr(config, name) for name in ("teacher", *SETTINGS)}
+            | {"engine": self.getOrDefault("engine")},
         )
-        return calling(_Base._fit, worker)(self, dataset)
+        return calling(SparkEstimator._fit, worker)(self, dataset)
 
     def _loss(self) -> Loss:
         """What is learned, where it is not classes; queries and bounds need columns of their own."""
@@ -138,26 +128,27 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         check_labels_alone(objective, "PrivilegedSparkXGBRanker, which has them in qid_col")
         return Spec.read({"objective": objective}).loss
 
-    def _check_keywords(self) -> None:
+    def _teacher_config(self) -> TeacherConfig:
+        """The configuration of the teacher, checked, with names of columns in the place of their values."""
         own = self._own_params()
-        if own["privileged_cols"] is None:
-            raise ValueError(
-                "privileged_cols is not set, so nobody teaches: name the columns that the teacher sees, or use "
-                "xgboost.spark's own estimator"
-            )
-        TeacherConfig(
+        config = TeacherConfig(
             privileged=own["privileged_cols"],
+            teacher=own["teacher"],
             teacher_weight=own["teacher_weight_col"],
             crossfit_groups=own["crossfit_groups_col"],
             **{name: own[name] for name in SETTINGS},
-        ).check_keywords()
+        )
+        if not config.is_given:
+            raise ValueError(
+                "privileged_cols and teacher are not set, so nobody teaches: name the columns that the teacher sees, "
+                "set teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
+            )
+        config.check()
+        config.check_distributed()
+        config.check_continues(self.getOrDefault("xgb_model"))
         check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
-        if not method_named(own["method"]).learns_first and self.getOrDefault("xgb_model") is not None:
-            raise ValueError(
-                "a JPIB student cannot be continued without its teacher, which a Spark model does not keep: train it "
-                "in one go, or with method='kbpib'"
-            )
+        return config
 
     def _columns(self) -> Columns:
         def named(param: Any) -> str | None:
@@ -181,20 +172,16 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
 
     def _prepare_input_columns_and_feature_prop(self, dataset: Any) -> Any:
         selected, feature_prop = super()._prepare_input_columns_and_feature_prop(dataset)
-        privileged = privileged_columns(dataset, self.getOrDefault("privileged_cols"), PREFIX)
-        return [*selected, *privileged, *row_columns(dataset, self._columns(), PER_ROW)], feature_prop
+        columns = self._columns()
+        privileged = privileged_columns(dataset, columns.privileged, PREFIX)
+        return [*selected, *privileged, *row_columns(dataset, columns, PER_ROW)], feature_prop
 
     def _get_xgb_parameters(self, dataset: Any) -> Any:
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
-        spec = Spec.read(params)
         # As far as it can be known without the matrices, of which there is none on the driver.
-        if takes_copies(self.getOrDefault("engine"), spec):
-            follows = not method_named(self.getOrDefault("method")).learns_first
-            check_copies(spec, None, teaches=self.getOrDefault("kl_weight") > 0, is_adaptive=follows)
-            return params, keywords, of_matrices
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
-        obstacle = obstacle_to_native(spec, is_adaptive=False, uniform=uniform)
-        uses_native(self.getOrDefault("engine"), spec, obstacle)
+        plan = self._teacher_config().plan_without_rows(Spec.read(params), is_uniform=uniform)
+        choose(self.getOrDefault("engine"), plan)
         return params, keywords, of_matrices
 
     def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:
@@ -202,18 +189,7 @@ class _PrivilegedSpark(_Base):  # type: ignore[misc]
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
 
-_OWN_PARAMETERS = (
-    "privileged_cols",
-    "method",
-    "kl_weight",
-    "crossfit",
-    "teacher_params",
-    "allow_overlap",
-    "engine",
-    "unlabelled",
-    "teacher_weight_col",
-    "crossfit_groups_col",
-)
+_OWN_PARAMETERS = tuple(_PrivilegedSpark.__init__.__kwdefaults__ or ())
 
 
 class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
@@ -227,14 +203,20 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
     ----------
     privileged_cols
         The columns that the teacher sees and the student does not: a list of names of columns of numbers, or the name
-        of one column of vectors. Null and NaN in a column of numbers are missing values, as is what ``missing`` says.
+        of one column of vectors. Null and NaN in a column of numbers are missing values, as is ``missing``.
+        Without them ``teacher`` learns from the features.
     method, kl_weight, engine
         As for :func:`pi_xgb.train`. ``xgboost.spark`` evaluates the training rows in every round;
         ``engine="native"`` cannot, so that the summary of the model then has no history of them. ``"auto"`` keeps it,
         and with it the callback.
+    teacher : {"boosted", "forest"}, default=None
+        What is trained as teacher; None is ``"boosted"``. XGBoost trains both on the cluster.
+    teacher_sees
+        As for :func:`pi_xgb.train`. A teacher that sees the features reads their values, so that tasks hold them
+        unquantised, twice.
     crossfit
-        K of at least 2 gives every row the verdict of a teacher that did not see it. Each worker deals its own rows to
-        K folds, so the folds, and with them the model, depend on how rows lie on workers.
+        As for :func:`pi_xgb.train`. Each worker deals its own rows to K folds, so the folds, and with them the model,
+        depend on how rows lie on workers; so does what a forest draws.
     teacher_params
         The teacher's params; by default the student's. Threads and device are the student's always.
     allow_overlap
@@ -255,9 +237,10 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
 
     Notes
     -----
-    Weights count for the teacher as well. With ``validation_indicator_col`` and ``early_stopping_rounds`` the teacher
-    of ``"kbpib"`` stops early too, on the privileged columns of the same rows; without, it trains for as many rounds as
-    the student, and the longer the more it repeats the labels, unless ``crossfit`` prevents it.
+    Weights count for the teacher as well. With ``validation_indicator_col`` and ``early_stopping_rounds`` a boosted
+    teacher of ``"kbpib"`` that sees the privileged columns alone stops early too, on those of the same rows; without,
+    it trains for as many rounds as the student, and the longer the more it repeats the labels, unless ``crossfit``
+    prevents it.
 
     Before the training one pass over labels, weights and validation indicators looks for mistakes on the driver: cache
     the DataFrame if it is costly to compute. The teacher costs as much as the student, ``crossfit`` times as much with
@@ -292,7 +275,8 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
 
     Parameters
     ----------
-    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine, unlabelled
+    privileged_cols, method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine,
+    unlabelled
         As for :class:`PrivilegedSparkXGBClassifier`.
     teacher_weight_col, crossfit_groups_col
         As for :class:`PrivilegedSparkXGBClassifier`.
@@ -322,10 +306,11 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     Parameters
     ----------
     qid_col
-        The column that says which query a row belongs to. All rows of a query must lie in one partition. XGBoost deals
+        The column with the number of the query of a row. All rows of a query must lie in one partition. XGBoost deals
         rows out so where there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
-    privileged_cols, method, kl_weight, crossfit, teacher_params, allow_overlap, engine, unlabelled
-        As for :class:`PrivilegedSparkXGBClassifier`. Queries are cross-fitted as a whole.
+    privileged_cols, method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine,
+    unlabelled
+        As for :class:`PrivilegedSparkXGBClassifier`; the teacher is ``"boosted"``. Queries are cross-fitted as a whole.
     teacher_weight_col
         As there; the same in all rows of a query, or 0.
     crossfit_groups_col
@@ -348,16 +333,17 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
 
     def _loss(self) -> Loss:
         spec = Spec.read({"objective": self.getOrDefault("objective")})
-        check_ranks(spec)
+        if not spec.loss.by_query:
+            raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
         return spec.loss
 
-    def _check_keywords(self) -> None:
-        super()._check_keywords()
+    def _teacher_config(self) -> TeacherConfig:
         columns = self._columns()
         if columns.query is None:
-            raise ValueError("rows are ranked within queries: set qid_col, the column that says which one it is")
+            raise ValueError("rows are ranked within queries: set qid_col, the column with the number of the query")
         if columns.weight is not None:
             raise ValueError(
                 f"weight_col is {columns.weight!r}, one weight per row, and XGBoost weighs whole queries, for which "
                 "xgboost.spark has no column: leave it out"
             )
+        return super()._teacher_config()

@@ -9,36 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyspark  # noqa: F401 (without it the error below would blame XGBoost)
 import xgboost
 
 from .._core.train import train
 from .._rows.groups import on_several_workers
-from .._xgb.collective import from_each_worker
 from .._xgb.rebind import rebind
-
-
-def _built_differently(reason: Any) -> str:
-    return (
-        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
-        f"tested with (3.1 to 3.4): {reason}. Use one of those"
-    )
-
 
 try:
     from xgboost.spark.core import _SparkXGBEstimator
     from xgboost.spark.data import alias, create_dmatrix_from_partitions
 except ImportError as error:
-    raise RuntimeError(_built_differently(error)) from error
+    raise RuntimeError(
+        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
+        f"tested with (3.1 to 3.4): {error}. Use one of those"
+    ) from error
 
-# Overridden by the estimators.
-_METHODS = (
-    "_fit",
-    "_gen_xgb_params_dict",
-    "_get_xgb_parameters",
-    "_prepare_input_columns_and_feature_prop",
-)
+SparkEstimator: Any = _SparkXGBEstimator
+"""The base of XGBoost's own estimators, which it does not export."""
+
 # Called by its tasks.
 _MATRICES, _TRAIN = "create_dmatrix_from_partitions", "worker_train"
 
@@ -47,15 +38,7 @@ PREFIX = "pi_xgb privileged "
 
 
 PER_ROW = "pi_xgb row "
-"""What precedes the name of a keyword in the columns that say something of each row."""
-
-
-def estimator_base() -> Any:
-    """The base of XGBoost's own estimators, which it does not export."""
-    missing = [name for name in _METHODS if not hasattr(_SparkXGBEstimator, name)]
-    if missing:
-        raise RuntimeError(_built_differently(f"its estimators have no {', '.join(missing)}"))
-    return _SparkXGBEstimator
+"""What precedes the name of a keyword in the columns with one value per row."""
 
 
 def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
@@ -70,64 +53,75 @@ class Worker:
     ----------
     names
         The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None if there is one such
-        column, of vectors.
+        column, of vectors; empty if there is none.
     stops
         Whether the teacher stops early, on the privileged columns of the validation rows.
-    cuts
-        Whether it learns from some of its rows, taken out of its matrix.
+    reads_privileged, reads_features
+        Whether the teacher reads values of the privileged columns, or of the features, which no matrix of quantiles
+        keeps.
     exposed
         Whether the margins of rows are exposures, which the teacher has to know as well.
+    ranks
+        Whether rows are ranked within queries.
     keywords
         The teaching keywords of :func:`pi_xgb.train`.
     """
 
     def __init__(
-        self, names: Sequence[str] | None, *, stops: bool, cuts: bool, exposed: bool, keywords: dict[str, Any]
+        self,
+        names: Sequence[str] | None,
+        *,
+        stops: bool,
+        reads_privileged: bool,
+        reads_features: bool,
+        exposed: bool,
+        ranks: bool,
+        keywords: dict[str, Any],
     ) -> None:
         self._names = None if names is None else list(names)
-        self._stops, self._cuts = stops, cuts
+        self._stops, self._reads_privileged, self._reads_features = stops, reads_privileged, reads_features
         margin = [alias.margin] if exposed else []
-        self._of_rows = [alias.label, alias.weight, alias.valid, alias.qid, *margin]
-        self._keywords = keywords
+        self._fields = [alias.label, alias.weight, alias.valid, alias.qid, *margin]
+        self._ranks, self._keywords = ranks, keywords
         self._privileged: tuple[Any, Any] = (None, None)
         self._per_row: dict[str, Any] = {}
         self._queries: list[pd.Series[Any]] = []
 
-    def matrices(self, *, iterator: Iterator[pd.DataFrame], **given: Any) -> tuple[Any, Any]:
+    def matrices(self, *, iterator: Iterator[pd.DataFrame], **arguments: Any) -> tuple[Any, Any]:
         """The student's matrices, for training and validation, made by XGBoost; the teacher's are kept for later."""
         kept: list[pd.DataFrame] = []
 
-        def of_student() -> Iterator[pd.DataFrame]:
+        def student_parts() -> Iterator[pd.DataFrame]:
             for part in iterator:
                 own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
-                rest = [name for name in self._of_rows if name in part.columns]
-                kept.append(part[[*own, *rest]])
+                fields = [name for name in self._fields if name in part.columns]
+                kept.append(part[[*own, *fields]])
                 yield _without_trap(part.drop(columns=own))
 
-        matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=of_student(), **given)
-        self._privileged = create_dmatrix_from_partitions(**self._of_teacher(kept, given))
-        self._per_row = _said_of_training_rows(kept)
+        student = _unquantised(arguments) if self._reads_features else arguments
+        matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=student_parts(), **student)
+        if self._names != []:
+            self._privileged = create_dmatrix_from_partitions(**self._privileged_arguments(kept, arguments))
+        self._per_row = _training_values(kept)
         self._queries = [part[alias.qid] for part in kept if alias.qid in part.columns]
         return matrices
 
-    def _of_teacher(self, kept: list[pd.DataFrame], given: dict[str, Any]) -> dict[str, Any]:
-        # Without what speaks of the student's columns.
+    def _privileged_arguments(self, kept: list[pd.DataFrame], arguments: dict[str, Any]) -> dict[str, Any]:
+        # A matrix of quantiles serves no params that bin otherwise.
+        if self._reads_privileged or self._keywords["teacher_params"] is not None:
+            arguments = _unquantised(arguments)
+        # Without arguments about the student's columns.
         about_values = ("nthread", "missing", "max_bin")
-        kwargs = {name: value for name, value in given["kwargs"].items() if name in about_values}
+        kwargs = {name: value for name, value in arguments["kwargs"].items() if name in about_values}
         if self._names is None:
             parts, columns = [part.rename(columns={PREFIX: alias.data}) for part in kept], None
         else:
             parts, columns = [_without_trap(part) for part in kept], [f"{PREFIX}{i}" for i in range(len(self._names))]
             kwargs["feature_names"] = self._names
-        # A matrix of quantiles cannot be cut into folds, and serves no params that bin otherwise.
-        as_student = not self._cuts and self._keywords["teacher_params"] is None
-        if not as_student:
-            kwargs.pop("max_bin", None)
         return {
-            **given,
+            **arguments,
             "iterator": iter(parts),
             "feature_cols": columns,
-            "use_qdm": given["use_qdm"] and as_student,
             "kwargs": kwargs,
             "enable_sparse_data_optim": False,
         }
@@ -142,17 +136,11 @@ class Worker:
     ) -> xgboost.Booster:
         """:func:`pi_xgb.train` on the rows of this task, among the other tasks."""
         privileged, validation = self._privileged
-        # Every task says the same, since Spark shows the error of one of them.
-        problems = [problem for problem in from_each_worker(self._problem(dtrain, validation)) if problem]
-        if problems:
+        queries = pd.concat(self._queries) if self._queries else np.empty(0)
+        n_split = on_several_workers(queries) if self._ranks else 0
+        if n_split:
             raise ValueError(
-                f"{problems[0]}: set force_repartition=True and repartition_random_shuffle=True, which deal the rows "
-                "out anew, or take a smaller num_workers"
-            )
-        torn = on_several_workers(pd.concat(self._queries)) if self._queries else 0
-        if torn:
-            raise ValueError(
-                f"{torn} queries have rows in several partitions, each of which ranks its own: set "
+                f"{n_split} queries have rows in several partitions, each of which ranks its own: set "
                 "force_repartition=True, which deals the rows out anew in whole queries"
             )
         own = dict(self._keywords)
@@ -167,34 +155,24 @@ class Worker:
             dtrain,
             privileged=privileged,
             privileged_evals=[(validation, "validation")] if self._stops else None,
-            allow_overlap=True,  # looked for on the driver
             evals=evals,
             **self._per_row,
             **own,
             **keywords,
         )
 
-    def _problem(self, dtrain: xgboost.DMatrix, validation: xgboost.DMatrix | None) -> str:
-        """What is wrong with this partition; an empty text if nothing is, as XGBoost does not send None."""
-        if dtrain.num_row() == 0:
-            return "a partition has no training rows"
-        labelled = self._per_row.get("labelled")
-        n_rows, kind = (dtrain.num_row(), "training") if labelled is None else (int(labelled.sum()), "labelled")
-        if n_rows < self._keywords["crossfit"]:
-            return (
-                f"crossfit={self._keywords['crossfit']} deals the rows of every partition to that many folds, and one "
-                f"has {n_rows} {kind} rows"
-            )
-        if self._stops and validation is not None and validation.num_row() == 0:
-            return "a partition has no validation rows for its teacher to stop on"
-        return ""
+
+def _unquantised(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same for a matrix that keeps all values."""
+    kwargs = {name: value for name, value in arguments["kwargs"].items() if name != "max_bin"}
+    return {**arguments, "use_qdm": False, "kwargs": kwargs}
 
 
-def _said_of_training_rows(parts: Sequence[pd.DataFrame]) -> dict[str, Any]:
+def _training_values(parts: Sequence[pd.DataFrame]) -> dict[str, Any]:
     """The keywords of :func:`pi_xgb.train` with one value per row, in the order of the rows of the matrices."""
-    told = [part[~part[alias.valid].astype(bool)] if alias.valid in part.columns else part for part in parts]
-    names = [name for name in (told[0].columns if told else ()) if name.startswith(PER_ROW)]
-    return {name.removeprefix(PER_ROW): pd.concat([part[name] for part in told]).to_numpy() for name in names}
+    parts = [part[~part[alias.valid].astype(bool)] if alias.valid in part.columns else part for part in parts]
+    names = [name for name in (parts[0].columns if parts else ()) if name.startswith(PER_ROW)]
+    return {name.removeprefix(PER_ROW): pd.concat([part[name] for part in parts]).to_numpy() for name in names}
 
 
 def _without_trap(part: pd.DataFrame) -> pd.DataFrame:

@@ -99,7 +99,7 @@ def as_decided(
     n_rows = selected.size
     labels = np.zeros_like(selected)
     if labels_needed or y_true is not None:
-        labels = as_labels(y_true, n_rows, of="y_pred")
+        labels = as_labels(y_true, n_rows, table="y_pred")
     groups = as_groups(sensitive_features, n_rows) if grouped else everyone(n_rows)
     return Decisions(labels, selected, row_weights(sample_weight, labels.size), groups)
 

@@ -119,7 +119,7 @@ def _folds(folds: Any, labels: Bools, weights: Values) -> list[NDArray[np.intp]]
     if folds is None:
         names, codes = np.array(["y_true"]), np.zeros(labels.size, dtype=np.intp)
     else:
-        codes, names = pd.factorize(per_row("folds", folds, labels.size, "values", of="y_true"))
+        codes, names = pd.factorize(per_row("folds", folds, labels.size, "values", table="y_true"))
     weight = np.bincount(2 * codes + labels, weights=weights, minlength=2 * len(names)).reshape(-1, 2)
     for name, (negative, positive) in zip(names, weight, strict=True):
         if negative == 0 or positive == 0:

@@ -9,6 +9,7 @@ import numpy as np
 import xgboost
 
 from ..._arrays import Array
+from ..._xgb.collective import global_sum
 from ..._xgb.matrix import slice_rows
 from ..losses import Loss
 from ..spec import Spec
@@ -53,11 +54,13 @@ class Forest:
                 mean -= start
         rows = np.flatnonzero(weight)
         mean, weight = mean[rows], weight[rows]
-        centre = np.average(mean.astype(np.float64), axis=0, weights=weight)
+        # Of the rows of all workers, who grow one forest.
+        *sums, total_weight, n_rows = global_sum(np.append(weight @ mean, [weight.sum(), len(rows)]))
+        centre = np.reshape(sums, mean.shape[1:]) / total_weight
         matrix = _without_offset(features.matrix, rows)
         matrix.set_label(mean)
         # Weights with mean 1, so that min_child_weight is a number of rows.
-        matrix.set_weight(weight / weight.mean())
+        matrix.set_weight(weight * (n_rows / total_weight))
         params = self._params(matrix.num_col(), centre.size) | {"base_score": centre.tolist()}
         return ForestModel(loss, xgboost.train(params, matrix, 1), _FROM_END * centre)
 

@@ -59,6 +59,8 @@ class Recipe:
     def check(self, features: Features, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot learn from such rows for this objective."""
         check_rounds(self.num_boost_round)
+        if collective.is_distributed():
+            check_distributed(self.teacher)
         if self.estimator is not None:
             self.estimator.check(weighted=weighted)
         elif not self.spec.loss.has_gradient and self.kind != "boosted":
@@ -66,17 +68,11 @@ class Recipe:
                 f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
             )
-        if self.kind != "boosted":
-            if not features.can_be_read:
-                raise TypeError(
-                    f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
-                    "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
-                )
-            if collective.is_distributed() and self.kind != "forest":
-                raise ValueError(
-                    f"teacher must be 'boosted' or 'forest' in a distributed training, got {self.kind!r}: train it "
-                    "on the labelled rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
-                )
+        if self.kind != "boosted" and not features.can_be_read:
+            raise TypeError(
+                f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
+                "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
+            )
 
 
 def check_teacher_word(teacher: Any) -> None:
@@ -87,6 +83,16 @@ def check_teacher_word(teacher: Any) -> None:
         raise TypeError(
             f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
             f"{teacher!r}"
+        )
+
+
+def check_distributed(teacher: Any) -> None:
+    """A kind of teacher that XGBoost trains, for nothing else learns from the rows of all workers."""
+    if teacher not in ("boosted", "forest"):
+        kind = teacher if isinstance(teacher, str) else type(teacher).__name__
+        raise ValueError(
+            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind!r}: train it on the labelled "
+            "rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
         )
 
 
