@@ -12,6 +12,7 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._core.config import SEES, TeacherConfig
+from .._core.copies import check_copies
 from .._core.losses import LOSSES
 from .._core.methods import DEFAULT_METHOD, METHODS, method_named
 from .._core.spec import Spec
@@ -125,7 +126,10 @@ def _train(
         keywords["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
     dtrain, stopping = rows.student(), arguments.early_stopping
     if arguments.constraint:
-        teachers = TeacherConfig(**keywords).taught(Spec.read(params), dtrain, arguments.rounds, stopping)
+        spec = Spec.read(params)
+        if "copies" in spec.loss.engines:
+            check_copies(spec, dtrain, teaches=True, is_adaptive=True)
+        teachers = TeacherConfig(**keywords).taught(spec, dtrain, arguments.rounds, stopping)
         keywords = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:
         return train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **keywords, **watching)
