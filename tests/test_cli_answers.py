@@ -259,7 +259,7 @@ def test_pieces_of_names_are_not_taken_for_names(files, capsys):
         works("predict", "towns.csv", "--model", "model.ubj")
         assert "did not have" not in capsys.readouterr().err
     else:
-        assert "categories of 'town' have letters beyond ASCII" in str(warned[0].message)
+        assert "categories of 'town' have non-ASCII characters" in str(warned[0].message)
         refused(capsys, "'town'.*towns.csv.*90 rows",
                 "predict", "towns.csv", "--model", "model.ubj")  # fmt: skip
     # Of names in ASCII there is nothing to say.

@@ -23,7 +23,7 @@ from pi_xgb.selection import select
 __all__ = ["files", "one_thread", "trained"]
 
 
-SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "privileged", "--crossfit", "5", "--kl-weight", "0,5"]
+SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "boosted", "--crossfit", "5", "--kl-weight", "0,5"]
 
 
 def matrices(rows):
@@ -65,11 +65,13 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
     assert err.endswith("to train it on all rows: the same command with --out MODEL\n")
     assert usual["teacher"].dropna().unique().tolist() == ["all"]
-    both, _ = candidates(capsys, "--teacher", "privileged", "--teacher", "all", "--crossfit", "0,2")
+    both, _ = candidates(
+        capsys, "--teacher", "boosted", "--teacher-sees", "privileged", "--teacher-sees", "all", "--crossfit", "0,2"
+    )
     assert len(both) == 4  # plain, in-sample, cross-fitted, all
-    alone, _ = candidates(capsys, "--teacher", "privileged", "--crossfit", "0,2")
+    alone, _ = candidates(capsys, "--teacher", "boosted", "--crossfit", "0,2")
     assert len(alone) == 3
-    seen, _ = candidates(capsys, "--teacher", "all", "--crossfit", "2")
+    seen, _ = candidates(capsys, "--teacher", "boosted", "--teacher-sees", "all", "--crossfit", "2")
     assert len(seen) == 2
     tune = ["tune", "train.csv", *GUIDED, *OTHERS]
     misused(capsys, "argument --crossfit.*0 or.*2", *tune, "--crossfit", "1")
@@ -241,7 +243,7 @@ def test_options_that_mean_nothing(files, capsys):
     evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
     refused(capsys, "--title, --no-pictures would be ignored", *evaluate, "--title", "A page", "--no-pictures")
     refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
-    refused(capsys, "has no use for --crossfit", *train("--method", "jpib", "--crossfit", "3"))
+    refused(capsys, "--crossfit is not supported with --method jpib", *train("--method", "jpib", "--crossfit", "3"))
     refused(capsys, "between 0.*1.*'1.5'", *train("--valid", "1.5"))
     refused(capsys, "there is no file 'absent.csv'", *train("--valid", "absent.csv"))
     refused(

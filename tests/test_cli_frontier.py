@@ -103,7 +103,7 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
 
 @pytest.mark.slow
 def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
-    few = ["--teacher", "privileged", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
+    few = ["--teacher", "boosted", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
     constrained = ["--constraint", "parity:sex=20", "--format", "csv"]
     works("compare", "train.csv", *LABEL, "--privileged", "z0,z1", *few, *constrained)
     shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
@@ -208,7 +208,11 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
         monkeypatch.setattr(f"pi_xgb.{name}", asked)
     if command == "train":
         auto = ["train", "train.csv", *LABEL, "--privileged", "z0,z1", "--kl-weight", "auto", "--out", "m.ubj"]
-        for given, crossfit in (([], 0), (["--teacher", "all"], 5), (["--teacher", "all", "--crossfit", "3"], 3)):
+        for given, crossfit in (
+            ([], 0),
+            (["--teacher", "boosted", "--teacher-sees", "all"], 5),
+            (["--teacher", "boosted", "--teacher-sees", "all", "--crossfit", "3"], 3),
+        ):
             refused(capsys, "enough is known", *auto, "--seed", "7", *given)
             assert (told["crossfit"], told["teacher"], told["seed"]) == (crossfit, (given or ["", "privileged"])[1], 7)
         return
@@ -229,7 +233,18 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
         ]
         wanted |= {"threshold": 0.4, "n_boot": 50, "gap": [0.1]}
     else:
-        options += ["--privileged", "z0,z1", "--method", "kbpib", "--teacher", "all", "--crossfit", "3"]
+        options += [
+            "--privileged",
+            "z0,z1",
+            "--method",
+            "kbpib",
+            "--teacher",
+            "boosted",
+            "--teacher-sees",
+            "all",
+            "--crossfit",
+            "3",
+        ]
         options += ["--metric", "auc", "--repeats", "3", "--resume", "state"]
         wanted |= {"method": ["kbpib"], "teacher": ["all"], "crossfit": [3]}
         wanted |= {"metric": "auc", "repeats": 3, "resume": "state"}

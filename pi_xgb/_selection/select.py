@@ -20,7 +20,7 @@ from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
-from .candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from .candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
@@ -38,7 +38,7 @@ def select(
     privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
-    teacher: Any = TEACHER,
+    teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
@@ -86,7 +86,8 @@ def select(
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators.
+        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators. None is
+        "mixed", or "boosted" on all features where the objective has no mean (rankings, survival, medians).
     teacher_sees
         What they see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of ``dtrain`` too, or both.
         None: what suits each kind. A teacher that does not see the classifier features pulls good predictions towards
@@ -175,7 +176,7 @@ def select(
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
+    candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
     if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
         raise ValueError(
             "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
