@@ -44,7 +44,7 @@ __all__ = ["files", "one_thread", "trained"]
         (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}, "jpib with kl_weight 1"),
         (
             ["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"],
-            {"allow_overlap": True},
+            {"teacher_sees": "all"},
             "kbpib with kl_weight 0.5",
         ),
         (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
@@ -62,7 +62,7 @@ def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
 
     x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
     weight = rows["w"] if weighted else None
-    seen = x.join(z) if "allow_overlap" in teaching else z
+    seen = z
     expected = pi_xgb.train(
         PARAMS,
         xgb.DMatrix(x, rows["y"], weight=weight, enable_categorical=True),

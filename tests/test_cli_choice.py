@@ -44,7 +44,7 @@ def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
     rows, _ = files
     works("tune", "train.csv", *GUIDED, *OTHERS, *SHORT, "--format", "csv", "--out", "model.ubj")
     out, err = capsys.readouterr()
-    expected = selected(rows, teacher="boosted", crossfit=5, kl_weight=[0, 5], nfold=3)
+    expected = selected(rows, crossfit=5, kl_weight=[0, 5], nfold=3)
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert err.endswith(f"\n{expected}\nmodel.ubj: written\n")
@@ -64,7 +64,7 @@ def candidates(capsys, *options):
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
     assert err.endswith("to train it on all rows: the same command with --out MODEL\n")
-    assert usual["teacher"].dropna().unique().tolist() == ["all"]
+    assert usual["teacher"].dropna().unique().tolist() == ["mixed"]
     both, _ = candidates(
         capsys, "--teacher", "boosted", "--teacher-sees", "privileged", "--teacher-sees", "all", "--crossfit", "0,2"
     )

@@ -86,7 +86,7 @@ def candidates_of(
 ) -> list[Candidate]:
     """Plain XGBoost first, then every combination that means something.
 
-    Without a ``teacher`` that is a mixed one, or boosting on all features where the objective of ``params`` has no mean.
+    Without a ``teacher`` that is a mixed one, or boosting on all features where the objective has no mean.
     """
     if teacher is None:
         loss = LOSSES.get(objective_name(user_params(params)))
