@@ -44,7 +44,7 @@ def test_tune_prints_what_select_finds_and_trains_it(files, capsys):
     rows, _ = files
     works("tune", "train.csv", *GUIDED, *OTHERS, *SHORT, "--format", "csv", "--out", "model.ubj")
     out, err = capsys.readouterr()
-    expected = selected(rows, crossfit=5, kl_weight=[0, 5], nfold=3)
+    expected = selected(rows, teacher="boosted", crossfit=5, kl_weight=[0, 5], nfold=3)
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert err.endswith(f"\n{expected}\nmodel.ubj: written\n")
@@ -80,7 +80,7 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
 def test_auto_is_the_choice_of_select(files, capsys):
     rows, _ = files
     works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
-    expected = selected(rows, teacher="boosted", crossfit=2)
+    expected = selected(rows, crossfit=2)
     assert str(expected) in capsys.readouterr().err
     x, z = matrices(rows)
     assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))

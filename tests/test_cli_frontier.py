@@ -271,7 +271,7 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap must be numbers between 0 and 1"),
         ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "--gap must be numbers between 0 and 1"),
         ([*FRONTIER, "--constraint", "odds:sex", "--gap", "2.5"], "--gap must be numbers between 0 and 2"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "--kl-weight has no value above 0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "--kl-weight must have a value above 0"),
         (
             [*FRONTIER, "--constraint", "parity:sex", "--params", "objective=reg:logistic"],
             "--objective must be binary:logistic, got reg:logistic",

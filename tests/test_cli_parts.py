@@ -73,10 +73,10 @@ TRAIN = ["train", "rows.csv", "--label", "y", "--out", "m.ubj"]
 
 def test_groups_of_a_crossfit_need_folds():
     guided = [*TRAIN, "--privileged", "z", "--crossfit-groups", "g"]
-    # The teacher of --teacher all is cross-fitted where auto chooses.
-    for options in (["--crossfit", "3"], ["--kl-weight", "auto", "--teacher", "boosted", "--teacher-sees", "all"]):
+    # All but the booster that sees privileged columns alone are cross-fitted by themselves.
+    for options in (["--crossfit", "3"], ["--teacher-sees", "all"], ["--kl-weight", "auto"], ["--teacher", "mixed"]):
         assert parsed(*guided, *options).crossfit_groups == "g"
-    for options in ([], ["--teacher", "boosted", "--teacher-sees", "all"], ["--kl-weight", "auto"]):
+    for options in ([], ["--teacher", "boosted"], ["--crossfit", "0"]):
         with pytest.raises(ValueError, match="add --crossfit 5"):
             parsed(*guided, *options)
 

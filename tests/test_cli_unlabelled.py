@@ -252,7 +252,7 @@ def test_columns_about_single_rows_that_cannot_be(rows, capsys):
     grouped = train("rows.csv", "y", *TEACH, "--crossfit-groups", "patient")
     refused(capsys, "add --crossfit 5", *grouped)
     refused(capsys, "5 missing values", *grouped, "--crossfit", "3")
-    refused(capsys, "--method jpib.*--crossfit-groups", *grouped, "--method", "jpib")
+    refused(capsys, "--crossfit-groups.*--method jpib", *grouped, "--method", "jpib")
     refused(capsys, "add --crossfit 5",
             *command("tune", "rows.csv", "y", *TEACH, "--crossfit-groups", "patient", "--crossfit", "0"))  # fmt: skip
     refused(capsys, "column 'nobody'.*--crossfit-groups",
@@ -337,7 +337,7 @@ def test_auto_chooses_with_rows_without_a_label(rows, capsys):
     options = [*OF_ROWS, "--kl-weight", "auto", "--crossfit", "2"]
     works(*train("rows.csv", "y", *options))
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="boosted", crossfit=2, seed=0,
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", crossfit=2, seed=0,
                            groups=frame["patient"], **guided)  # fmt: skip
     assert str(chosen) in capsys.readouterr().err
     assert same_model("model.ubj", chosen.train(x, **guided))
