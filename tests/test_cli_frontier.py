@@ -66,7 +66,7 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         "--method",
         "kbpib",
         "--teacher",
-        "privileged",
+        "boosted",
         "--crossfit",
         "3",
         "--kl-weight",
