@@ -39,24 +39,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser, commands = _parser()
         chosen = parser.parse_args(arguments)
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: _log(f"note: {_message(message, chosen)}")
             check_read(chosen, commands[chosen.command].get_default)
-            chosen.run(chosen, _say)
+            chosen.run(chosen, _log)
         sys.stdout.flush()
     except KeyboardInterrupt:
         kept = getattr(chosen, "resume", None)
-        told = f"what is finished is kept in {kept}, with which the same command goes on" if kept else ""
-        _say(f"\nstopped; {told or 'nothing was written'}")
+        rest = f"what is finished is kept in {kept}, with which the same command goes on" if kept else ""
+        _log(f"\nstopped; {rest or 'nothing was written'}")
         return INTERRUPTED
     except BrokenPipeError:
         # Python flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (ValueError, TypeError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        _say(f"pi-xgb: {_message(error)}")
+        _log(f"pi-xgb: {_message(error, chosen)}")
         return BAD_INPUT
     except (ImportError, OSError, MemoryError) as error:
-        _say(f"pi-xgb: {_message(error)}")
+        _log(f"pi-xgb: {_message(error, chosen)}")
         return FAILED
     return OK
 
@@ -86,21 +86,17 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     return parser, commands.choices
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """A warning as a person reads it, without the line of code that it came from."""
-    _say(f"note: {_message(message)}")
-
-
-def _message(error: BaseException | str) -> str:
-    """What an error says, without the C++ of XGBoost around it, in the words of the command line."""
-    from ._cli.options import with_options
+def _message(error: BaseException | str, arguments: argparse.Namespace | None) -> str:
+    """The text of an error or a warning, without the C++ of XGBoost around it, with the option that it is about."""
+    from ._cli.options import with_option
 
     text = str(error).partition("\nStack trace:")[0].strip() or type(error).__name__
-    return with_options(re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text))
+    text = re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text)
+    return text if arguments is None else with_option(text, arguments)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,21 @@ ALLOWED = {
     "__init__": CORE | PUBLIC_MODULES | {"datasets", "metrics", "_frontier", "_report", "_sklearn"},
     "__main__": {"_cli", "_version"},
 }
+# The files and folders of _core, from the ground up; each may import those on lower levels.
+LEVELS = (
+    {"losses"},
+    {"blend", "checks", "crossfit", "metric_eval", "spec", "step"},
+    {"task"},
+    {"teachers"},
+    {"attached", "distillation", "supervision"},
+    {"job", "learners", "objective"},
+    {"engines", "joint", "learned"},
+    {"checkpoint", "config"},
+    {"train"},
+    {"cv"},
+)
 FILES = sorted(PACKAGE.rglob("*.py"))
+CORE_FILES = [file for file in FILES if file.is_relative_to(PACKAGE / "_core")]
 
 
 def module_of(file: Path) -> list[str]:
@@ -67,17 +81,27 @@ def package_of(file: Path) -> str:
     return module_of(file)[0]
 
 
-def imported(file: Path) -> set[str]:
-    """The packages that a file imports, inside functions too."""
-    found = set()
+def imports(file: Path) -> list[list[str]]:
+    """The dotted names below the package that a file imports, inside functions too."""
+    found = []
     package = list(file.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
-            found |= {base[0]} if base else {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pi_xgb"):
-            found.add([*node.module.split("."), *(alias.name for alias in node.names)][1])
+        if isinstance(node, ast.ImportFrom):
+            module = node.module.split(".") if node.module else []
+            if node.level:
+                module = package[: len(package) - node.level + 1] + module
+            elif module.pop(0) != "pi_xgb":
+                continue
+            found += [[*module, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+            found += [name[1:] for name in names if name[0] == "pi_xgb" and len(name) > 1]
     return found
+
+
+def imported(file: Path) -> set[str]:
+    """The packages that a file imports."""
+    return {name[0] for name in imports(file)}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -93,6 +117,29 @@ def test_the_plan_has_no_circle():
         free = {package for package, allowed in left.items() if not allowed & left.keys()}
         assert free, f"the plan allows a circle among {sorted(left)}"
         left = {package: allowed for package, allowed in left.items() if package not in free}
+
+
+def part_of_core(file: Path) -> str:
+    """The file or folder of the core that it belongs to, ``__init__`` for the core itself."""
+    return Path(file.relative_to(PACKAGE / "_core").parts[0]).stem
+
+
+@pytest.mark.parametrize("file", CORE_FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_the_core_imports_lower_levels_only(file):
+    own = part_of_core(file)
+    below = {part for level in LEVELS[: level_of(own)] for part in level}
+    assert {name[1] for name in imports(file) if name[0] == "_core"} - {own} <= below
+
+
+def level_of(part: str) -> int:
+    """How many levels are below; none for the core itself, which imports nothing of its own."""
+    return next((number for number, level in enumerate(LEVELS) if part in level), 0)
+
+
+def test_every_part_of_the_core_has_a_level():
+    assert {part_of_core(file) for file in CORE_FILES} == {"__init__"}.union(*LEVELS)
+    assert sum(map(len, LEVELS)) == len(set().union(*LEVELS))
+    assert len(LEVELS) <= 10
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_MODULES))

@@ -7,11 +7,10 @@ import pytest
 import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pi_xgb._core.blended import AMOUNTS, POSITIVE
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb import attach_teacher
 from pi_xgb._core.attached import attached_teacher
+from pi_xgb._core.losses import AMOUNTS, NUMBERS, POSITIVE, PROBABILITIES, SHARES
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.metrics import attach_groups
 
@@ -69,7 +68,7 @@ def test_groups_for_metrics_may_stand_in_the_second_field():
     teacher, labelled = attached_teacher(dtrain, 0, PROBABILITIES)
     np.testing.assert_array_equal(labelled, some)
     np.testing.assert_allclose(teacher.values, q, atol=1e-7)
-    with pytest.raises(ValueError, match="nothing tells a q below 0 from a row without a label"):
+    with pytest.raises(ValueError, match=r"q below 0.*label"):
         attached_teacher(dtrain, 0, NUMBERS)
     plain = attach_groups(attach_teacher(matrix(), 3 * q), group)
     np.testing.assert_array_equal(attached_teacher(plain, 0, NUMBERS)[0].values, 3 * q)
@@ -80,14 +79,14 @@ def test_a_q_below_the_range_is_no_row_without_a_label(low):
     q = np.full(N, 0.5)
     q[3] = low
     dtrain = attach_teacher(matrix(), q)
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\], it ranges from -1"):
+    with pytest.raises(ValueError, match=r"\[0, 1\].*ranges.*-1"):
         attached_teacher(dtrain, 0, PROBABILITIES)
     assert attached_teacher(dtrain, 0, NUMBERS)[0].values[3] == low
 
 
 def test_several_targets_have_no_room():
     dtrain = xgb.DMatrix(np.zeros((N, 1)), np.zeros((N, 3)))
-    with pytest.raises(ValueError, match="no room for the q of several targets, dtrain has 3"):
+    with pytest.raises(ValueError, match=r"q .*dtrain.*3"):
         attach_teacher(dtrain, np.zeros((N, 3)))
 
 
@@ -97,7 +96,7 @@ def test_the_number_of_values_comes_back_with_them():
         dtrain = attach_teacher(matrix(), q)
         for other in {0, 2, 3, 5} - {width}:
             needed = {0: "one value per row"}.get(other, f"{other} classes")
-            with pytest.raises(ValueError, match=f"to this matrix has {name}, the objective needs {needed}:"):
+            with pytest.raises(ValueError, match=f"has {name}.*{needed}"):
                 attached_teacher(dtrain, other, SHARES)
         # A first share of 0 is a share.
         if width == 3:
@@ -109,13 +108,12 @@ def test_the_number_of_values_comes_back_with_them():
     ("q", "told", "message"),
     [
         (np.ones(N + 1), {}, "q has 13 rows, dtrain has 12"),
-        (np.full((N, 1), 1.0), {}, "at most 3 classes, got 1"),
         (np.full((N, 4), 0.25), {}, "at most 3 classes, got 4"),
         (np.full((N, 2), 0.4), {}, "must sum to 1"),
         (np.full((N, 2), 0.4), {"teacher_weight": np.arange(N) < 1}, "must sum to 1"),
         (-np.ones(N), {"labelled": np.arange(N) < 6}, "must be at least 0"),
-        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, "room for a teacher_weight of 0 or 1 in each row, got 0.5"),
-        (np.ones(N), {"teacher_weight": 2 * (np.arange(N) % 2)}, "of 0 or 1 in each row, got 2"),
+        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, r"teacher_weight of 0 or 1.*0\.5"),
+        (np.ones(N), {"teacher_weight": 2 * (np.arange(N) % 2)}, r"0 or 1.*row.*2"),
     ],
 )
 def test_what_has_no_room_is_refused_and_leaves_nothing(q, told, message):
@@ -127,7 +125,5 @@ def test_what_has_no_room_is_refused_and_leaves_nothing(q, told, message):
 
 def test_a_teacher_that_is_asked_in_every_round_has_no_place_in_a_matrix():
     parity = DemographicParity([0, 1, 0, 1])
-    with pytest.raises(
-        TypeError, match=r"not for what is asked in every round, got DemographicParity\(2 groups.*teacher="
-    ):
+    with pytest.raises(TypeError, match=r"round.*DemographicParity\(2"):
         attach_teacher(xgb.DMatrix(np.zeros((4, 1)), [0, 1, 0, 1]), parity)

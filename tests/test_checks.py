@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb._core.checks import (
     check_answer,
@@ -24,7 +23,7 @@ from pi_xgb._core.checks import (
     check_some_weight,
     check_weights,
 )
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._rows.supervision import MOST_WEIGHT
 
 
@@ -38,8 +37,8 @@ def test_a_kl_weight_may_be_the_largest_that_there_is():
 @pytest.mark.parametrize(
     ("weight", "of", "message"),
     [
-        ([1.0], "row", "has 1 weights for 3 rows: give one weight per row"),
-        ([1.0, 1.0], "query", "has 2 weights for 3 queries: give one weight per query"),
+        ([1.0], "row", r"1 weight.*3 rows"),
+        ([1.0, 1.0], "query", r"2 weights.*3 queries"),
         ([1.0, -1e-6, 1.0], "row", "finite and at least 0"),
         ([1.0, np.inf, 1.0], "row", "finite and at least 0"),
         ([0.0, 0.0, 0.0], "row", "are all 0"),
@@ -66,10 +65,10 @@ def test_a_matrix_without_rows_may_be_without_columns():
 def test_rows_have_one_label_each_and_are_some():
     check_one_label_each(np.zeros(1), 1, "dtrain")
     check_one_label_each(np.zeros((2, 3)), 2, "dtrain")
-    with pytest.raises(ValueError, match="dtrain has no rows: there is nothing to train on"):
+    with pytest.raises(ValueError, match=r"dtrain.*nothing.*train"):
         check_one_label_each(np.zeros(0), 0, "dtrain")
     for label, n_rows in ((np.zeros(2), 1), (np.zeros(0), 3)):
-        with pytest.raises(ValueError, match=f"got {len(label)} labels for {n_rows} rows"):
+        with pytest.raises(ValueError, match=f"{len(label)} labels.*{n_rows} rows"):
             check_one_label_each(label, n_rows, "dtrain")
 
 
@@ -79,7 +78,7 @@ def test_a_margin_is_finite_in_every_row():
     check_base_margin(margin, "dtrain")
     margin[1:3, 1] = np.nan, np.inf
     for of_rows in (margin, margin[:, 1]):
-        with pytest.raises(ValueError, match="not in 2 rows, first in row 1"):
+        with pytest.raises(ValueError, match=r"2 rows.*row 1"):
             check_base_margin(of_rows, "dtrain")
 
 
@@ -88,10 +87,10 @@ def test_queries_are_counted_and_weigh_one_number_each():
     assert check_queries(matrix, "dtrain") == 3
     matrix.set_weight([1.0, 2.0, 1.0])
     check_dmatrix(matrix, "privileged", LOSSES["rank:pairwise"])
-    with pytest.raises(ValueError, match="privileged has 3 weights for 5 rows: give one weight per row"):
+    with pytest.raises(ValueError, match=r"privileged.*3 weights.*5 rows"):
         check_dmatrix(matrix, "privileged", LOSSES["reg:squarederror"])
     matrix.set_weight(np.ones(5))
-    with pytest.raises(ValueError, match="privileged has 5 weights for 3 queries: give one weight per query"):
+    with pytest.raises(ValueError, match=r"privileged.*5 weights.*3 queries"):
         check_dmatrix(matrix, "privileged", LOSSES["rank:pairwise"])
 
 
@@ -129,17 +128,17 @@ def test_q_may_be_anything_where_it_is_not_needed():
 )
 def test_q_has_the_shape_of_what_is_predicted(q, mean, message):
     check_shape(np.zeros(q), np.zeros(q))
-    with pytest.raises(ValueError, match=f"Teacher gives q of shape .*{message}"):
+    with pytest.raises(ValueError, match=f"Teacher.*q .*shape .*{message}"):
         check_shape(np.zeros(q), np.zeros(mean), "Teacher")
 
 
 def test_answers_lie_in_their_range_but_for_rounding():
     check_answer(np.array([-5e-7, 1 + 5e-7]), SHARES, "Teacher")
     for beyond in (-1e-5, 1 + 1e-5):
-        with pytest.raises(ValueError, match=r"Teacher gives q from .* it must lie in \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"Teacher.*q .*\[0, 1\]"):
             check_answer(np.array([0.5, beyond]), SHARES, "Teacher")
     for endless in (np.inf, -np.inf, np.nan):
-        with pytest.raises(ValueError, match="Teacher gives values of q that are NaN or infinite"):
+        with pytest.raises(ValueError, match=r"Teacher.*q .*NaN"):
             check_answer(np.array([0.5, endless]), NUMBERS, "Teacher")
 
 
@@ -147,9 +146,9 @@ def test_labels_of_several_targets_differ_by_row():
     label = np.zeros((6, 2), np.float32)
     other = label.copy()
     other[2], other[4, 1], other[5, 0] = 1, 1, 1
-    with pytest.raises(ValueError, match="disagree in 3 rows, first in row 2"):
+    with pytest.raises(ValueError, match=r"disagree.*3 rows.*row 2"):
         check_same_labels(label, other)
-    with pytest.raises(ValueError, match="disagree in 1 rows, first in row 5"):
+    with pytest.raises(ValueError, match=r"disagree.*1 row.*row 5"):
         check_same_labels(label, other, np.arange(6) % 2 == 1)
     check_same_labels(label, other, np.arange(6) < 2)
 
@@ -169,7 +168,7 @@ def test_queries_agree_where_both_have_them():
     several, one, none = (xgb.DMatrix(x, y, qid=qid) for qid in ([0, 0, 1, 1], [0, 0, 0, 0], None))
     for dtrain, privileged in ((several, none), (none, several), (several, several)):
         check_same_rows(dtrain, privileged)
-    with pytest.raises(ValueError, match="queries of dtrain and privileged differ"):
+    with pytest.raises(ValueError, match=r"queries.*dtrain.*differ"):
         check_same_rows(several, one)
 
 
@@ -186,5 +185,5 @@ def test_evals_are_pairs():
     for pairs in ([(matrix, "a")], ([matrix, "a"],), iter([(matrix, "a"), (matrix, "b")])):
         assert all(tuple(pair) == (matrix, pair[1]) for pair in check_evals(pairs, "evals"))
     for wrong in ([(matrix, "a", 1)], [(matrix,)], "ab", [matrix], matrix):
-        with pytest.raises(TypeError, match="evals must be a list of pairs"):
+        with pytest.raises(TypeError, match=r"evals.*list.*pairs"):
             check_evals(wrong, "evals")

@@ -174,7 +174,7 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     works(*alone, "--valid", "test.csv", "--out", "hinge.ubj")
     assert "; on --valid: error 0." in capsys.readouterr().err
     others.drop(columns="y").to_csv("bare.csv", index=False)
-    refused(capsys, "bare.csv has no column 'y', which the training needs", *arguments, "--force")
+    refused(capsys, "bare.csv.*'y'.*training", *arguments, "--force")
 
 
 def test_rows_set_aside_have_every_label_in_its_share():
@@ -246,8 +246,8 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
         return ["train", "train.csv", "--label", label, "--drop", drop, *QUICK, *options, "--out", "model.ubj"]
 
     refused(capsys, "can be classes or amounts", *train("level"))
-    refused(capsys, "the same value in every row", *train("same"))
-    refused(capsys, "4 missing values in 200 rows", *train("gap"))
+    refused(capsys, "label 'same'.*row", *train("same"))
+    refused(capsys, "4 missing.*200 rows", *train("gap"))
     refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "needs numbers", *train("ill", "--objective", "reg:squarederror"))
     refused(
@@ -258,9 +258,9 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     others.assign(y=100 * others["y"]).to_csv("other.csv", index=False)
     refused(capsys, "lie in [0, 1]", "evaluate", "other.csv", "--model", "numbers.ubj", "--label", "y")
     others.assign(y=1 + others["y"]).to_csv("other.csv", index=False)
-    refused(capsys, "has the classes [2], which the training has not", *train("y", "--valid", "other.csv"))
+    refused(capsys, "classes [2]", *train("y", "--valid", "other.csv"))
     others.drop(columns="x1").to_csv("other.csv", index=False)
-    refused(capsys, "no column 'x1', which the student learns from", *train("y", "--valid", "other.csv"))
+    refused(capsys, "'x1'.*student", *train("y", "--valid", "other.csv"))
     # A class that only the rows to watch have.
     others.assign(ill="unknown").to_csv("other.csv", index=False)
     works(*train("ill"))

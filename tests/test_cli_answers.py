@@ -34,14 +34,14 @@ def test_other_columns_do_not_matter_and_missing_ones_are_named(trained, capsys)
     others.drop(columns=["x1", "flag"]).to_csv("short.csv", index=False)
     refused(
         capsys,
-        "short.csv has no column 'x1', 'flag', which the model needs",
+        "short.csv.*'x1'.*'flag'",
         "predict",
         "short.csv",
         "--model",
         "model.ubj",
     )
     predict = ["predict", "test.csv", "--model", "model.ubj"]
-    refused(capsys, "test.csv has no column 'age', which --keep names", *predict, "--keep", "age")
+    refused(capsys, "test.csv.*'age'.*--keep", *predict, "--keep", "age")
     kept, _ = predicted(capsys, "test.csv", "--keep", "sex,x1")
     assert kept["sex"].tolist() == others["sex"].tolist()
     pd.testing.assert_frame_equal(kept[list(expected)], expected)
@@ -96,7 +96,7 @@ def test_a_missing_value_is_no_category_of_that_name():
 def test_columns_that_changed_their_kind(trained, capsys):
     _, others = trained
     others.assign(x1=others["x1"].astype(str) + " mg").to_csv("text.csv", index=False)
-    refused(capsys, "the column 'x1' of text.csv has text", "predict", "text.csv", "--model", "model.ubj")
+    refused(capsys, "'x1'.*text.csv", "predict", "text.csv", "--model", "model.ubj")
     # Truth values with gaps are no text.
     others.assign(flag=others["flag"].astype(object).where(others.index % 7 > 0)).to_csv("gaps.csv", index=False)
     expected, _ = predicted(capsys, "test.csv")
@@ -200,7 +200,7 @@ def test_the_page_is_written_once(trained, capsys):
     works(*page, "--title", "Two groups")
     assert "Two groups" in Path("report.html").read_text(encoding="utf-8")
     before = Path("report.html").read_bytes()
-    refused(capsys, "exists and is left as it is", *page)
+    refused(capsys, "report.html.*exists", *page)
     assert Path("report.html").read_bytes() == before
     works(*page, "--title", "Another", "--force")
     assert "Another" in Path("report.html").read_text(encoding="utf-8")
@@ -261,7 +261,7 @@ def test_pieces_of_names_are_not_taken_for_names(files, capsys):
         assert "did not have" not in capsys.readouterr().err
     else:
         assert "categories of 'town' have letters beyond ASCII" in str(warned[0].message)
-        refused(capsys, "'town' of towns.csv has values in 90 rows that the model does not know",
+        refused(capsys, "'town'.*towns.csv.*90 rows",
                 "predict", "towns.csv", "--model", "model.ubj")  # fmt: skip
     # Of names in ASCII there is nothing to say.
     x["town"] = x["town"].cat.rename_categories(list("abcd"))

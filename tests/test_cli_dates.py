@@ -34,7 +34,7 @@ def test_dates_are_named_and_refused(files, capsys, kind, where):
     frame.to_csv(data, index=False) if kind in DATES else frame.to_parquet(data)
     privileged = "z0,z1,seen" if where == "privileged" else "z0,z1"
     command = ["train", data, "--label", "y", "--privileged", privileged, *OTHERS, *QUICK, "--out", "model.ubj"]
-    told = refused(capsys, f"the column 'seen' of {data} has dates, such as ", *command)
+    told = refused(capsys, f"'seen'.*{data}.*dates", *command)
     assert "--drop seen" in told
     assert "--dates categories" in told
     works(*command, "--dates", "categories")
@@ -87,9 +87,7 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
     rows, _ = files
     rows.assign(seen=DATES["slashes"]).to_csv("train.csv", index=False)
     command = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1,seen", *OTHERS, *QUICK, "--dates", "parts"]
-    told = refused(
-        capsys, "has '01/01/2024 7:30 PM' among dates, where nobody can tell", *command, "--out", "model.ubj"
-    )
+    told = refused(capsys, "'01/01/2024 7:30 PM'.*dates", *command, "--out", "model.ubj")
     assert "write the year first" in told
     days = [f"2024/{1 + i % 12:02}/{1 + i % 28:02} {1 + i % 12}:30 {'AP'[i % 2]}M" for i in range(200)]
     rows.assign(seen=days).to_csv("train.csv", index=False)
@@ -110,28 +108,26 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
 def test_an_hour_that_no_clock_shows_is_no_date(odd):
     first, last = "2024-01-01 0:00", "2024-01-01 23:59"
     assert taken_apart(pd.DataFrame({"seen": [first, last]}), "f")["seen.hour"].tolist() == [0, 23]
-    with pytest.raises(ValueError, match=f"has '2024-01-01 {odd}' among dates, which is no date: mend it"):
+    with pytest.raises(ValueError, match=f"'2024-01-01 {odd}'.*no date"):
         taken_apart(pd.DataFrame({"seen": [first, f"2024-01-01 {odd}"]}), "f")
 
 
 def test_what_is_no_date_among_dates_is_named(files, capsys):
     rows, _ = files
     command = ["train", "train.csv", *GUIDED, *OTHERS, "--dates", "parts", "--out", "model.ubj"]
-    for odd, why in (("2024-02-30", "which is no date: mend it"), ("2024-13-01 9:00", "which is no date")):
+    for odd in ("2024-02-30", "2024-13-01 9:00"):
         rows.assign(seen=[*DATES["iso"][:-1], odd]).to_csv("train.csv", index=False)
-        refused(capsys, f"the column 'seen' of train.csv has {odd!r} among dates, {why}", *command)
+        refused(capsys, f"'seen'.*train.csv.*{odd!r}.*no date", *command)
     rows.assign(seen=DATES["iso"], **{"seen.day": 1}).to_csv("train.csv", index=False)
-    refused(capsys, "train.csv has a column 'seen.day', as the dates in 'seen' would give", *command)
+    refused(capsys, "train.csv.*'seen.day'.*'seen'", *command)
     # Words for nothing are gaps, here as among numbers.
     rows.assign(seen=["NA", "-", "NaT", *DATES["iso"][3:]]).to_csv("train.csv", index=False)
-    refused(capsys, "the column 'seen' of train.csv has dates, such as 2024-04-04", *command[:-4], *command[-2:])
+    refused(capsys, "'seen'.*train.csv.*2024-04-04", *command[:-4], *command[-2:])
     works(*command)
     for odd in ("soon", "5"):
         rows.assign(seen=odd).to_csv("later.csv", index=False)
-        refused(capsys, f"has {odd!r} among dates, which is no date", "predict", "later.csv", "--model", "model.ubj")
+        refused(capsys, f"{odd!r}.*no date", "predict", "later.csv", "--model", "model.ubj")
     rows.drop(columns="x0").assign(seen="").to_csv("later.csv", index=False)
-    refused(
-        capsys, "later.csv has no column 'x0', which the model needs", "predict", "later.csv", "--model", "model.ubj"
-    )
+    refused(capsys, "later.csv.*'x0'", "predict", "later.csv", "--model", "model.ubj")
     rows.assign(seen="").to_csv("later.csv", index=False)
     works("predict", "later.csv", "--model", "model.ubj", "--keep", "seen")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,8 @@ from sklearn.metrics import roc_auc_score
 
 from pi_xgb.__main__ import main
 from pi_xgb._cli import demo
-from pi_xgb._cli.demo import ALL_LABELS, CONTROL, FEW_LABELS, Act, Played, play, run_demo, show_now
+from pi_xgb._cli.demo import ALL_LABELS, CONTROL, FEW_LABELS, _show, run_demo, run_experiment
+from pi_xgb._cli.experiment import Experiment, Outcome
 from pi_xgb.datasets import make_privileged
 
 GUIDED = {"kl_weight": 5.0, "crossfit": 5}
@@ -31,8 +34,8 @@ class FirstFeature:
         return np.round(rows_of(matrix)[:, 0], 1)
 
 
-@pytest.mark.parametrize("act", [ALL_LABELS, FEW_LABELS], ids=["all labels", "few labels"])
-def test_every_method_is_trained_as_it_is_explained(monkeypatch, act):
+@pytest.mark.parametrize("experiment", [ALL_LABELS, FEW_LABELS], ids=["all labels", "few labels"])
+def test_every_method_is_trained_as_it_is_explained(monkeypatch, experiment):
     calls = []
 
     def noted(params, dtrain, rounds, **guidance):
@@ -45,21 +48,21 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, act):
         return FirstFeature()
 
     monkeypatch.setattr(demo, "train", noted)
-    scores = act.scores(3)
-    assert list(scores) == list(act.explanations)
-    n = 300 if act is ALL_LABELS else 1000
+    scores = experiment.scores(3)
+    assert list(scores) == list(experiment.explanations)
+    n = 300 if experiment is ALL_LABELS else 1000
     data = make_privileged(n + 4000, seed=3)
     x, z, y = (part[:n].to_numpy(np.float32) for part in (data.x, data.z, data.y))
     # Judged on the last 4000 rows, here by scikit-learn.
     truth, late = data.y[n:], np.round(data.x[n:].to_numpy(np.float32)[:, 0], 1)
     others = [score for name, score in scores.items() if not name.startswith("ceiling")]
     assert others == pytest.approx([roc_auc_score(truth, late)] * len(others))
-    if act is ALL_LABELS:
+    if experiment is ALL_LABELS:
         assert scores["ceiling: the true P(y|x, z)"] == pytest.approx(roc_auc_score(truth, data.q[n:]))
         shuffled = calls[-1][2]
         assert np.array_equal(np.sort(shuffled, axis=0), np.sort(z, axis=0))
         assert (shuffled != z).any(axis=1).mean() > 0.9
-        act.scores(3)
+        experiment.scores(3)
         assert np.array_equal(calls[-1][2], shuffled)
         expected = [(x, y, None, None, {}), (x, y, z, None, {"kl_weight": 5.0}), (x, y, z, None, GUIDED),
                     (x, y, z, None, {"kl_weight": 5.0, "method": "jpib"}),
@@ -77,16 +80,24 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, act):
 
 
 def small(scores):
-    """An act of four methods that trains nothing."""
+    """An experiment with four methods that trains nothing."""
     explained = {"plain XGBoost": "plain", "A": "guided", "B": "guided otherwise", CONTROL: "guided by x"}
-    return Act("{n_seeds} seeds", explained, shown=("plain XGBoost", "A"), judged="A", scores=scores, closing="the end")
+    return Experiment(
+        "{n_seeds} seeds",
+        explained,
+        shown=("plain XGBoost", "A"),
+        best="A",
+        control=CONTROL,
+        scores=scores,
+        closing="the end",
+    )
 
 
 def scores_of(seed):
     return {"plain XGBoost": 0.5 + 0.1 * seed, "A": 0.7, "B": 0.4 + 0.1 * seed, CONTROL: 0.6}
 
 
-TOLD = f"""2 seeds
+PRINTED = f"""2 seeds
 seed  1 of 2: AUC of plain XGBoost 0.5000, A 0.7000
 seed  2 of 2: AUC of plain XGBoost 0.6000, A 0.7000
 
@@ -103,24 +114,23 @@ What z adds: A less {CONTROL}, +0.1000 +- 0.0000
 the end"""
 
 
-def test_an_act_is_told_line_by_line():
-    lines = []
-    play(small(scores_of), 2, lines.append)
-    assert "\n".join(lines) == TOLD
+def test_an_experiment_is_printed_line_by_line(capsys):
+    run_experiment(small(scores_of), 2)
+    assert capsys.readouterr().out == f"{PRINTED}\n"
 
 
 def test_a_line_is_there_at_once_in_a_pipe_as_well(monkeypatch):
     pipe = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe))
-    show_now("seed 1")
+    _show("seed 1")
     assert pipe.getvalue().split() == [b"seed", b"1"]
 
 
-def test_two_acts_are_told_apart_by_an_empty_line(monkeypatch, capsys):
+def test_two_experiments_are_separated_by_an_empty_line(monkeypatch, capsys):
     for name in ("ALL_LABELS", "FEW_LABELS"):
         monkeypatch.setattr(demo, name, small(scores_of))
     run_demo(2)
-    assert capsys.readouterr().out == f"{TOLD}\n\n{TOLD}\n"
+    assert capsys.readouterr().out == f"{PRINTED}\n\n{PRINTED}\n"
 
 
 def test_what_was_not_begun_is_not_begun_after_a_failure(monkeypatch):
@@ -133,7 +143,7 @@ def test_what_was_not_begun_is_not_begun_after_a_failure(monkeypatch):
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        play(small(failing), 30, lambda line: None)
+        run_experiment(small(failing), 30)
     assert len(begun) < 30
     # Nor does anything go on.
     assert threading.active_count() == threads
@@ -154,9 +164,9 @@ def test_the_picture_has_every_seed_and_the_means():
     from pi_xgb._cli.demo_page import _draw
     from pi_xgb._plots.style import PALETTE, REFERENCE
 
-    played = Played(small(scores_of), pd.DataFrame([scores_of(seed) for seed in range(3)]))
+    outcome = Outcome(small(scores_of), pd.DataFrame([scores_of(seed) for seed in range(3)]))
     ax = Figure().subplots()
-    _draw(ax, played)
+    _draw(ax, outcome)
     methods = ["A", "B", CONTROL]
     # From the top in the order of the explanations, around a line at no gain.
     assert [label.get_text() for label in ax.get_yticklabels()] == methods
@@ -169,7 +179,7 @@ def test_the_picture_has_every_seed_and_the_means():
     points = [line for line in lines if len(line.get_xdata()) == 3]
     bars = [container.lines[2][0].get_segments()[0] for container in ax.containers]
     for i, name in enumerate(methods):
-        gains = played.scores[name] - played.scores["plain XGBoost"]
+        gains = outcome.scores[name] - outcome.scores["plain XGBoost"]
         np.testing.assert_array_equal(points[i].get_xydata(), np.c_[gains, [i] * 3])
         assert points[i].get_alpha() < 1
         reach = 2 * gains.sem()
@@ -187,10 +197,23 @@ def test_the_page_tells_what_was_printed(monkeypatch):
     pytest.importorskip("matplotlib")
     from pi_xgb._cli.demo_page import demo_page
 
-    page = demo_page([play(small(scores_of), 2, lambda line: None)] * 2)
+    page = demo_page([run_experiment(small(scores_of), 2)] * 2)
     assert page.count("<p>2 seeds</p>") == page.count('<figure class="wide">') == 2
     assert "over plain XGBoost: A +0.150; B −0.100; control: teacher on x +0.050." in page.replace("-0.1", "−0.1")
     # Gains have a sign, other numbers none; four digits, as printed.
     cells = [text for text in ("0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500") if f">{text}<" in page]
     assert cells == ["0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500"]
     assert ">+0.5500<" not in page
+
+
+def test_no_module_of_the_command_line_imports_one_that_imports_it():
+    folder = Path(demo.__file__).parent
+    siblings = {file.stem: set() for file in folder.glob("*.py")}
+    for name, imported in siblings.items():
+        for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                imported |= {node.module} if node.module else {alias.name for alias in node.names}
+    while siblings:
+        free = {name for name, imported in siblings.items() if not imported & siblings.keys()}
+        assert free, f"a circle among {sorted(siblings)}"
+        siblings = {name: imported for name, imported in siblings.items() if name not in free}

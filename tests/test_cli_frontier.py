@@ -83,13 +83,13 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
     dtrain, privileged = xgb.DMatrix(rows[NAMES], rows.y), xgb.DMatrix(rows[["z0", "z1"]], rows.y)
     keywords = {"privileged": privileged, "constraints": [(DemographicParity(rows.sex), 20.0)]}
     selection = pi_xgb.select(
-        PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="privileged", crossfit=3, kl_weight=1, nfold=3, repeats=1
+        PARAMS, dtrain, 6, **keywords, method="kbpib", teacher="boosted", crossfit=3, kl_weight=1, nfold=3, repeats=1
     )
     np.testing.assert_allclose(shown["score"], selection.summary["score"], rtol=1e-6)
     assert dumps(model("m.ubj")) == dumps(selection.train(dtrain, **keywords))
     # Plain XGBoost is constrained, too: its score is not that of a selection without constraints.
     free = pi_xgb.select(
-        PARAMS, dtrain, 6, privileged=privileged, method="kbpib", teacher="privileged", kl_weight=1, nfold=3, repeats=1
+        PARAMS, dtrain, 6, privileged=privileged, method="kbpib", teacher="boosted", kl_weight=1, nfold=3, repeats=1
     )
     assert free.summary.loc["plain", "score"] != selection.summary.loc["plain", "score"]
     with pytest.raises(ValueError, match="was cross-validated with constraints"):
@@ -101,13 +101,14 @@ def test_tune_chooses_under_the_constraint(files, capsys):  # noqa: F811
         assert dumps(by_hand) == dumps(selection.train(dtrain, **keywords))
 
 
+@pytest.mark.slow
 def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
     few = ["--teacher", "privileged", "--crossfit", "2", "--kl-weight", "1", "--folds", "2", "--repeats", "1"]
     constrained = ["--constraint", "parity:sex=20", "--format", "csv"]
     works("compare", "train.csv", *LABEL, "--privileged", "z0,z1", *few, *constrained)
     shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
     rows = files[0]
-    keywords = {"teacher": "privileged", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
+    keywords = {"teacher": "boosted", "crossfit": 2, "kl_weight": 1, "nfold": 2, "repeats": 1}
     by_hand = pi_xgb.compare(
         rows[NAMES],
         rows.y,
@@ -140,9 +141,7 @@ def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, cap
     frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *asked]
     # Nothing of a teacher, which this command does not have.
     for given in ([], ["--unlabelled", "refuse"]):
-        told = refused(
-            capsys, "20 rows of gaps.csv have no label: leave them out with --unlabelled drop", *frontier, *given
-        )
+        told = refused(capsys, "20 rows.*gaps.csv.*--unlabelled", *frontier, *given)
         assert "teach" not in told
     works(*frontier, "--unlabelled", "drop")
     with pytest.raises(SystemExit):
@@ -245,24 +244,24 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap must be at most 1 for parity:sex, a "),
-        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "for precision:sex, a difference between rates"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "gap.*--gap.*0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap.*most 1.*parity:sex"),
+        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "precision:sex.*difference between rates"),
         ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "for example --kl-weight 1.0,2.0,5.0,10.0"),
         (
             [*FRONTIER, "--constraint", "parity:sex", "--params", "objective=reg:logistic"],
             "needs --objective binary:logistic, got 'reg:logistic'",
         ),
         ([*COMPARE, "--kl-weight", "0"], "for example --kl-weight 1.0,10.0"),
-        ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "must end in .png or .svg or .pdf"),
-        ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
+        ([*FRONTIER, "--constraint", "parity:nobody"], "column 'nobody'.*--constraint"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "end.*.png.*.svg"),
+        ([*COMPARE, "--constraint", "parity:nobody=1"], "column 'nobody'.*--constraint"),
         ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
-        ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
+        ([*FRONTIER, "--constraint", "parity:y"], "'y'.*--label.*--constraint"),
         ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
         (
             [*TRAIN, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"],
-            "parity:sex and odds:sex, which contradict each other",
+            "parity:sex.*odds:sex.*contradict",
         ),
     ],
 )

@@ -38,7 +38,7 @@ def test_a_column_name_that_comes_twice_is_refused(trained, capsys, command):
     # pandas would call the second copy z0.1, and the student would learn from it.
     frame = trained[0]
     pd.concat([frame, frame[["z0"]]], axis=1).to_csv("twice.csv", index=False)
-    refused(capsys, "twice.csv has the column 'z0' twice", command, "twice.csv", *ON_ROWS[command])
+    refused(capsys, "twice.csv.*'z0'", command, "twice.csv", *ON_ROWS[command])
 
 
 @pytest.mark.parametrize("command", ON_ROWS)
@@ -47,7 +47,7 @@ def test_a_row_with_too_many_values_is_refused_wherever_it_is(trained, capsys, c
     rows, values = "test.csv" if command in ("predict", "evaluate") else "train.csv", trained[0].shape[1]
     change_line(rows, line, lambda text: f"1,{text}")
     # Every command, whether it reads all columns or some of them.
-    told = "more values than that in line 2" if line == 2 else f"line {line} has {values + 1} values for {values} col"
+    told = "more values.*line 2" if line == 2 else f"line {line}.*{values + 1} values.*{values} col"
     refused(capsys, told, command, "changed.csv", *ON_ROWS[command])
     # An empty value is one too many as well.
     change_line(rows, line, lambda text: f"{text},")
@@ -152,14 +152,14 @@ def test_the_threshold_counts_without_groups_too(trained, capsys):
         wrong = (answers["probability_1"] > threshold) != (others["y"] == 1)
         assert metrics["error" if threshold == 0.5 else f"error@{threshold}"] == pytest.approx(wrong.mean(), abs=1e-6)
     for wrong_threshold in ("1.5", "-0.1", "nan", "half"):
-        misused(capsys, "must be a number between 0 and 1", *evaluate, "--threshold", wrong_threshold)
+        misused(capsys, "argument --threshold.*between 0 and 1", *evaluate, "--threshold", wrong_threshold)
 
 
 def test_a_threshold_that_would_mean_nothing_is_refused(files, capsys):
     drop = ["--drop", "sex,w,y,ill,z0,z1"]
     works("train", "train.csv", "--label", "q", *drop, *QUICK, "--out", "model.ubj")
     evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "q"]
-    refused(capsys, "--threshold needs a model of two classes", *evaluate, "--threshold", "0.3")
+    refused(capsys, "--threshold.*two classes", *evaluate, "--threshold", "0.3")
     works(*evaluate)
 
 
@@ -183,7 +183,7 @@ def test_weights_that_cannot_be_are_refused_by_evaluate_as_by_train(trained, cap
     others["w"] = others["w"].astype(object)
     others.loc[3, "w"] = weight
     others.to_csv("test.csv", index=False)
-    message = "--weight names 'w', which must have a number of at least 0 in each row of test.csv"
+    message = "--weight.*'w'.*least 0.*test.csv"
     evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--weight", "w"]
     refused(capsys, message, *evaluate)
     refused(capsys, message, *evaluate, "--groups", "sex")
@@ -205,6 +205,7 @@ def test_files_of_a_spreadsheet_in_another_country(trained, capsys):
     refused(capsys, "save it as UTF-8", "train", "header.csv", *train)
 
 
+@pytest.mark.slow
 def test_wide_files_take_linear_time(tmp_path):
     from pi_xgb._cli.source import Source
 
@@ -244,7 +245,7 @@ def test_the_index_of_a_frame_is_no_feature_and_can_be_named(files, capsys, name
 def test_a_kept_column_of_the_name_of_an_answer_is_refused(trained, capsys):
     trained[1].assign(prediction=1).to_csv("test.csv", index=False)
     arguments = ["predict", "test.csv", "--model", "model.ubj"]
-    refused(capsys, "--keep names 'prediction', and so are the answers called", *arguments, "--keep", "x1,prediction")
+    refused(capsys, "--keep.*'prediction'.*answers", *arguments, "--keep", "x1,prediction")
     works(*arguments, "--keep", "x1")
 
 
@@ -253,7 +254,7 @@ def test_texts_that_xgboost_cannot_keep_are_named(files, capsys):
     rows.assign(colour="a\0b").to_csv("nul.csv", index=False)
     if pd.read_csv("nul.csv")["colour"].iloc[0] != "a\0b":
         pytest.skip("this pandas ends a text at its NUL")
-    refused(capsys, "the column 'colour' of nul.csv has a text with a NUL", "train", "nul.csv", *ON_ROWS["train"])
+    refused(capsys, "'colour'.*nul.csv.*NUL", "train", "nul.csv", *ON_ROWS["train"])
 
 
 def test_gzip_on_standard_input(files, capsys, monkeypatch):
@@ -272,7 +273,7 @@ def test_a_name_with_a_nul_is_refused(files, capsys):
     rows.rename(columns={"x1": "\0x1"}).to_csv("train.csv", index=False)
     if "\0x1" not in pd.read_csv("train.csv"):
         pytest.skip("this pandas ends a text at its NUL")
-    refused(capsys, "train.csv has a NUL character in its line of", "train", "train.csv", *ON_ROWS["train"])
+    refused(capsys, "train.csv.*NUL character", "train", "train.csv", *ON_ROWS["train"])
 
 
 @pytest.mark.parametrize("text", ["12-34", "2024", "1.5.", "v2024-01-05", "192.168.0.1", "2024-01"])
@@ -379,7 +380,7 @@ def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, comma
     rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
     rows.loc[7, "x1"] = value
     rows.to_csv("infinite.csv", index=False)
-    told = f"the column 'x1' of infinite.csv has {float(value)} in line 9, which"
+    told = f"'x1'.*infinite.csv.*{float(value)}.*line 9"
     refused(capsys, told, command, "infinite.csv", *ON_ROWS[command])
     if command == "train":
         refused(capsys, told, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")

@@ -245,7 +245,7 @@ def test_stopping_early_watches_the_metric_of_the_objective(kind: str, request: 
     if kind == "timed":
         return
     written(late.assign(search=first["search"].iloc[0]), *columns, name="late.csv")
-    shared = f"late.csv has rows of 1 queries that the training has too, such as '{first['search'].iloc[0]}'"
+    shared = f"late.csv.*1 quer.*'{first['search'].iloc[0]}'"
     refused(capsys, shared, *command, "--valid", "late.csv", "--out", "new.ubj")
 
 
@@ -441,11 +441,11 @@ BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "no query for rank:map": ({}, ["--label", "relevance", "--params", "objective=rank:map"], "with --query"),
     "no ranking": ({}, ["--label", "relevance", "--query", "search"], "the objective is not named"),
     "not this ranking": ({}, [*RANKED[:4], "--objective", "count:poisson"], "the objective is count:poisson"),
-    "a gap": ({"search": "7"}, RANKED, "--query names 'search', which in rows.csv has 1 missing values"),
+    "a gap": ({"search": "7"}, RANKED, "--query names 'search', which in rows.csv must"),
     "no column": ({}, [*RANKED, "--query", "page"], "has no column 'page', which --query names"),
     "a privileged query": ({}, [*RANKED, "--query", "z0"], "named by --privileged and by --query"),
     "a gap in y": ({"relevance": 1}, RANKED, "--unlabelled teach"),
-    "no label": ({}, RANKED[2:], "say what is predicted, with --label"),
+    "no label": ({}, RANKED[2:], "predicted.*--label"),
     "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight differs within a query"),
     "groups": ({}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups tears"),
     "jpib": ({}, [*RANKED, "--method", "jpib"], "follows the student"),
@@ -490,7 +490,7 @@ BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "a label": ({}, ["--label", "since", "--objective", "survival:aft"], "with --lower-bound and --upper-bound"),
     "one bound": ({}, [*TIMED[:2], "--objective", "survival:aft"], "with --lower-bound and --upper-bound"),
     "both": ({}, [*TIMED, "--label", "weight"], "in place of --label"),
-    "no time": ({}, TIMED[:4], "--lower-bound is for survival:aft, and the objective is not named"),
+    "no time": ({}, TIMED[:4], "--lower-bound.*survival:aft.*objective"),
     "another": ({}, [*TIMED[:4], "--objective", "reg:gamma"], "and the objective is reg:gamma"),
     "a feature": ({}, [*TIMED, "--privileged", "until"], "named by --upper-bound and by --privileged"),
     "crossed": ({"until": 1e-9}, TIMED, "not above the upper one, line 6 has"),
@@ -498,7 +498,11 @@ BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "both at 0": ({"since": 0.0, "until": 0.0}, TIMED, "line 6 has 0 and 0"),
     "infinite": ({"since": np.inf, "until": np.inf}, TIMED, "line 6 has inf and inf"),
     "no lower one": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound and no lower one"),
-    "unknown": ({"since": None, "until": None}, TIMED, "the lower bound 'since' of rows.csv has 1 missing values"),
+    "unknown": (
+        {"since": None, "until": None},
+        TIMED,
+        "1 missing values",
+    ),
     "text": ({"until": "late"}, TIMED, "the bound 'until' of rows.csv must be numbers, it has 'late' in line 6"),
     "a query": ({}, [*TIMED, "--query", "weight"], "leave it out"),
 }
@@ -523,14 +527,14 @@ def test_bad_times_are_refused_before_any_training(
 def test_no_row_with_a_lower_bound(timed: pd.DataFrame, capsys: Any) -> None:
     written(timed.assign(since=np.nan, until=np.nan), "since", "until")
     command = ["train", "rows.csv", *TIMED, "--privileged", "z0", "--unlabelled", "teach", "--out", "m.ubj"]
-    refused(capsys, "the lower bound 'since' of rows.csv has no row with a label", *command)
+    refused(capsys, "lower bound 'since'.*no row", *command)
 
 
 def test_judging_needs_what_the_model_was_trained_with(ranked: pd.DataFrame, capsys: Any) -> None:
     works("train", "rows.csv", *RANKED, *FEW, "--drop", "z0,weight", "--out", "m.ubj")
     evaluate = ["evaluate", "rows.csv", "--model", "m.ubj"]
-    refused(capsys, "rank:ndcg ranks the rows of a query", *evaluate, "--label", "relevance")
-    refused(capsys, "which is a feature of the model", *evaluate, "--label", "relevance", "--query", "x0")
+    refused(capsys, "rank:ndcg ranks.*query", *evaluate, "--label", "relevance")
+    refused(capsys, "feature.*model", *evaluate, "--label", "relevance", "--query", "x0")
     written(ranked.assign(search=ranked["search"].where(ranked["x0"] > 0)), "relevance", "search")
     refused(capsys, "missing values", *evaluate, "--label", "relevance", "--query", "search")
     refused(capsys, "says which rows are ranked", *evaluate[:2], "--model", str(other_model(ranked)), *RANKED[:4])

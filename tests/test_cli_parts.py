@@ -312,7 +312,7 @@ def test_answers_in_parquet_need_pyarrow(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["0", "NA", "1.0"])
 def test_names_of_columns_are_texts(tmp_path, name):
     (tmp_path / "rows.csv").write_text(f"{name},{name},,\n1,2,3,4\n")
-    with pytest.raises(ValueError, match=f"has the column '{name}' twice"):
+    with pytest.raises(ValueError, match=f"'{name}' twice"):
         Source(str(tmp_path / "rows.csv"))
 
 
@@ -354,7 +354,7 @@ def test_one_date_is_one_and_none_is_none():
 @pytest.mark.parametrize("days", [["31.12.2024", "31.02.2024"], ["2024-01-31", "2024-04-31"]])
 def test_a_day_that_is_none_is_named(days):
     frame = pd.DataFrame({"seen": days})
-    with pytest.raises(ValueError, match=f"has '{days[1]}' among dates, which is no date"):
+    with pytest.raises(ValueError, match=f"'{days[1]}'.*no date"):
         with_parts(frame, ["seen.day"], "a file")
 
 
@@ -380,7 +380,7 @@ def test_categories_that_are_numbers_are_found():
 def test_categories_of_bytes_are_no_text():
     # XGBoost would take them, and find none of them again in the model.
     frame = pd.DataFrame({"code": pd.Categorical([b"a", b"b", None])})
-    with pytest.raises(ValueError, match=r"the column 'code' of a file has values such as b'a' \(bytes\), which are"):
+    with pytest.raises(ValueError, match=r"'code'.*b'a' \(bytes\)"):
         learned_features(frame, "a file")
 
 
@@ -390,7 +390,7 @@ def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
         assert training_labels(column, "binary:logistic", "teach", "a file").classes.dtype.kind == kind
     complete = training_labels(pd.DataFrame({"y": [2.0, 3.0]}), "binary:logistic", "teach", "a file")
     assert complete.classes.dtype.kind == "f"
-    with pytest.raises(ValueError, match="say --objective multi:softprob or --objective reg:squarederror"):
+    with pytest.raises(ValueError, match=r"--objective multi:softprob.*--objective"):
         training_labels(pd.DataFrame({"y": [1, 2, 3]}), None, "teach", "a file")
 
 
@@ -418,7 +418,7 @@ def test_a_time_that_nobody_knows_is_any():
 def test_bounds_may_be_large_and_of_any_kind_of_number():
     bounds = pd.DataFrame({"from": [1, 2], "to": [1e300, None]}).astype({"from": "Int64", "to": "Float64"})
     np.testing.assert_array_equal(later_labels(bounds, None, "survival:aft", "a file"), [[1, np.inf], [2, np.inf]])
-    with pytest.raises(ValueError, match="the lower bound 'from' of a file has 1 missing values"):
+    with pytest.raises(ValueError, match=r"the lower bound 'from' of a file must .* 1 missing"):
         later_labels(bounds.assign(**{"from": [1, None], "to": None}), None, "survival:aft", "a file")
 
 
@@ -429,8 +429,16 @@ def test_rows_of_a_file_without_lines_are_counted_from_1():
             later_labels(bounds, None, "survival:aft", file)
 
 
+def test_labels_of_other_rows_are_in_the_range_of_the_training():
+    with pytest.raises(
+        ValueError, match=r"a file must lie in \[0, 1\] for binary:logistic, they range from 0.0 to 100.0"
+    ):
+        later_labels(pd.DataFrame({"y": [0, 100]}), None, "binary:logistic", "a file")
+    assert later_labels(pd.DataFrame({"y": [0, 100]}), None, "count:poisson", "a file").tolist() == [0, 100]
+
+
 def test_a_missing_class_is_missing():
-    with pytest.raises(ValueError, match="the label 'y' of a file has 1 missing values"):
+    with pytest.raises(ValueError, match=r"the label 'y' of a file must .* 1 missing"):
         later_labels(pd.DataFrame({"y": ["a", None]}, dtype=object), ABC[:2], "binary:logistic", "a file")
 
 
@@ -476,7 +484,7 @@ def test_a_share_may_be_filled_by_whole_groups():
 def test_a_query_in_two_groups_is_torn():
     query = np.repeat(["p", "q", "r"], 2)
     _check_whole(np.array([1, 1, 1, 1, 2, 2]), query)
-    with pytest.raises(ValueError, match="tears 1 queries apart, such as 'q'"):
+    with pytest.raises(ValueError, match=r"1 quer.*'q'"):
         _check_whole(np.array([1, 1, 1, 2, 2, 2]), query)
 
 

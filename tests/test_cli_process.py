@@ -39,6 +39,7 @@ def run(folder, *arguments, **options):
     )
 
 
+@pytest.mark.slow
 def test_exit_codes_and_streams(folder):
     predict = ["predict", "train.csv", "--model", "model.ubj"]
     done = run(folder, *predict)
@@ -56,6 +57,7 @@ def test_exit_codes_and_streams(folder):
     assert done.stderr == "pi-xgb: there is no file 'absent.csv'\n"
 
 
+@pytest.mark.slow
 def test_other_failures_are_1(folder):
     if not Path("/dev/full").exists():
         pytest.skip("no device that is always full")
@@ -70,6 +72,7 @@ def test_other_failures_are_1(folder):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(folder):
     rows = pd.read_csv(folder / "train.csv")
     # More than a pipe holds.
@@ -95,6 +98,7 @@ def start(arguments, folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--kl-weight", "auto"]])
 def test_ctrl_c_leaves_nothing_behind(folder, options):
     before = sorted(os.listdir(folder))
@@ -116,6 +120,7 @@ def test_ctrl_c_leaves_nothing_behind(folder, options):
     assert sorted(os.listdir(folder)) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["numpy", "pandas", "xgboost"])
 def test_an_interruption_of_the_imports_is_one_like_others(folder, module):
     interrupting = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
@@ -142,6 +147,7 @@ def test_an_interrupted_write_leaves_no_draft(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_no_bar_where_nobody_looks_and_one_on_a_terminal(folder):
     arguments = ["train", "train.csv", "--label", "y", "--drop", "z0,z1", "--rounds", "5", "--params", "nthread=1"]
     quiet = run(folder, *arguments, "--out", "quiet.ubj")
@@ -192,6 +198,7 @@ def test_models_do_not_depend_on_the_way_to_the_command(folder):
     assert np.isfinite(expected.predict(xgb.DMatrix(rows[["x0", "x1", "x2"]]))).all()
 
 
+@pytest.mark.slow
 def test_the_demonstration_prints_before_it_ends(folder):
     started = start(["demo"], folder)
     try:
@@ -207,6 +214,7 @@ def test_the_demonstration_prints_before_it_ends(folder):
     assert sorted(os.listdir(folder)) == ["model.ubj", "train.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_crash(folder, closed):
     train = "train train.csv --label y --privileged z0,z1 --rounds 3 --params nthread=1 --out student.ubj"
@@ -219,6 +227,7 @@ def test_closed_streams_are_no_crash(folder, closed):
     assert (folder / "student.ubj").exists()
 
 
+@pytest.mark.slow
 def test_a_closed_input_is_an_empty_one(folder):
     done = run_shell(folder, f"{sys.executable} -m pi_xgb predict - --model model.ubj <&-")
     assert (done.returncode, done.stderr[:32]) == (2, "pi-xgb: standard input is empty:")

@@ -118,7 +118,7 @@ def test_rows_without_a_label_are_left_out(rows, capsys, name, label):
 def test_they_are_refused_by_default(rows, capsys, of, name, label):
     write(gapped(rows), name)
     arguments = train(name, label) if of == "train" else command(of, name, label)
-    err = refused(capsys, f"the label '{label}' of {name} has {(~KNOWN).sum()} missing values in 200 rows", *arguments)
+    err = refused(capsys, f"'{label}'.*{name}.*{(~KNOWN).sum()} missing.*200 rows", *arguments)
     # The words are those that the option takes.
     assert all(f"--unlabelled {word}" in err for word in ("teach", "drop", "refuse"))
     refused(capsys, "missing values in 200 rows", *arguments, "--unlabelled", "refuse")
@@ -215,15 +215,15 @@ def test_unlabelled_rows_need_a_teacher(rows, capsys):
     refused(capsys, "--unlabelled teach needs a teacher", *train("rows.csv", "y", *TEACH, guided=False))
     for option, column in (("--teacher-weight", "w"), ("--crossfit-groups", "patient")):
         arguments = train("rows.csv", "y", "--unlabelled", "drop", option, column, guided=False)
-        refused(capsys, f"{option} would be ignored: say which columns are privileged", *arguments)
+        refused(capsys, f"{option}.*ignored.*privileged", *arguments)
 
 
 def test_labels_that_teach_nothing(rows, capsys):
     frame = gapped(rows)
     write(frame.assign(y=None), "rows.csv")
-    refused(capsys, "the label 'y' of rows.csv has no row with a label", *train("rows.csv", "y", *TEACH))
+    refused(capsys, "label 'y'.*no row", *train("rows.csv", "y", *TEACH))
     write(frame.assign(y=frame["y"].where(frame["y"] == 1)), "rows.csv")
-    refused(capsys, "the same value in every labelled row", *train("rows.csv", "y", *TEACH))
+    refused(capsys, "value.*labelled row", *train("rows.csv", "y", *TEACH))
 
 
 # --- columns about single rows ------------------------------------------------------------------------------
@@ -252,18 +252,18 @@ def test_groups_are_read_letter_by_letter(rows):
 def test_columns_about_single_rows_that_cannot_be(rows, capsys):
     frame = gapped(rows)
     write(frame.assign(sex=-1.0, patient=frame["patient"].where(frame.index > 4)), "rows.csv")
-    refused(capsys, "--teacher-weight names 'sex', which must have a number of at least 0",
+    refused(capsys, "--teacher-weight.*'sex'.*least 0",
             *train("rows.csv", "y", *TEACH, "--teacher-weight", "sex"))  # fmt: skip
     grouped = train("rows.csv", "y", *TEACH, "--crossfit-groups", "patient")
     refused(capsys, "add --crossfit 5", *grouped)
     refused(capsys, "5 missing values", *grouped, "--crossfit", "3")
-    refused(capsys, "--method jpib has no use for --crossfit-groups", *grouped, "--method", "jpib")
+    refused(capsys, "--method jpib.*--crossfit-groups", *grouped, "--method", "jpib")
     refused(capsys, "add --crossfit 5",
             *command("tune", "rows.csv", "y", *TEACH, "--crossfit-groups", "patient", "--crossfit", "0"))  # fmt: skip
-    refused(capsys, "has no column 'nobody', which --crossfit-groups names",
+    refused(capsys, "column 'nobody'.*--crossfit-groups",
             *train("rows.csv", "y", *TEACH, "--crossfit-groups", "nobody", "--crossfit", "3"))  # fmt: skip
     twice = [*train("rows.csv", "y", *TEACH, "--teacher-weight", "w"), "--weight", "w"]
-    refused(capsys, "is named by --weight and by --teacher-weight", *twice)
+    refused(capsys, "--weight.*--teacher-weight", *twice)
 
 
 # --- rows to watch and to judge by --------------------------------------------------------------------------
@@ -276,9 +276,9 @@ def test_rows_to_watch_need_labels(rows, files, capsys):
     watching = ["--early-stopping", "2", "--rounds", "30"]
     works(*train("rows.csv", "y", *TEACH, *watching, "--valid", "test.csv"))
     others.assign(y=others["y"].where(others.index > 6)).to_csv("test.csv", index=False)
-    refused(capsys, "the label 'y' of test.csv has 7 missing values",
+    refused(capsys, "7 missing values",
             *train("rows.csv", "y", *TEACH, *watching, "--valid", "test.csv", out="other.ubj"))  # fmt: skip
-    refused(capsys, "the label 'y' of test.csv has 7 missing values",
+    refused(capsys, "7 missing values",
             "evaluate", "test.csv", "--model", "model.ubj", "--label", "y")  # fmt: skip
 
 
@@ -328,7 +328,7 @@ def test_tune_chooses_with_rows_without_a_label(rows, capsys):
     works(*command("tune", "rows.csv", "y", *OF_ROWS, *SHORT), "--format", "csv", "--out", "model.ubj")
     out, err = capsys.readouterr()
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="boosted", crossfit=2, kl_weight=5.0, nfold=2,
                            groups=frame["patient"], seed=0, **guided)  # fmt: skip
     found = pd.read_csv(io.StringIO(out), index_col="candidate")
     np.testing.assert_allclose(found["gain"], chosen.summary["gain"])
@@ -342,12 +342,13 @@ def test_auto_chooses_with_rows_without_a_label(rows, capsys):
     options = [*OF_ROWS, "--kl-weight", "auto", "--crossfit", "2"]
     works(*train("rows.csv", "y", *options))
     x, guided = matrices(frame)
-    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="privileged", crossfit=2, seed=0,
+    chosen = pi_xgb.select(PARAMS, x, 6, method="kbpib", teacher="boosted", crossfit=2, seed=0,
                            groups=frame["patient"], **guided)  # fmt: skip
     assert str(chosen) in capsys.readouterr().err
     assert same_model("model.ubj", chosen.train(x, **guided))
 
 
+@pytest.mark.slow
 def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     given, original = {}, pi_xgb.compare
     monkeypatch.setattr("pi_xgb.selection.compare", lambda *rows, **more: given.update(more) or original(*rows, **more))
@@ -360,7 +361,7 @@ def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     assert all(np.array_equal(given[name], values) for name, values in told.items())
     expected = pi_xgb.compare(
         in_categories(frame)[FEATURES], frame["y"].astype(float), frame[["z0", "z1"]],
-        params=PARAMS, num_boost_round=6, method="kbpib", teacher="privileged", crossfit=2, kl_weight=5.0, nfold=2,
+        params=PARAMS, num_boost_round=6, method="kbpib", teacher="boosted", crossfit=2, kl_weight=5.0, nfold=2,
         repeats=1, seed=0, groups=frame["patient"], **told,
     )  # fmt: skip
     found = pd.read_csv(io.StringIO(out))
@@ -380,6 +381,7 @@ def test_drop_leaves_the_choosing_to_labelled_rows(rows, capsys):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.slow
 def test_groups_are_kept_together_by_folds_and_by_a_share(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

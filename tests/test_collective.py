@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,15 +99,15 @@ def made(rank, make, own):
     ("make", "column", "words"),
     [
         (DemographicParity, np.zeros(60), "one group only"),
-        (DemographicParity, np.arange(60), "60 groups of 60 rows"),
-        (Meritocracy, np.ones(60), "merit is 1.0 in every row"),
-        (lambda own: IndividualFairness(key=own), np.arange(60), "no two of the 60 rows are similar by key"),
-        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "this training is split over workers"),
+        (DemographicParity, np.arange(60), "60 groups.*60 rows"),
+        (Meritocracy, np.ones(60), r"merit.*1\.0"),
+        (lambda own: IndividualFairness(key=own), np.arange(60), "60 rows.*similar by key"),
+        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "split over workers"),
     ],
 )
 def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, column, words):
     for error in workers(lambda rank: made(rank, make, *part(rank, column))):
-        assert words in str(error)
+        assert re.search(words, str(error)), error
     # The rows of one worker may be alike, or of many groups, where those of all are not.
     fine = np.repeat(np.arange(3.0), np.diff(CUTS))
     if "split over workers" not in words:

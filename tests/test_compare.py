@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._core.target import read_target
+from pi_xgb._rows.labels import read_target
 from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
@@ -90,7 +90,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             "plain XGBoost": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
             "z known at prediction": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
-            "self-distillation": (chosen(x, copy, teacher="privileged"), x, copy),
+            "self-distillation": (chosen(x, copy, teacher="boosted"), x, copy),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
         }
         own = found.table[found.table.fold == fold].set_index("model")
@@ -134,7 +134,7 @@ def test_constraints_hold_for_all_five():
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="80 rows for 160"):
         compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
-    with pytest.raises(TypeError, match=r"must be a list of \(constraint, weight\)"):
+    with pytest.raises(TypeError, match=r"list.*\(constraint, weight\)"):
         compare(x, y, z, constraints=DemographicParity(group), **FEW)
 
 
@@ -145,7 +145,7 @@ def xgb_auc(booster, x, label):
 @pytest.mark.parametrize("standard_errors", [0.0, 1e6])
 def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
     x, z, y = rows()
-    settings = {**FEW, "teacher": "privileged", "standard_errors": standard_errors}
+    settings = {**FEW, "teacher": "boosted", "standard_errors": standard_errors}
     found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
     table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
     for fold, (train, test) in enumerate(folds_of()):
@@ -236,22 +236,13 @@ def test_the_picture_of_one_size():
 
 def test_the_control_is_cross_fitted_whatever_the_student_is():
     x, z, y = rows()
-    found = compare(x, y, z, **{**FEW, "teacher": "privileged", "crossfit": 0, "standard_errors": 0.0})
+    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "crossfit": 0, "standard_errors": 0.0})
     chosen = found.table.groupby("model")["chosen"].unique()
     assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
     for crossfit, folds in ((0, CROSSFIT), (3, 3), ((0, 2, 4), 4)):
         _, control = smoothers(candidates_of("kbpib", "privileged", crossfit, 5.0), crossfit)
         assert (control.crossfit, control.kl_weight) == (folds, 5.0)
-
-
-def test_old_words_for_teachers_are_understood():
-    x, z, y = rows()
-    with pytest.warns(FutureWarning, match="with crossfit=2 for 'cross-fitted'") as warned:
-        found = compare(x, y, z, **{**FEW, "teacher": ["cross-fitted", "all"]})
-    new = {**FEW, "teacher": ["privileged", "all"]}
-    assert [record.filename for record in warned] == [__file__]
-    assert found.table.equals(compare(x, y, z, **new).table)
 
 
 # --- the verdict --------------------------------------------------------------------------------------------
@@ -422,7 +413,7 @@ def test_nobody_gains_by_a_teacher_that_is_never_chosen():
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     x, z, y = wave_rows(1600)
     quick = {"num_boost_round": 12, "params": {**PARAMS, "eta": 0.6, "max_depth": 3}}
-    settings = {**FEW, **quick, "teacher": "privileged", "standard_errors": 0.0, "confidence": 0.8}
+    settings = {**FEW, **quick, "teacher": "boosted", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
     assert found.verdict.startswith("a gain: log loss lower by")
@@ -512,7 +503,7 @@ def test_one_size_needs_no_list():
     x, z, y = rows()
     found = compare(x, y, z, sizes=40, **FEW)
     assert found.table.equals(compare(x, y, z, sizes=[40], **FEW).table)
-    with pytest.raises(ValueError, match="size must be one of 40, 80; got 7"):
+    with pytest.raises(ValueError, match=r"size.*40.*80.*7"):
         found.difference("student", "plain XGBoost", size=7)
     assert found.difference("student", "plain XGBoost", size=80) == found.difference("student", "plain XGBoost")
 
@@ -531,33 +522,41 @@ def test_one_size_needs_no_list():
         ({"y": pd.Series(["ill"] * 160)}, ValueError, "the same value in every row, 'ill'"),
         ({"y": RARE, "params": {}, "nfold": 3}, ValueError, "class 'rare' has 1 rows for 3 folds"),
         ({"y": pd.Series([f"case {i}" for i in range(160)]), "params": {}}, ValueError, "has 1 rows for 2 folds"),
-        ({"y": np.where(np.arange(160) == 7, np.inf, np.arange(160)), "params": {}}, ValueError, "row 7 of y is inf"),
+        (
+            {"y": np.where(np.arange(160) == 7, np.inf, np.arange(160)), "params": {}},
+            ValueError,
+            "y must be finite .* got inf in row 7",
+        ),
         ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must be one column, got 2"),
-        ({"y": rows()[2][:-1]}, ValueError, "one label for each of the 160 rows of X, got 159"),
+        ({"y": rows()[2][:-1]}, ValueError, "y must .* each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
-        ({"sample_weight": -np.ones(160)}, ValueError, "finite and at least 0, row 0 has -1"),
-        ({"sample_weight": np.full(160, np.nan)}, ValueError, "finite and at least 0, row 0 has nan"),
-        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight is zero in every row"),
-        ({"sample_weight": np.ones(7)}, ValueError, "one weight for each of the 160 rows of X, got 7"),
-        ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be numbers"),
+        ({"sample_weight": -np.ones(160)}, ValueError, "sample_weight must be .* got -1 in row 0"),
+        ({"sample_weight": np.full(160, np.nan)}, ValueError, "sample_weight must .* 160 missing"),
+        ({"sample_weight": np.zeros(160)}, ValueError, "sample_weight must .* got 0 in every row"),
+        ({"sample_weight": np.ones(7)}, ValueError, "sample_weight must .* the 160 rows of X, got 7"),
+        ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be .* got 'heavy' in row 0"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
         ({"privileged": rows()[1].assign(town="Rome")}, ValueError, r"privileged\['town'\]\.astype\('category'\)"),
         ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
-        ({"sizes": "40"}, TypeError, "sizes must be a list of whole numbers"),
+        ({"sizes": "40"}, TypeError, "sizes must be a whole number, got '40'"),
         ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
-        ({"maximize": True}, ValueError, "maximize speaks of custom_metric"),
+        ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
         ({"n_jobs": -2}, ValueError, "n_jobs must be at least 1, or -1 for all cores"),
         ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, "y has 3 classes"),
-        ({"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)}, TypeError, "must be numbers"),
+        (
+            {"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)},
+            TypeError,
+            "y must be finite numbers .* got 'a' in row 0",
+        ),
         ({"sizes": [80]}, ValueError, "sizes must be below the 80 training rows"),
-        ({"sizes": [1]}, ValueError, "a size must be at least 2, got 1"),
+        ({"sizes": [1]}, ValueError, "sizes must be at least 2, got 1"),
         ({"sizes": [2]}, ValueError, "every label is 0|has 1 rows for 2 folds"),
         ({"y": RARE.where(RARE.index != 1, "rare"), "params": {}}, ValueError, "class 'rare' has 1 rows for 2 folds"),
         ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
-        ({"sizes": [3]}, ValueError, "rows for 2 folds|crossfit must be at most"),
+        ({"sizes": [3]}, ValueError, r"2 folds|crossfit.*at most"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
-        ({"inner_nfold": 1}, ValueError, "inner_nfold must be at least 2"),
+        ({"inner_nfold": 1}, ValueError, r"inner_nfold.*least 2"),
         ({"crossfit": 41}, ValueError, "of an inner fold"),
         ({"metric": "r2_score"}, ValueError, "metric must be one of"),
     ],
@@ -571,5 +570,5 @@ def test_wrong_input(monkeypatch, wrong, error, message):
 
 def test_a_model_that_is_none():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="model must be one of 'plain XGBoost', 'z known at prediction'"):
+    with pytest.raises(ValueError, match=r"model.*'plain XGBoost'.*'z known at prediction'"):
         compare(x, y, z, **FEW).difference("student", "tutor")

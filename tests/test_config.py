@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 
 import pi_xgb
 from pi_xgb._core.config import TeacherConfig
-from pi_xgb._core.crossfit import Folds
+from pi_xgb._core.job import Boosting
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
-from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher
 
 N = 40
@@ -34,8 +33,8 @@ def privileged(z=Z, y=Y, **more):
     return xgb.DMatrix(z, y, **more)
 
 
-class Asked(pi_xgb.Teacher):
-    """Notes what it is asked."""
+class Recording(pi_xgb.Teacher):
+    """Records the calls of its methods."""
 
     hessian = "full"
 
@@ -54,59 +53,148 @@ class Asked(pi_xgb.Teacher):
 
 
 Z_MATRIX = privileged()
-FOLLOWS, RESTS = (Asked(follows, []) for follows in (True, False))
-MEANINGS = ("given", "changes_nothing", "teaches", "learns_first", "is_adaptive", "weight_is_given")
-SAID = {
-    "nobody": ({}, (0, 1, 1, 0, 0, 0)),
-    "a weight for nobody": ({"kl_weight": 0.25}, (0, 1, 1, 0, 0, 1)),
-    "q": ({"teacher": Q}, (1, 0, 1, 0, 0, 0)),
-    "q at 0": ({"teacher": Q, "kl_weight": 0}, (1, 1, 0, 0, 0, 1)),
-    "q at 0 of rows without labels": ({"teacher": Q, "kl_weight": 0, "labelled": SOME}, (1, 0, 0, 0, 0, 1)),
-    "a list": ({"teacher": [(Q, 0.25)]}, (1, 0, 1, 0, 0, 1)),
-    "a list at 0": ({"teacher": [(Q, 0.0), (Q, 0 * Q)]}, (1, 0, 0, 0, 0, 1)),
-    "a list per row": ({"teacher": [(Q, 0.0), (Q, 0.25 * SOME)]}, (1, 0, 1, 0, 0, 1)),
-    "one that follows": ({"teacher": FOLLOWS}, (1, 0, 1, 0, 1, 0)),
-    "one that follows in a list": ({"teacher": [(RESTS, 0.25), (FOLLOWS, 0.25)]}, (1, 0, 1, 0, 1, 1)),
-    "one that rests": ({"teacher": RESTS}, (1, 0, 1, 0, 0, 0)),
-    "kbpib": ({"privileged": Z_MATRIX, "kl_weight": 0.25}, (1, 0, 1, 1, 0, 1)),
-    "kbpib at 0": ({"privileged": Z_MATRIX, "kl_weight": 0}, (1, 1, 0, 0, 0, 1)),
-    "jpib": ({"privileged": Z_MATRIX, "kl_weight": 0.25, "method": "jpib"}, (1, 0, 1, 0, 1, 1)),
-    "jpib at 0": ({"privileged": Z_MATRIX, "kl_weight": 0, "method": "jpib"}, (1, 1, 0, 0, 0, 1)),
+ADAPTIVE, FIXED = (Recording(is_adaptive, []) for is_adaptive in (True, False))
+
+
+def read(rounds=3, **keywords):
+    """What the keywords mean for the rows of dtrain, the teachers that weigh nothing left out."""
+    config = TeacherConfig(**keywords)
+    return config.read(Spec.read(PARAMS), dtrain(), Boosting(rounds)).counting()
+
+
+MEANINGS = ("is_given", "changes_nothing", "weight_is_given")
+READ = ("is_adaptive", "is_uniform")
+CASES = {
+    "nobody": ({}, (0, 1, 0), (0, 1), 0),
+    "q": ({"teacher": Q}, (1, 0, 0), (0, 1), 0.5),
+    "q at 0": ({"teacher": Q, "kl_weight": 0}, (1, 1, 1), (0, 1), 0),
+    "q at 0 of rows without labels": ({"teacher": Q, "kl_weight": 0, "labelled": SOME}, (1, 0, 1), (0, 0), 0),
+    "a list": ({"teacher": [(Q, 0.25)]}, (1, 0, 1), (0, 1), 0.25),
+    "a list at 0": ({"teacher": [(Q, 0.0), (Q, 0 * Q)]}, (1, 0, 1), (0, 1), 0),
+    "a list per row": ({"teacher": [(Q, 0.0), (Q, 0.25 * SOME)]}, (1, 0, 1), (0, 0), 0.25),
+    "adaptive": ({"teacher": ADAPTIVE}, (1, 0, 0), (1, 1), 0.5),
+    "adaptive in a list": ({"teacher": [(FIXED, 0.25), (ADAPTIVE, 0.25)]}, (1, 0, 1), (1, 1), 0.5),
+    "fixed": ({"teacher": FIXED}, (1, 0, 0), (0, 1), 0.5),
+    "kbpib": ({"privileged": Z_MATRIX, "kl_weight": 0.25}, (1, 0, 1), (0, 1), 0.25),
+    "kbpib at 0": ({"privileged": Z_MATRIX, "kl_weight": 0}, (1, 1, 1), (0, 1), 0),
+    "kbpib in some rows": ({"privileged": Z_MATRIX, "teacher_weight": 1.0 * SOME}, (1, 0, 0), (0, 0), 0.5),
+    "jpib": ({"privileged": Z_MATRIX, "kl_weight": 0.25, "method": "jpib"}, (1, 0, 1), (1, 1), 0.25),
+    "jpib at 0": ({"privileged": Z_MATRIX, "kl_weight": 0, "method": "jpib"}, (1, 1, 1), (0, 1), 0),
+    "a word": ({"teacher": "forest"}, (1, 0, 0), (0, 1), 0.5),
+    "a word in a list": ({"teacher": [("forest", 2.0), (ADAPTIVE, 1.0)]}, (1, 0, 1), (1, 1), 3.0),
 }
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", CASES)
 def test_what_keywords_mean_together(name):
-    keywords, expected = SAID[name]
+    keywords, meanings, of_rows, weight = CASES[name]
     config = TeacherConfig(**keywords)
-    assert tuple(int(getattr(config, meaning)) for meaning in MEANINGS) == expected
+    config.check()
+    assert tuple(int(getattr(config, meaning)) for meaning in MEANINGS) == meanings
+    supervision = read(**keywords)
+    assert tuple(int(getattr(supervision, meaning)) for meaning in READ) == of_rows
+    assert supervision.total_weight == weight
     # XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide.
     for params, obj, unguided in (({}, None, False), ({}, len, True), ({"objective": "binary:hinge"}, None, True)):
-        expected_alone = not config.given or (config.changes_nothing and unguided)
+        expected_alone = not config.is_given or (config.changes_nothing and unguided)
         assert config.leaves_to_xgboost(params, obj) == expected_alone
-
-
-@pytest.mark.parametrize(
-    ("keywords", "uniform"),
-    [
-        ({"teacher": Q}, True),
-        ({"teacher": [(Q, 0.25), (Q, np.float32(2))]}, True),
-        ({"teacher": [(Q, 0.25), (Q, 2.0 * SOME)]}, False),
-        ({"teacher": Q, "labelled": SOME}, False),
-        ({"privileged": Z_MATRIX, "teacher_weight": 1.0 * SOME}, False),
-        ({"teacher": [(Q, 1.0)], "labelled": SOME}, False),
-    ],
-)
-def test_all_rows_count_alike_or_not(keywords, uniform):
-    assert TeacherConfig(**keywords).is_uniform is uniform
 
 
 def test_a_teacher_with_weights_of_its_own_is_not_uniform():
     teacher = FixedTeacher(Q)
-    assert TeacherConfig(teacher=teacher).is_uniform
+    assert read(teacher=teacher).is_uniform
     teacher.teacher_weight = 1.0 * SOME
-    assert not TeacherConfig(teacher=teacher).is_uniform
-    assert not TeacherConfig(teacher=[(Q, 1.0), (teacher, 1.0)]).is_uniform
+    assert not read(teacher=teacher).is_uniform
+    assert not read(teacher=[(Q, 1.0), (teacher, 1.0)]).is_uniform
+
+
+SEEN = {
+    "boosted": ({}, "privileged", 0),
+    "boosted, all": ({"teacher": "boosted", "teacher_sees": "all"}, "all", None),
+    "forest": ({"teacher": "forest"}, "all", None),
+    "mixed on z": ({"teacher": "mixed", "teacher_sees": "privileged"}, "privileged", None),
+    "mixed in 3 folds": ({"teacher": "mixed", "crossfit": 3}, "all", 3),
+    "forest in-sample": ({"teacher": "forest", "crossfit": 0}, "all", 0),
+    "an estimator": ({"teacher": LogisticRegression()}, "all", None),
+    "a frozen one": ({"teacher": FrozenEstimator(LogisticRegression().fit(Z, Y))}, "all", 0),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_what_a_teacher_sees_and_its_folds_follow_from_its_kind(name):
+    keywords, sees, crossfit = SEEN[name]
+    ((teacher, _, _),) = read(privileged=Z_MATRIX, **keywords).teachers
+    columns = {"privileged": ["z0", "z1"], "all": ["x:x0", "x:x1", "z:z0", "z:z1"]}[sees]
+    assert teacher.features.matrix.feature_names == columns
+    assert teacher.recipe.crossfit == crossfit
+    # Without privileged features it learns from those of the student.
+    keywords = {name: value for name, value in keywords.items() if name != "teacher_sees"}
+    ((teacher, _, _),) = read(**{"teacher": "boosted", **keywords}).teachers
+    assert teacher.features.matrix.feature_names == ["x0", "x1"]
+    assert teacher.recipe.crossfit == (None if name == "boosted" else crossfit)
+
+
+REFUSED = {
+    "an unknown word": ({"teacher": "best"}, "teacher must be one of.*'mixed'.*got 'best'"),
+    "a model that was not asked to learn": ({"teacher": LogisticRegression}, "teacher"),
+    "an unknown view": ({"privileged": Z_MATRIX, "teacher_sees": "x"}, "teacher_sees must be one of.*got 'x'"),
+    "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees require privileged="),
+    "in-sample weights": ({"teacher": "mixed", "crossfit": 0}, "crossfit must be at least 2.*'mixed'.*got 0"),
+    "params of no booster": (
+        {"teacher": "forest", "teacher_params": {"max_depth": 2}},
+        "teacher_params require.*'boosted' or 'mixed'.*got teacher='forest'",
+    ),
+    "evals of no booster": (
+        {"privileged": Z_MATRIX, "teacher": "linear", "privileged_evals": [(Z_MATRIX, "v")]},
+        "privileged_evals require teacher='boosted'.*'linear'",
+    ),
+    "jpib of another kind": (
+        {"privileged": Z_MATRIX, "teacher": "mixed", "method": "jpib"},
+        "method='jpib' requires.*got teacher='mixed'",
+    ),
+    "jpib of nothing": ({"teacher": "boosted", "method": "jpib"}, "method='jpib' requires privileged="),
+    "jpib in folds": ({"privileged": Z_MATRIX, "method": "jpib", "crossfit": 5}, "crossfit is not supported.*'jpib'"),
+    "groups in-sample": ({"privileged": Z_MATRIX, "crossfit_groups": np.arange(N)}, "crossfit_groups require crossfit"),
+    "two teachers": ({"privileged": Z_MATRIX, "teacher": Q}, "privileged and teacher were both given"),
+    "folds of no teacher": ({"teacher": Q, "crossfit": 5}, "crossfit require a trainable teacher"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_keywords_that_contradict_each_other(name):
+    keywords, message = REFUSED[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        pi_xgb.train(PARAMS, dtrain(), 2, early_stopping_rounds=3, **keywords)
+
+
+@pytest.mark.parametrize("objective", ["rank:pairwise", "reg:absoluteerror"])
+@pytest.mark.parametrize("teacher", ["forest", "linear", "mixed"])
+def test_words_for_means_are_refused_where_the_objective_has_none(objective, teacher):
+    rows = xgb.DMatrix(X, Y, qid=np.repeat(np.arange(8), 5)) if objective.startswith("rank") else dtrain()
+    with pytest.raises(
+        ValueError, match=f"teacher must be 'boosted' or an estimator with {objective}, got '{teacher}'"
+    ):
+        pi_xgb.train({"objective": objective}, rows, 2, teacher=teacher)
+
+
+def test_an_explicit_crossfit_warns_of_a_rare_class():
+    label = np.zeros(N, np.float32)
+    label[:3] = 1
+    matrix, z = xgb.DMatrix(X, label), xgb.DMatrix(Z, label)
+    with pytest.warns(UserWarning, match=r"crossfit=4 is more than the 3 labelled rows of class 1"):
+        pi_xgb.train(PARAMS, matrix, 2, privileged=z, crossfit=4)
+    booster = pi_xgb.train(PARAMS, matrix, 2, privileged=z, teacher="forest")  # which takes 3 by itself
+    assert booster.attr("pi_xgb_teacher") == "forest"
+
+
+def test_a_teacher_remembers_its_labelled_rows():
+    teacher = pi_xgb.fit_teacher(PARAMS, privileged(), 3, labelled=SOME)
+    assert pi_xgb.train(PARAMS, dtrain(), 2, teacher=teacher, labelled=SOME).num_boosted_rounds() == 2
+    for labelled in (None, np.arange(N) > 2):
+        with pytest.raises(ValueError, match="labelled must be that of the teacher"):
+            pi_xgb.train(PARAMS, dtrain(), 2, teacher=teacher, labelled=labelled)
+        with pytest.raises(ValueError, match="labelled must be that of the teacher"):
+            pi_xgb.KLObjective(teacher, labelled=labelled)
 
 
 def test_all_matrices_of_the_teachers_are_held():
@@ -118,133 +206,108 @@ def test_all_matrices_of_the_teachers_are_held():
 
 
 def test_nobody_at_weight_0_is_no_contradiction():
-    TeacherConfig(kl_weight=0).check_keywords()
+    TeacherConfig(kl_weight=0).check()
     for keywords in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": SOME}, {"teacher_weight": Q}):
-        with pytest.raises(ValueError, match=f"no use for {list(keywords)[-1]}: nobody teaches"):
-            TeacherConfig(**keywords).check_keywords()
+        with pytest.raises(ValueError, match=f"{list(keywords)[-1]} require a teacher, and none is configured"):
+            TeacherConfig(**keywords).check()
 
 
 def test_a_teacher_of_the_privileged_features_alone_may_have_evals():
     evals = [(privileged(), "valid")]
-    TeacherConfig(privileged=Z_MATRIX, teacher="privileged", privileged_evals=evals).check_keywords(3)
-    with pytest.raises(ValueError, match="cannot do so with privileged_evals"):
-        TeacherConfig(privileged=Z_MATRIX, teacher="all", privileged_evals=evals).check_keywords(3)
+    TeacherConfig(privileged=Z_MATRIX, privileged_evals=evals).check(3)
+    with pytest.raises(ValueError, match="privileged_evals require early_stopping_rounds"):
+        TeacherConfig(privileged=Z_MATRIX, privileged_evals=evals).check()
+    with pytest.raises(ValueError, match="privileged_evals are not supported with teacher_sees='all'"):
+        TeacherConfig(privileged=Z_MATRIX, teacher_sees="all", privileged_evals=evals).check(3)
 
 
-def test_every_teacher_is_checked_beside_the_others_and_one_that_rests_is_heard():
+def test_every_teacher_is_checked_beside_the_others_and_a_fixed_one_is_asked():
     calls = []
-    teachers = [Asked(False, calls), Asked(True, calls)]
-    config = TeacherConfig(teacher=[(teacher, 1.0) for teacher in teachers])
-    task = Task.of_matrix(Spec.read(PARAMS), dtrain())
-    assert [weighted_teacher.teacher for weighted_teacher in config.teachers_at_hand(task)] == teachers
-    rests, follows = teachers
+    fixed, adaptive = teachers = [Recording(False, calls), Recording(True, calls)]
+    assert [one.teacher for one in read(teacher=[(teacher, 1.0) for teacher in teachers]).teachers] == teachers
     assert calls == [
-        (rests, "beside", [follows]),
-        (rests, "check", N),
-        (rests, "q", N),
-        (follows, "beside", [rests]),
-        (follows, "check", N),
+        (fixed, "beside", [adaptive]),
+        (fixed, "check", N),
+        (fixed, "q", N),
+        (adaptive, "beside", [fixed]),
+        (adaptive, "check", N),
     ]
 
 
 WRONG = {
-    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, "privileged must have one label per row"),
-    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, "labels of dtrain and privileged disagree"),
+    "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, r"privileged.*0 labels.*40 rows"),
+    "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, r"labels.*dtrain.*disagree"),
     "a column of dtrain": (
         {"privileged": lambda: privileged(Z.rename(columns={"z0": "x0"}))},
         r"\['x0'\] are in dtrain",
     ),
     "more folds than rows": ({"crossfit": 41}, "between 2 and the 40 rows, got 41"),
     "more folds than groups": ({"crossfit": 3, "crossfit_groups": np.arange(N) % 2}, "2 distinct values for 3 folds"),
-    "no rounds": ({"rounds": 0}, "would end with 0 rounds"),
+    "no rounds": ({"rounds": 0}, "num_boost_round must be at least 1.*got 0"),
     "trees that drop": ({"method": "jpib", "teacher_params": {"booster": "dart"}}, "JPIB needs margins that stay"),
     "other params": ({"teacher_params": {"objective": "reg:squarederror"}}, "must share objective"),
-    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, "privileged_evals 'mine' must have one label per row"),
+    "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, r"privileged_evals 'mine'.*per"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_a_teacher_is_said_before_any_training(name):
-    told, message = WRONG[name]
-    told = {"privileged": privileged, **told}
-    rounds = told.pop("rounds", 3)
-    config = TeacherConfig(**{**told, "privileged": told["privileged"]()})
+def test_what_is_wrong_with_a_teacher_is_an_error_before_any_training(name):
+    keywords, message = WRONG[name]
+    keywords = {"privileged": privileged, **keywords}
+    rounds = keywords.pop("rounds", 3)
     with pytest.raises(ValueError, match=message):
-        config.of_rows(dtrain()).task(Spec.read(PARAMS), dtrain(), rounds)
+        read(rounds, **{**keywords, "privileged": keywords["privileged"]()})
 
 
 def test_a_student_goes_on_with_its_teacher():
     joint = TeacherConfig(privileged=Z_MATRIX, method="jpib")
     for config, model in ((joint, None), (TeacherConfig(privileged=Z_MATRIX), b""), (TeacherConfig(teacher=Q), b"")):
         config.check_continues(model)
-    with pytest.raises(ValueError, match="cannot be continued without its teacher"):
+    with pytest.raises(ValueError, match=r"xgb_model.*method='jpib'.*without its teacher"):
         joint.check_continues(b"")
 
 
-def test_no_teacher_is_made_that_weighs_nothing():
-    task = Task.of_matrix(Spec.read(PARAMS), dtrain())
-    for told, weights in (({"kl_weight": 0}, []), ({"kl_weight": 1}, [1]), ({"kl_weight": 1, "method": "jpib"}, [1])):
-        made = TeacherConfig(privileged=privileged(), **told).teachers_from_privileged(task, dtrain(), 2)
-        assert [one.weight for one in made] == weights
-    assert TeacherConfig(teacher=Q).teachers_from_privileged(task, dtrain(), 2) == []
+def test_the_supervision_of_some_rows():
+    rows, seen = np.array([3, 1, 30]), []
 
-
-def test_rows_are_taken_of_all_that_is_said_of_rows():
-    rows = np.array([3, 1, 30])
-    calls = []
-
-    class Cut(Asked):
+    class Cut(Recording):
         def subset(self, rows):
-            calls.append(rows)
+            seen.append(rows)
             return self
 
     cut = Cut(True, [])
-    whole = TeacherConfig(
-        privileged=privileged(),
-        crossfit=2,
-        labelled=SOME,
-        teacher_weight=1.0 * SOME,
-        crossfit_groups=np.arange(N),
-        folds=Folds(np.arange(N) % 4, 4, 1, "z"),
-        constraints=[(cut, 0.5), (cut, Q)],
-    )
+    pairs = [("boosted", 0.5 * SOME), (Q, 2.0), (cut, Q)]
+    whole = read(privileged=privileged(), teacher=pairs, crossfit=2, labelled=SOME, crossfit_groups=np.arange(N) // 2)
     part = whole.subset(rows)
-    np.testing.assert_array_equal(part.privileged.get_label(), Y[rows])
-    for name, values in (("labelled", SOME), ("teacher_weight", SOME), ("crossfit_groups", np.arange(N))):
-        np.testing.assert_array_equal(getattr(part, name), values[rows])
-    assert part.folds == dataclasses.replace(whole.folds, fold_of=part.folds.fold_of)
-    np.testing.assert_array_equal(part.folds.fold_of, rows % 4)
-    (one, weight), (other, per_row) = part.constraints
-    assert (one, weight, other) == (cut, 0.5, cut)
-    np.testing.assert_array_equal(per_row, Q[rows])
-    assert all(its is rows for its in calls)
-    assert (part.method, part.crossfit, part.kl_weight, part.teacher) == ("kbpib", 2, 0.5, None)
-    # Of nothing said nothing is taken; q may be a list, and one of a list has a weight per row.
-    assert TeacherConfig().subset(rows) == TeacherConfig()
-    assert TeacherConfig(teacher=Q.tolist()).subset(rows).teacher.tolist() == Q[rows].tolist()
-    ((q, weight), (same, per_row)) = TeacherConfig(teacher=[(Q, 2.0), (cut, Q.tolist())]).subset(rows).teacher
-    assert (q.tolist(), weight, same, per_row.tolist()) == (Q[rows].tolist(), 2.0, cut, Q[rows].tolist())
+    trained, given, own = part.teachers
+    np.testing.assert_array_equal(part.labelled, SOME[rows])
+    np.testing.assert_array_equal(trained.weight, 0.5 * SOME[rows])
+    np.testing.assert_array_equal(trained.teacher.features.matrix.get_label(), Y[rows])
+    assert (given.weight, given.teacher.values.tolist()) == (2.0, Q[rows].tolist())
+    np.testing.assert_allclose(own.weight, Q[rows], rtol=1e-6)
+    assert own.teacher is cut
+    assert [one.tolist() for one in seen] == [rows.tolist()]
 
 
-def test_a_weight_is_given_to_those_who_have_none_of_their_own():
-    assert TeacherConfig(teacher=Q).weighing(3.0).kl_weight == 3.0
-    listed = TeacherConfig(teacher=[(Q, 2.0)])
+def test_a_grid_weighs_teachers_that_have_no_weights_of_their_own():
+    assert [one.kl_weight for one in read(teacher=Q).weighing(3.0).teachers] == [3.0]
+    listed = read(teacher=[(Q, 2.0)])
     assert listed.weighing(3.0) is listed
 
 
-def test_teachers_beside_constraints_are_those_of_train():
-    spec, valid = Spec.read(PARAMS), privileged(y=RNG.permutation(Y))
-    config = TeacherConfig(privileged=privileged(), privileged_evals=[(valid, "valid")], kl_weight=0.3)
-    ((teacher, weight),) = config.taught(spec, dtrain(), 40, 3)
-    expected = pi_xgb.fit_teacher(PARAMS, privileged(), 40, evals=[(valid, "v")], early_stopping_rounds=3)
-    assert weight == 0.3
-    assert teacher.booster.num_boosted_rounds() == expected.booster.num_boosted_rounds() < 40
-    np.testing.assert_array_equal(teacher.values, expected.values)
-    with pytest.raises(ValueError, match="stop the teacher early: pass early_stopping_rounds"):
-        config.taught(spec, dtrain(), 40)
-    ((brought, weight),) = TeacherConfig(teacher=Q, kl_weight=0.2).taught(spec, dtrain(), 2)
-    assert weight == 0.2
-    np.testing.assert_array_equal(brought.values, Q)
+def test_rows_with_neither_label_nor_teacher_take_no_part():
+    counts = (np.arange(N) % 2).astype(float)
+    with pytest.warns(UserWarning, match="have neither a label nor a teacher"):
+        booster = pi_xgb.train(PARAMS, dtrain(), 2, teacher=Q, labelled=SOME, teacher_weight=counts)
+    idle = read(teacher=Q, labelled=SOME, teacher_weight=counts).idle_rows(N)
+    np.testing.assert_array_equal(idle, ~SOME & (counts == 0))
+    kept = np.flatnonzero(~idle)
+    cut = xgb.DMatrix(X.iloc[kept], Y[kept])
+    params = PARAMS | {"tree_method": "exact"}
+    with pytest.warns(UserWarning, match="neither a label"):
+        booster = pi_xgb.train(params, dtrain(), 2, teacher=Q, labelled=SOME, teacher_weight=counts)
+    alone = pi_xgb.train(params, cut, 2, teacher=Q[kept], labelled=SOME[kept], teacher_weight=counts[kept])
+    np.testing.assert_allclose(booster.predict(dtrain()), alone.predict(dtrain()), rtol=1e-5)
 
 
 # --- a teacher that sees all ------------------------------------------------------------------------------------------
@@ -253,23 +316,23 @@ def test_teachers_beside_constraints_are_those_of_train():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: privileged(y=1 - Y), "labels of dtrain and privileged disagree in 40 rows"),
-        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\] are in dtrain and in privileged"),
-        (dtrain, r"columns \['x0', 'x1'\] are in dtrain"),
+        (lambda: privileged(y=1 - Y), r"labels.*disagree.*40 rows"),
+        (lambda: privileged(Z.rename(columns={"z1": "x1"})), r"columns \['x1'\]"),
+        (dtrain, r"columns \['x0', 'x1'\]"),
     ],
 )
 def test_what_stands_side_by_side_is_of_the_same_rows_and_other_columns(made, message):
     with pytest.raises(ValueError, match=message):
-        pi_xgb.train(PARAMS, dtrain(), 2, privileged=made(), teacher="all")
+        pi_xgb.train(PARAMS, dtrain(), 2, privileged=made(), teacher_sees="all")
     # Labels that nobody knows need not agree.
     odd = privileged(y=np.where(SOME, Y, 1 - Y))
-    assert pi_xgb.train(PARAMS, dtrain(), 2, privileged=odd, teacher="all", crossfit=2, labelled=SOME)
+    assert pi_xgb.train(PARAMS, dtrain(), 2, privileged=odd, teacher_sees="all", crossfit=2, labelled=SOME)
 
 
 def test_columns_may_be_called_as_those_of_both_are():
     named = X.set_axis(["a", "x:a"], axis=1)
     students = [
-        pi_xgb.train(PARAMS, xgb.DMatrix(x, Y), 3, privileged=privileged(), teacher="all", crossfit=2)
+        pi_xgb.train(PARAMS, xgb.DMatrix(x, Y), 3, privileged=privileged(), teacher_sees="all", crossfit=2)
         for x in (named, X)
     ]
     rows = [students[0].predict(xgb.DMatrix(named)), students[1].predict(dtrain())]
@@ -281,7 +344,7 @@ def test_columns_that_the_student_has_make_no_row_privileged():
     z.iloc[:7] = np.nan
     told = {"allow_overlap": True, "crossfit": 2}
     both = privileged(pd.concat([X, z], axis=1))
-    with pytest.warns(UserWarning, match="7 of 40 rows have no privileged value"):
+    with pytest.warns(UserWarning, match=r"7.*40 rows"):
         found = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, **told)
     said = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, teacher_weight=np.arange(N) >= 7, **told)
     assert found.save_raw() == said.save_raw()

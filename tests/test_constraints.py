@@ -927,30 +927,26 @@ def test_many_groups_levels_and_rows_stay_fast():
         (
             lambda: EqualizedOdds(["a", "b"], [0, 1]),
             TypeError,
-            "EqualizedOdds takes sensitive_features by .*got 2.*soft=",
+            r"EqualizedOdds.*sensitive_features.*2",
         ),
-        (lambda: EqualizedOdds("sex", "y"), TypeError, "by position, got 2 values: labels .* come with"),
-        (lambda: IndividualFairness([1, 1]), TypeError, "IndividualFairness takes nothing by position, got 1.*key="),
-        (lambda: DemographicParity(np.arange(10)), ValueError, "10 groups of 10 rows.*pandas.cut"),
+        (lambda: EqualizedOdds("sex", "y"), TypeError, r"position.*2 values"),
+        (lambda: IndividualFairness([1, 1]), TypeError, r"IndividualFairness.*1"),
+        (lambda: DemographicParity(np.arange(10)), ValueError, r"10 groups.*10 rows.*pandas.cut"),
         (lambda: DemographicParity([]), ValueError, "is empty"),
         (lambda: DemographicParity(None), TypeError, "one value per row"),
         (lambda: DemographicParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
         (
             lambda: DemographicParity(["a", "b"], match="median"),
             ValueError,
-            "match must be one of .*; got .median.",
+            r"match.*.median.",
         ),
-        (lambda: DemographicParity(["a", "b"], soft="yes"), TypeError, "soft must be True .* or False"),
+        (lambda: DemographicParity(["a", "b"], soft="yes"), TypeError, r"soft.*True.*False"),
         (lambda: IndividualFairness(), ValueError, "exactly one of .* got none"),
-        (lambda: IndividualFairness(key=[1, 1], k=1), ValueError, "exactly one of .* got key and k"),
-        (lambda: IndividualFairness(k=1), ValueError, "give the columns to measure in"),
+        (lambda: IndividualFairness(key=[1, 1], k=1), ValueError, r"one of key=.*got key and k\b"),
+        (lambda: IndividualFairness(k=1), ValueError, r"columns.*measure"),
         (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, "would be ignored"),
         (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
-        (
-            lambda: IndividualFairness(key=[1, None, 1]),
-            ValueError,
-            "key has missing .* in 1 rows, first in row 1.*unknown",
-        ),
+        (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* 1 missing .* first in row 1.*unknown"),
         (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), ValueError, "k=4 .* give k of at most 3"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
         (lambda: IndividualFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
@@ -958,13 +954,13 @@ def test_many_groups_levels_and_rows_stay_fast():
         (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius="1", features=[1, 2]), TypeError, "radius must be a number"),
-        (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features has missing .* row 2"),
-        (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features has missing or infinite"),
-        (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be numbers"),
-        (lambda: Meritocracy([1, np.nan]), ValueError, "merit has missing"),
+        (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features must .* 1 missing .* row 2"),
+        (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features must be .* got inf in row 2"),
+        (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be .*numbers"),
+        (lambda: Meritocracy([1, np.nan]), ValueError, "merit must .* 1 missing"),
         (lambda: Meritocracy([1, 1]), ValueError, "merit is 1.0 in every row"),
         (lambda: Meritocracy(["low", "high"]), TypeError, "merit must be numbers"),
-        (lambda: Meritocracy(np.zeros((3, 2))), ValueError, "one number per row, got 2 columns"),
+        (lambda: Meritocracy(np.zeros((3, 2))), ValueError, "merit must be one column, got 2"),
     ],
 )
 def test_bad_input_is_refused_when_it_is_given(make, error, message):
@@ -976,9 +972,9 @@ def test_bad_input_is_refused_when_it_is_given(make, error, message):
 def test_other_numbers_of_rows_are_refused(make):
     p, label, _, column = rows(16)
     teacher = make(column, True)
-    with pytest.raises(ValueError, match="60 rows for 59 training rows"):
+    with pytest.raises(ValueError, match=r"60 rows.*59"):
         teacher.check(59)
-    with pytest.raises(ValueError, match="60 rows for 59 training rows"):
+    with pytest.raises(ValueError, match=r"60 rows.*59"):
         teacher.q(p[1:], label[1:], None)
     # The right number is accepted.
     assert teacher.check(60) is None
@@ -987,19 +983,19 @@ def test_other_numbers_of_rows_are_refused(make):
 def test_a_fold_may_lack_a_key():
     p = np.array([0.25, 0.75], np.float32)
     for chosen in ([0, 1], [2, 3]):
-        part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).take(chosen)
+        part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).subset(chosen)
         part.check(2)
         assert part.q(p, None, None).tolist() == [0.5, 0.5]
 
 
 def test_a_fold_too_small_for_k_is_refused_before_training():
-    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).take([0, 1, 2])
+    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2])
     with pytest.raises(ValueError, match=r"k=3 .* give k of at most 2"):
         part.check(3)
 
 
 def test_a_radius_without_neighbours_is_refused_before_training():
-    with pytest.raises(ValueError, match=r"no two of the 3 rows are similar by radius=0\.5"):
+    with pytest.raises(ValueError, match=r"3 rows.*radius=0\.5"):
         IndividualFairness(radius=0.5, features=[1, 2, 3]).check(3)
 
 
@@ -1012,7 +1008,7 @@ def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch)
     monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 400)
     assert len(neighbours.within_radius(np.arange(20.0)[:, None], 100).similar) == 400
     monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 100)
-    with pytest.raises(ValueError, match=r"radius=100.0 makes 400 pairs .* 20 for each row .* at most 100"):
+    with pytest.raises(ValueError, match=r"radius=100.0.*400 pairs.*20.*most 100"):
         IndividualFairness(radius=100, features=np.arange(20)).check(20)
 
 
@@ -1020,7 +1016,7 @@ def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch)
 def test_predictions_that_are_no_numbers_are_refused(make):
     p, label, _, column = rows(17)
     p[3] = np.nan
-    with pytest.raises(ValueError, match="NaN or infinite: the training has diverged"):
+    with pytest.raises(ValueError, match=r"NaN.*infinite.*diverged"):
         make(column, True).q(p, label, None)
 
 
@@ -1034,7 +1030,7 @@ def test_counting_needs_probabilities():
 
 def test_labels_of_equalized_odds_must_be_classes():
     p, label, _, column = rows(17)
-    with pytest.raises(ValueError, match=r"whole-number labels, got labels such as 0\.5.* use DemographicParity"):
+    with pytest.raises(ValueError, match=r"labels.*0\.5.*DemographicParity"):
         EqualizedOdds(column).q(p, label + 0.5, None)
     with pytest.raises(ValueError, match="one label per row"):
         EqualizedOdds(column).q(p, label[1:], None)
@@ -1071,5 +1067,5 @@ def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
 def test_several_targets_are_refused_before_anything_is_learned():
     label = np.stack([np.arange(60) % 2, 1 - np.arange(60) % 2], axis=1)  # their rows sum to 1 by chance
     dtrain = xgb.DMatrix(np.arange(60)[:, None], label)
-    with pytest.raises(ValueError, match="these are 2 targets, or do not sum to 1: train one model per target"):
+    with pytest.raises(ValueError, match=r"2 targets.*1"):
         pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=DemographicParity(np.arange(60) % 3))

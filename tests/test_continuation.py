@@ -169,7 +169,7 @@ def test_jpib_as_an_objective_continues_its_own_student():
     half = xgb.train(params, dtrain, 5, obj=obj)
     assert_same_model(xgb.train(params, dtrain, 5, obj=obj, xgb_model=half), whole)
     # Having gone on, it cannot go on from the same student a second time.
-    with pytest.raises(ValueError, match="one round behind its student: the student has 5 rounds, the teacher 9"):
+    with pytest.raises(ValueError, match=r"5 rounds.*9"):
         xgb.train(params, dtrain, 5, obj=obj, xgb_model=half)
 
 
@@ -226,11 +226,11 @@ def test_a_teacher_at_the_wrong_round_is_refused():
     teacher = JointTeacher(dprivileged, params)
     student = pi_xgb.train(params, dtrain, 4, teacher=teacher)
     too_old = JointTeacher(dprivileged, params, xgb_model=teacher.booster[:2])
-    with pytest.raises(ValueError, match="the student has 4 rounds, the teacher 2"):
+    with pytest.raises(ValueError, match=r"student.*4 rounds.*2"):
         pi_xgb.train(params, dtrain, 2, teacher=too_old, xgb_model=student)
     # A loaded teacher without its student is refused too: it would be ahead of a student that has nothing.
     loaded = JointTeacher(dprivileged, params, xgb_model=teacher.booster)
-    with pytest.raises(ValueError, match="the student has 0 rounds, the teacher 3"):
+    with pytest.raises(ValueError, match=r"0 rounds.*3"):
         pi_xgb.train(params, dtrain, 2, teacher=loaded)
 
 
@@ -321,7 +321,7 @@ def test_a_checkpoint_needs_a_folder_and_an_interval(tmp_path):
     teacher = JointTeacher(case.dprivileged(), case.params())
     with pytest.raises(ValueError, match="need an existing folder"):
         JointCheckPoint(tmp_path / "nowhere", teacher)
-    with pytest.raises(ValueError, match="interval must be at least 1"):
+    with pytest.raises(ValueError, match=r"interval.*least 1"):
         JointCheckPoint(tmp_path, teacher, interval=0)
 
 
@@ -347,6 +347,7 @@ pi_xgb.train(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
 def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     here = str(Path(__file__).parent)
@@ -399,7 +400,7 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
             file = checkpoints / f"{role}-4.ubj"
             kept = file.read_bytes()
             file.write_bytes(damaged)
-            with pytest.warns(UserWarning, match=f"checkpoint of 4 rounds.*passed over: .*{role}-4.ubj"):
+            with pytest.warns(UserWarning, match=f"4 rounds.*{role}-4.ubj"):
                 assert JointCheckPoint.latest(checkpoints)[0] == 3
             file.write_bytes(kept)
     # A student under the name of another, a folder, and nothing left at last.
@@ -418,6 +419,7 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
         assert JointCheckPoint.latest(checkpoints) is None
 
 
+@pytest.mark.slow
 def test_a_teacher_of_a_file_that_cannot_be_read(checkpoints):
     # A process of its own: of such a file XGBoost may hang, or die.
     code = """

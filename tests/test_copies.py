@@ -12,13 +12,13 @@ import pytest
 import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_xgb._core.copies import stack_with_params
-from pi_xgb._core.loss import NUMBERS as ANY_NUMBER
 from xgboost.collective import CommunicatorContext
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
+from pi_xgb._core.engines.copies import stack_with_params
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import NUMBERS as ANY_NUMBER
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import as_weighted_teachers
@@ -298,7 +298,7 @@ def test_a_teacher_that_learned_is_a_teacher_that_was_brought(objective: str, cr
     bare.set_weight(np.empty(0))
     same = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, **told)
     assert same.get_dump() == student.get_dump()
-    both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher="all", **told)
+    both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher_sees="all", **told)
     assert both.get_dump() != student.get_dump()
 
 
@@ -379,7 +379,7 @@ def test_cv_with_privileged_features_is_the_training_of_each_fold() -> None:
 def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
     rows, params = make("rank:ndcg"), params_of("rank:ndcg")
     dtrain = rows.matrix()
-    with pytest.raises(ValueError, match="stratified folds would tear queries apart"):
+    with pytest.raises(ValueError, match=r"stratified folds.*queries"):
         pi_xgb.cv(params, dtrain, 2, teacher=rows.q, stratified=True)
     torn = [(np.arange(5, 300), np.arange(5))]
     with pytest.raises(ValueError, match="both sides"):
@@ -400,7 +400,7 @@ def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
 def test_a_score_says_the_relevance_that_judged_rows_of_it_have(rows: list[tuple[int, int, bool]]) -> None:
     score, label = (np.array(column, np.float32) for column in list(zip(*rows, strict=True))[:2])
     known = np.array([its for _, _, its in rows])
-    said = LOSSES["rank:pairwise"].said(score, label, known)
+    said = LOSSES["rank:pairwise"].teacher_values(score, label, known)
     order = np.argsort(score)
     assert (np.diff(said[order]) >= 0).all()
     assert label[known].min() <= said.min()
@@ -440,7 +440,7 @@ class Batches(xgb.DataIter):
 def test_external_memory_is_refused_before_any_training(kind: Any, tmp_path: Any) -> None:
     rows = make("reg:absoluteerror")
     dtrain = kind(Batches(rows, tmp_path))
-    with pytest.raises(ValueError, match="external memory and cannot be read back: build a DMatrix in memory"):
+    with pytest.raises(ValueError, match="external memory and cannot be copied"):
         pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q)
     # Where nobody teaches nothing has to be read.
     assert pi_xgb.train(params_of("reg:absoluteerror"), dtrain, 2, teacher=rows.q, kl_weight=0.0)
@@ -477,7 +477,7 @@ def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
     with pytest.raises(ValueError, match="label_lower_bound="):
         pi_xgb.train(params, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
     turned = {"label_lower_bound": rows.q + 1, "label_upper_bound": rows.q}
-    with pytest.raises(ValueError, match="not above the upper one, row 0"):
+    with pytest.raises(ValueError, match=r"upper.*row 0"):
         pi_xgb.train(params, xgb.DMatrix(rows.x, **turned), 2, teacher=rows.q)
     with pytest.raises(ValueError, match=r"lie above 0.*give times"):
         pi_xgb.train(params, rows.matrix(), 2, teacher=np.zeros(300))
@@ -485,18 +485,18 @@ def test_bad_rows_and_answers_are_errors_that_say_what_to_do() -> None:
     with pytest.raises(ValueError, match=r"dtrain has no queries.*qid="):
         pi_xgb.train({"objective": "rank:pairwise"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q)
     others = xgb.DMatrix(rows.z, ranking.fields["label"], qid=np.arange(300) // 15, feature_names=["u", "v"])
-    with pytest.raises(ValueError, match="the queries of dtrain and privileged differ"):
+    with pytest.raises(ValueError, match=r"queries.*dtrain.*differ"):
         pi_xgb.train({"objective": "rank:pairwise"}, ranking.matrix(), 2, privileged=others)
     for weights in ((2.0, 1.0), (0.5, 0.25)):
         torn = np.where(np.arange(300) % 10 < 3, *weights) * (np.arange(300) % 4 > 0)
-        with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 3"):
+        with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 3"):
             pi_xgb.train(params_of("rank:pairwise"), ranking.matrix(), 2, teacher=ranking.q, teacher_weight=torn)
-    with pytest.raises(ValueError, match="engine='copies' is for objectives"):
+    with pytest.raises(ValueError, match=r"engine=.copies. would not be exact.*blended"):
         pi_xgb.train({"objective": "reg:squarederror"}, xgb.DMatrix(rows.x, rows.q), 2, teacher=rows.q, engine="copies")
-    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+    with pytest.raises(ValueError, match=r"copies.*pi_xgb\.train"):
         pi_xgb.KLObjective(rows.q, objective="reg:absoluteerror")
     objective = pi_xgb.KLObjective(rows.q)
-    with pytest.raises(ValueError, match=r"taught by copies.*use pi_xgb\.train"):
+    with pytest.raises(ValueError, match=r"copies.*pi_xgb\.train"):
         xgb.train({"objective": "reg:absoluteerror"}, xgb.DMatrix(rows.x, rows.q), 2, obj=objective)
 
 
@@ -538,7 +538,7 @@ def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
             rows.z[rest], label[rest], qid=rows.qid[rest], weight=rows.weight[np.unique(rows.qid[rest])]
         )
         score[out] = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z[out]))
-    expected = LOSSES["rank:pairwise"].said(score, label, np.ones(300, bool))
+    expected = LOSSES["rank:pairwise"].teacher_values(score, label, np.ones(300, bool))
     np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
 
 
@@ -560,7 +560,7 @@ def test_a_cross_fitted_teacher_has_seen_the_labelled_rows_of_other_folds(some: 
 def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
     rows, params = make(objective, n=150), params_of(objective)
     matrices = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
-    told = {"crossfit": 2, "teacher": "privileged", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
+    told = {"crossfit": 2, "teacher": "boosted", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
     chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **told)
     assert chosen.metric == LOSSES[objective].default_metric
     assert np.isfinite(chosen.summary["score"]).all()

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_xgb._core.crossfit import Folds, check_crossfit, check_groups_apart, deal_labelled, whole_queries
+from pi_xgb._core.crossfit import (
+    LEFT_OUT,
+    SHARED,
+    Folds,
+    check_crossfit,
+    check_groups_apart,
+    deal_labelled,
+    out_of_fold,
+    whole_queries,
+)
 from pi_xgb._core.losses import LOSSES
+from pi_xgb._selection.shared_folds import SharedFolds
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
 N = 30
@@ -26,17 +38,17 @@ def test_as_many_folds_as_labelled_rows_or_groups(labelled):
     for crossfit in (-1, 1, n_rows + 1):
         with pytest.raises(ValueError, match=f"between 2 and the {name}, got {crossfit}$"):
             check_crossfit(crossfit, labelled, N)
-    with pytest.raises(TypeError, match="crossfit must be a whole number"):
+    with pytest.raises(TypeError, match=r"crossfit.*whole number"):
         check_crossfit(2.0, labelled, N)
     check_crossfit(5, labelled, N, GROUPS)
-    with pytest.raises(ValueError, match="5 distinct values for 6 folds"):
+    with pytest.raises(ValueError, match=r"5 distinct.*6 folds"):
         check_crossfit(6, labelled, N, GROUPS)
 
 
 def test_groups_without_a_labelled_row_fill_no_fold():
     known = np.isin(GROUPS, list("abc"))
     check_crossfit(3, known, N, GROUPS)
-    with pytest.raises(ValueError, match="3 distinct values for 4 folds"):
+    with pytest.raises(ValueError, match=r"3 distinct.*4 folds"):
         check_crossfit(4, known, N, GROUPS)
     check_groups_apart(GROUPS)  # one worker alone tears none apart
 
@@ -99,23 +111,55 @@ def test_numbers_are_dealt_by_their_size():
             np.testing.assert_array_equal(np.flatnonzero(fold_of == fold), out)
 
 
-def test_two_folds_have_one_booster():
-    folds = Folds(np.array([0, 1, -1, 2]), 3)
+def test_two_folds_share_a_model():
+    folds = SharedFolds(np.array([0, 1, -1, 2]), 3)
     trained = []
 
     def fit():
-        trained.append(xgb.Booster())
+        trained.append(object())
         return trained[-1]
 
-    held_out = {k: Folds(folds.fold_of, 3, k, "z", folds._kept) for k in (0, 1)}
-    for one, other in ((0, 1), (1, 0)):
-        with held_out[one].booster_without(other, fit) as booster:
-            assert booster is trained[0]
+    def model(shared, fold, member="boosted"):
+        with shared.fitted_on(np.ones(4, bool)).of_member(member).model(fold, fit) as found:
+            return found
+
+    held_out = {k: dataclasses.replace(folds, held_out=k, way="all") for k in (0, 1)}
+    assert model(held_out[0], 1) is model(held_out[1], 0) is trained[0]
     assert folds.subset(np.array([3, 0])).fold_of.tolist() == [2, 0]
-    # Of nothing held out, and of teachers of another kind, there are others; two selections share none.
-    nothing_out = Folds(folds.fold_of, 3, whose="z", _kept=folds._kept)
-    all_kinds = Folds(folds.fold_of, 3, 0, "all", folds._kept)
-    for fold, other in ((0, nothing_out), (1, nothing_out), (1, all_kinds), (1, Folds(folds.fold_of, 3, 0, "z"))):
-        with other.booster_without(fold, fit) as booster:
-            assert booster is trained[-1]
-    assert len(trained) == 5
+    # Of nothing held out, of another view and of another kind there are others; two selections share none.
+    nothing_out = dataclasses.replace(folds, way="all")
+    other_view = dataclasses.replace(folds, held_out=0, way="privileged")
+    for fold, other in (
+        (0, nothing_out),
+        (1, nothing_out),
+        (1, other_view),
+        (1, SharedFolds(folds.fold_of, 3, 0, "all")),
+    ):
+        assert model(other, fold) is trained[-1]
+    assert model(held_out[0], 1, "forest") is trained[-1]
+    assert len(trained) == 6
+
+
+@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4))
+@settings(max_examples=30, deadline=None)
+def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    fold_of, learnable = rng.integers(LEFT_OUT, n_folds, N), rng.random(N) < 0.7
+    fold_of[:n_folds] = np.arange(n_folds)
+    folds = Folds(fold_of, learnable)
+    # A model is the rows that it was fitted on; it predicts which they are.
+    predicted, models = out_of_fold(
+        lambda rows: np.isin(np.arange(N), rows).astype(float),
+        lambda model, rows: np.tile(model, (len(rows), 1)),
+        folds,
+    )
+    assert len(models) == len(folds.numbers)
+    for row, seen in enumerate(predicted):
+        if fold_of[row] >= 0:
+            np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
+        else:
+            expected = np.mean(models, axis=0) if fold_of[row] == SHARED else np.zeros(N)
+            np.testing.assert_allclose(seen, expected)
+    whole = Folds(np.zeros(N, int), learnable, in_sample=True)
+    predicted, _ = out_of_fold(lambda rows: rows, lambda model, rows: np.full(len(rows), len(model)), whole)
+    assert set(predicted) == {learnable.sum()}

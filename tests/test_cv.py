@@ -435,7 +435,7 @@ def test_a_teacher_that_cannot_be_cut_says_what_it_needs() -> None:
             return mean
 
     data = table("binary:logistic")
-    with pytest.raises(TypeError, match=r"Uncut cannot be cut into folds.*subset\(rows\)"):
+    with pytest.raises(TypeError, match=r"Uncut.*folds.*subset\(rows\)"):
         pi_xgb.cv(params_of("binary:logistic"), matrix(data), 3, teacher=Uncut())
 
 
@@ -681,6 +681,7 @@ METRIC_THAT_TRAINS = """
 """
 
 
+@pytest.mark.slow
 def test_a_metric_may_train_on_the_same_matrices() -> None:
     command = [sys.executable, "-c", textwrap.dedent(METRIC_THAT_TRAINS)]
     # In a process of its own: where trainings wait for each other, this test must fail and not hang.
@@ -747,9 +748,9 @@ def test_rounds_and_folds_are_checked_before_anything_is_trained(monkeypatch):
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     for guiding in ({"teacher": data.q}, {"privileged": xgb.DMatrix(data.z, data.y)}):
         for rounds, told, error, message in (
-            ("a", {}, TypeError, "num_boost_round must be a whole number, got 'a'"),
-            (3, {"nfold": 1}, ValueError, "nfold must be at least 2, got 1"),
-            (3, {"folds": [(range(10), [N_ROWS])]}, ValueError, "fold 0 has row numbers from 75 to 75"),
+            ("a", {}, TypeError, r"num_boost_round.*whole.*'a'"),
+            (3, {"nfold": 1}, ValueError, r"nfold.*least 2.*1"),
+            (3, {"folds": [(range(10), [N_ROWS])]}, ValueError, r"fold 0.*75.*75"),
         ):
             with pytest.raises(error, match=message):
                 pi_xgb.cv(params_of("binary:logistic"), matrix(data), rounds, **told, **guiding)

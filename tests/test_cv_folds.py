@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from pi_xgb._core.cv_folds import row_folds, with_unlabelled
+from pi_xgb._rows.cv_folds import row_folds, with_unlabelled
 
 N = 24
 LABEL = np.arange(N) % 3 == 0
@@ -51,7 +51,7 @@ def test_stratified_folds_and_splitters_are_scikit_learns(labelled):
 
 def test_as_many_folds_as_labelled_rows_and_no_more():
     assert len(dealt(LABELLED, nfold=int(LABELLED.sum()))) == LABELLED.sum()
-    with pytest.raises(ValueError, match="nfold must be at most the 18 labelled rows"):
+    with pytest.raises(ValueError, match=r"nfold.*18"):
         dealt(LABELLED, nfold=19)
 
 
@@ -64,7 +64,7 @@ def test_folds_of_the_user_are_taken_as_they_are():
     known = [(rest[LABELLED[rest]], out[LABELLED[out]]) for rest, out in given]
     held = [(rest, out[LABELLED[out]]) for rest, out in given]
     assert_same(dealt(LABELLED, folds=held), known)
-    with pytest.raises(ValueError, match="2 rows without a label are among those that a fold holds out"):
+    with pytest.raises(ValueError, match=r"2 rows.*holds"):
         dealt(LABELLED, folds=given)
 
 
@@ -76,16 +76,16 @@ REST = np.arange(10, N)
 @pytest.mark.parametrize(
     ("folds", "error", "message"),
     [
-        ([(REST, [N])], ValueError, f"fold 0 has row numbers from {N} to {N}, there are {N} rows"),
-        ([(REST, [0]), ([-1], [0])], ValueError, "fold 1 has row numbers from -1 to -1"),
-        ([(REST, np.ones(N - 1, bool))], ValueError, f"one truth value for each of the {N} rows, got"),
-        ([(REST, [])], ValueError, "fold 0 must have row numbers on both sides"),
-        ([(REST, [0.5])], ValueError, "fold 0 must have row numbers on both sides"),
-        ([(1, 2)], ValueError, "fold 0 must have row numbers on both sides, or one truth value .*, got 1"),
-        ([REST], TypeError, "folds must be pairs .* got ndarray as fold 0"),
-        ([3], TypeError, "folds must be pairs .* got int as fold 0"),
-        (5, TypeError, "folds must be pairs .* got 5: nfold says how many"),
-        ([], ValueError, "folds is an empty list: give at least one pair"),
+        ([(REST, [N])], ValueError, f"fold 0.*{N}.*{N}.*{N} rows"),
+        ([(REST, [0]), ([-1], [0])], ValueError, r"fold 1.*-1.*-1"),
+        ([(REST, np.ones(N - 1, bool))], ValueError, f"fold 0.*truth.*{N} rows"),
+        ([(REST, [])], ValueError, r"fold 0.*row numbers.*sides"),
+        ([(REST, [0.5])], ValueError, r"fold 0.*row numbers.*sides"),
+        ([(1, 2)], ValueError, r"fold 0.*1"),
+        ([REST], TypeError, r"folds.*ndarray.*fold 0"),
+        ([3], TypeError, r"folds.*pairs.*int.*fold 0"),
+        (5, TypeError, r"folds.*pairs.*5"),
+        ([], ValueError, r"folds.*empty.*pair"),
     ],
 )
 def test_folds_of_rows_that_are_not_there(query, labelled, folds, error, message):
@@ -96,9 +96,9 @@ def test_folds_of_rows_that_are_not_there(query, labelled, folds, error, message
 @pytest.mark.parametrize(
     ("nfold", "error", "message"),
     [
-        (1, ValueError, "nfold must be at least 2, got 1"),
-        (0, ValueError, "nfold must be at least 2, got 0"),
-        ("3", TypeError, "nfold must be a whole number, got '3'"),
+        (1, ValueError, r"nfold.*least 2.*1"),
+        (0, ValueError, r"nfold.*least 2.*0"),
+        ("3", TypeError, r"nfold.*'3'"),
         (N + 1, ValueError, "nfold must be at most the {} {}, which are dealt"),
     ],
 )
@@ -137,7 +137,7 @@ def test_queries_of_a_splitter_and_of_the_user_stay_whole(labelled):
     assert_same(dealt(labelled, QUERY, folds=[(rest[::-1], out[::-1]) for rest, out in expected]), expected)
     with pytest.raises(ValueError, match="both sides"):
         dealt(labelled, QUERY, folds=[(np.array([1]), np.array([2]))])
-    with pytest.raises(ValueError, match="stratified folds would tear queries apart"):
+    with pytest.raises(ValueError, match=r"stratified folds.*queries"):
         dealt(labelled, QUERY, stratified=True)
 
 

@@ -79,7 +79,7 @@ def test_one_teacher_serves_every_weight_of_its_fold(crossfit, monkeypatch):
 
 def test_a_grid_weighs_one_teacher():
     for told in ({}, {"teacher": [(Q, 1.0)]}):
-        with pytest.raises(ValueError, match="a grid of kl_weight needs one teacher to weigh"):
+        with pytest.raises(ValueError, match="kl_weight of several values needs one teacher"):
             pi_xgb.cv(PARAMS, dtrain(), 2, kl_weight=[0.0, 1.0], **told)
 
 
@@ -127,7 +127,7 @@ def test_what_copies_cannot_do_is_refused_in_folds_too():
         (gain, {"teacher": [(Q, 0.5)]}, "exponential gain"),
         (MEDIAN, {"teacher": follows}, "follows the student"),
         (MEDIAN, {"privileged": privileged(), "method": "jpib"}, "follows the student"),
-        (RANKING, {"teacher": Q, "teacher_weight": torn}, "teacher_weight differs among the rows of 20 queries"),
+        (RANKING, {"teacher": Q, "teacher_weight": torn}, r"teacher_weight.*20 queries"),
     ):
         with pytest.raises(ValueError, match=message):
             pi_xgb.cv(params, ranked() if "rank" in params["objective"] else dtrain(), 2, **told)

@@ -84,6 +84,7 @@ def test_the_model_is_that_of_one_machine(client, method, engine, weighted):
     assert booster.attr("pi_xgb_engine") == engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("homes", [(0, 1, 0, 1), (1, 1, 1, 1)], ids=["both", "one worker without rows"])
 def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     x, z, y, *_ = rows()
@@ -113,6 +114,7 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     )
 
 
+@pytest.mark.slow
 def test_student_and_teacher_stop_early(client):
     x, z, y, *_ = rows()
     x_valid, z_valid, y_valid = x[::3] + 1, z[::3] + 1, y[::3]
@@ -155,6 +157,7 @@ def test_student_and_teacher_stop_early(client):
     np.testing.assert_allclose(result["history"]["valid"]["logloss"], history["valid"]["logloss"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
     x, z, y, _, q = rows()
     group = np.where(x[:, 0] > 5, "a", np.where(np.arange(N_ROWS) < 400, "b", "c"))
@@ -181,6 +184,7 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
 
 
+@pytest.mark.slow
 def test_crossfit_judges_every_row_out_of_fold(client):
     x, z, y, *_ = rows()
     dtrain, privileged = matrix(client, x, y), matrix(client, z, y)
@@ -201,6 +205,7 @@ def test_crossfit_judges_every_row_out_of_fold(client):
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(x)), whole.predict(xgb.DMatrix(x)), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_without_a_teacher_it_is_xgboosts_own_training(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -210,6 +215,7 @@ def test_without_a_teacher_it_is_xgboosts_own_training(client):
     assert train(client, dtrain, privileged=matrix(client, rows()[1], y), kl_weight=0).get_dump() == plain.get_dump()
 
 
+@pytest.mark.slow
 def test_quantile_matrices_continuation_and_prediction(client):
     x, z, y, *_ = rows()
     dtrain = pid.DaskQuantileDMatrix(client, spread(x), spread(y))
@@ -226,6 +232,7 @@ def test_quantile_matrices_continuation_and_prediction(client):
     assert same(train(client, dtrain, privileged=privileged, method="jpib"), on_one_machine(method="jpib"))
 
 
+@pytest.mark.slow
 def test_an_asynchronous_client_awaits_the_training(client):
     x, z, y, *_ = rows()
 
@@ -241,6 +248,7 @@ def test_an_asynchronous_client_awaits_the_training(client):
     assert same(asyncio.run(run())["booster"], on_one_machine())
 
 
+@pytest.mark.slow
 def test_the_classifier_is_xgboosts_with_a_teacher(client):
     x, z, y, weight, _ = rows()
     settings = {"n_estimators": ROUNDS, "max_depth": 3, "method": "jpib", "kl_weight": 2.0, "tree_method": "hist"}
@@ -269,6 +277,7 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     assert np.mean(several.predict(frame).compute() == classes) > 0.6
 
 
+@pytest.mark.slow
 def test_the_regressor_stops_teacher_and_student(client):
     x, z, *_ = rows()
     target = (z.sum(axis=1) + x[:, 4]).astype(np.float32)
@@ -297,6 +306,7 @@ def test_the_regressor_stops_teacher_and_student(client):
     np.testing.assert_allclose(model.predict(spread(x)).compute(), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_an_estimator_without_a_teacher_says_so(client):
     x, _, y, *_ = rows()
     model = pid.DaskPrivilegedXGBRegressor(n_estimators=2)
@@ -318,7 +328,7 @@ def test_parameters_of_the_other_estimators_are_not_dropped_in_silence(parameter
     x, _, y, *_ = rows()
     model = pid.DaskPrivilegedXGBClassifier(n_estimators=2, **{parameter: ["a"]})
     # XGBoost would only say that a parameter is not used, on a worker's standard error.
-    with pytest.raises(TypeError, match=f"{parameter} is no parameter of the Dask estimators: .*{instead}"):
+    with pytest.raises(TypeError, match=f"{parameter}.*Dask.*{instead}"):
         model.fit(spread(x), spread(y), privileged=spread(x))
 
 
@@ -335,23 +345,23 @@ def faults(client):
     stopping = {"privileged": privileged, "early_stopping_rounds": 2, "evals": [(dtrain, "train")]}
     joint = pi_xgb.JointTeacher(xgb.DMatrix(z, y), PARAMS)
     return {
-        "partition 1 has 200 rows in privileged and 260 in dtrain": {
+        r"partition 1.*200 rows.*privileged.*260.*dtrain": {
             "privileged": pid.DaskDMatrix(client, spread(z, other_cuts), spread(y, other_cuts))
         },
-        "privileged has 3 partitions, dtrain has 4": {
+        r"privileged.*3 partitions.*dtrain.*4": {
             "privileged": pid.DaskDMatrix(client, spread(z, three), spread(y, three))
         },
-        "labels of dtrain and privileged disagree in 2 rows": {"privileged": matrix(client, z, swapped)},
-        r"columns \['a'\] are in dtrain and in privileged": {"dtrain": named, "privileged": shared},
-        "privileged must be an xgboost.dask.DaskDMatrix, got DMatrix": {"privileged": xgb.DMatrix(z, y)},
+        r"labels.*2 rows": {"privileged": matrix(client, z, swapped)},
+        r"columns \['a'\].*dtrain": {"dtrain": named, "privileged": shared},
+        r"privileged.*xgboost.dask.DaskDMatrix.*DMatrix": {"privileged": xgb.DMatrix(z, y)},
         "dtrain must be an xgboost.dask.DaskDMatrix": {"dtrain": xgb.DMatrix(x, y), "privileged": privileged},
-        "evals 'valid' must be an xgboost.dask.DaskDMatrix": {
+        r"evals 'valid'.*xgboost.dask.DaskDMatrix": {
             "privileged": privileged,
             "evals": [(xgb.DMatrix(x, y), "valid")],
         },
-        "a q for 599 rows, dtrain has 600": {"teacher": q[:-1]},
-        "teacher has 3 partitions, dtrain has 4": {"teacher": spread(q, three)},
-        "partition 1 has 200 rows in teacher": {"teacher": spread(q, other_cuts)},
+        r"q .*599 rows.*600": {"teacher": q[:-1]},
+        r"teacher.*3 partitions.*4": {"teacher": spread(q, three)},
+        r"partition 1.*200 rows.*teacher": {"teacher": spread(q, other_cuts)},
         "blocks of columns": {"teacher": da.from_array(np.stack([q, 1 - q], axis=1), chunks=(CHUNKS, 1))},
         "has 1 NaN": {"teacher": spread(bad_q)},
         "sensitive_features as a Dask collection": {"teacher": pid.by_column(DemographicParity, x[:, 0])},
@@ -370,6 +380,7 @@ def faults(client):
     }
 
 
+@pytest.mark.slow
 def test_faults_have_a_clear_message(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -385,24 +396,22 @@ def test_faults_have_a_clear_message(client):
         # An error of XGBoost's own on one worker is told before those of the others that lost touch with it.
         with pytest.raises(xgb.core.XGBoostError, match="Label contains NaN"):
             train(client, unknown, teacher=rows()[4])
-    with pytest.raises(TypeError, match=r"client must be a distributed.Client or None, got str"):
+    with pytest.raises(TypeError, match=r"client.*distributed.Client.*None"):
         pid.train("tcp://127.0.0.1", PARAMS, dtrain)
     model = pid.DaskPrivilegedXGBClassifier(n_estimators=2)
     model.client = client
     z = rows()[1]
     for message, keywords in {
-        "privileged has 3 partitions, y has 4": {"privileged": spread(z, (90, 260, 250))},
-        "privileged must be a Dask array or DataFrame": {"privileged": z},
-        "eval_privileged has 1 tables for the 0 of eval_set": {"privileged": spread(z), "eval_privileged": [spread(z)]},
+        r"privileged.*3 partitions.*y .*4": {"privileged": spread(z, (90, 260, 250))},
+        r"privileged.*Dask.*DataFrame": {"privileged": z},
+        r"eval_privileged.*1.*0.*eval_set": {"privileged": spread(z), "eval_privileged": [spread(z)]},
     }.items():
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(spread(x), spread(y), **keywords)
 
 
 def test_a_misspelt_parameter_does_not_go_to_xgboost():
-    with pytest.raises(
-        TypeError, match=r"DaskPrivilegedXGBRegressor has no parameter 'crosfit'.*did you mean 'crossfit'"
-    ):
+    with pytest.raises(TypeError, match=r"DaskPrivilegedXGBRegressor.*'crosfit'.*'crossfit'"):
         pid.DaskPrivilegedXGBRegressor(crosfit=5)
 
 
@@ -428,6 +437,7 @@ class Dies(xgb.callback.TrainingCallback):
 
 
 # The last test of this file: what lay on the cluster is gone after it.
+@pytest.mark.slow
 def test_a_lost_worker_ends_the_training(client):
     x, z, y, *_ = rows()
     homes = (0, 1, 0, 1)
@@ -439,7 +449,7 @@ def test_a_lost_worker_ends_the_training(client):
     with pytest.raises(ConnectionError, match="lost during the training"):
         train(client, dtrain, privileged=privileged, callbacks=[Dies(victim)], coll_cfg=coll_cfg)
     # The same matrices are of no use after that, and are refused at once.
-    with pytest.raises(ConnectionError, match="held partitions of dtrain are gone"):
+    with pytest.raises(ConnectionError, match=r"held partitions.*dtrain"):
         train(client, dtrain, privileged=privileged)
     # New workers for the tests that follow; XGBoost may yet end the other one, whose peer is gone.
     client.restart_workers(list(client.scheduler_info()["workers"]), timeout=60)

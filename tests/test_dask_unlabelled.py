@@ -15,6 +15,8 @@ dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 pid = importlib.import_module("pi_xgb.dask")
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist"}
 ROW = np.arange(N_ROWS)
@@ -141,7 +143,7 @@ def test_groups_stay_together_where_a_worker_has_them(client):
     # Groups are told apart by what they are, and matter.
     assert by_series == by_text != apart
     # A patient with visits on both workers would be recognised by one of the teachers.
-    with pytest.raises(ValueError, match="groups with rows on several workers"):
+    with pytest.raises(ValueError, match=r"groups.*several workers"):
         pid.train(client, PARAMS, dtrain, 3, crossfit_groups=ROW % 300, **keywords)
 
 
@@ -151,14 +153,14 @@ def test_faults_have_a_clear_message(client):
     guided = {"dtrain": dtrain, "privileged": privileged}
     faults = {
         "labelled must have one value for each of the 600 rows of dtrain": {**guided, "labelled": KNOWN[:-1]},
-        r"labelled .*got shape \(\)": {**guided, "labelled": True},
+        "labelled must have one value per row, got True": {**guided, "labelled": True},
         "teacher_weight has 3 partitions, dtrain has 4": {
             **guided,
             "teacher_weight": spread(COUNTS, (90, 260, 250)),
         },
         "the weight of a teacher in the list must have one value": {"dtrain": dtrain, "teacher": [(q, COUNTS[:5])]},
-        "at least 0 in every row": {**guided, "teacher_weight": spread(-COUNTS)},
-        "labelled must hold truth values": {**guided, "labelled": spread(ROW)},
+        "teacher_weight must be numbers from 0": {**guided, "teacher_weight": spread(-COUNTS)},
+        "labelled must be truth values": {**guided, "labelled": spread(ROW)},
         "labelled has no row with a label": {**guided, "labelled": ROW < 0},
         "Each worker deals its own rows": {**guided, "labelled": ROW < 2, "crossfit": 2},
         "crossfit_groups require crossfit": {**guided, "crossfit_groups": ROW},

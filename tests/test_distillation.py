@@ -83,27 +83,13 @@ def task_of(labelled, weight, label=None):
 
 
 def test_something_must_weigh_where_something_is_known():
-    with pytest.raises(ValueError, match="the weights of dtrain sum to 0"):
+    with pytest.raises(ValueError, match=r"weights.*0"):
         DistillationLoss(task_of([True, False, False], [0, 1, 1]), []).base_score()
     two = np.array([[5, -2], [5, -4], [9, 9]], np.float32)
     assert DistillationLoss(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]
 
 
-def test_rows_with_neither_label_nor_teacher_are_counted():
-    task = task_of([True, False, False], [1, 1, 1])
-    q = np.zeros(3, np.float32)
-    for counts, idle in (([1, 0, 0.5], 1), ([1, 0, 0], 2), ([0.01, 0.01, 0.01], 0)):
-        weighted_teacher = WeightedTeacher(FixedTeacher(q, LOSSES["reg:squarederror"].range), 0.5, np.array(counts))
-        distillation = DistillationLoss(task, [weighted_teacher])
-        if not idle:
-            distillation.warn_of_idle_rows()
-            continue
-        with pytest.warns(UserWarning, match=f"^{idle} of 3 rows"):
-            distillation.warn_of_idle_rows()
-    DistillationLoss(task, []).warn_of_idle_rows()  # nobody teaches anywhere
-
-
-@pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_is_damped", True)])
+@pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_damps", True)])
 def test_workers_that_are_threads_answer_together(question, answer, monkeypatch):
     # Each waits for the other where all workers are asked, as in a communicator.
     met = threading.Barrier(2, timeout=20)

@@ -9,6 +9,8 @@ from helpers_distributed import N_ROWS, results_of_workers, rows
 
 import pi_xgb
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 8
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eval_metric": "logloss"}
 

@@ -18,6 +18,8 @@ from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
 
+pytestmark = pytest.mark.slow
+
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "nthread": 1, "eta": 0.5}
 ROUNDS = 5
 

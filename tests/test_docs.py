@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import json
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import pytest
 import xgboost
-from test_architecture import ALLOWED
+from test_architecture import ALLOWED, LEVELS
 
 from pi_xgb.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PLAN = (ROOT / "docs" / "architecture.md").read_text().partition("## Packages")[2].partition("\n## ")[0]
+MAP = (ROOT / "docs" / "architecture.md").read_text()
+PLAN = MAP.partition("## Packages")[2].partition("\n## ")[0]
+CORE = MAP.partition("## Inside the core")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -31,6 +34,23 @@ def test_every_example_gives_what_the_page_shows(page):
     assert failed == 0
     # A block of Python is an example that is run; what is only read is fenced as "py", "sh" or "text".
     assert not re.search(r"^```python\n(?!>>> )", page.read_text(), flags=re.MULTILINE)
+
+
+def default_tests(path):
+    """The tests of a file that run where nobody asks for the slow ones."""
+    tree = ast.parse(path.read_text())
+    marks = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign)]
+    if any("pytestmark" in mark and "mark.slow" in mark for mark in marks):
+        return set()
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {test.name for test in tests if "pytest.mark.slow" not in map(ast.unparse, test.decorator_list)}
+
+
+def test_every_promise_has_a_test_in_the_default_selection():
+    table = (ROOT / "docs" / "testing.md").read_text().partition("## Promises")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", table)
+    assert len(named) >= 30
+    assert [name for path, name in named if name not in default_tests(ROOT / path)] == []
 
 
 def anchors(page):
@@ -83,6 +103,12 @@ def test_the_map_says_what_a_package_may_import(package):
     below = told.union(*(ALLOWED[name] for name in told))
     # The page names the top of what the plan allows, and nothing else.
     assert told <= ALLOWED[package] <= below
+
+
+def test_the_map_shows_the_levels_of_the_core():
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", CORE, flags=re.MULTILINE)
+    shown = {int(level): set(re.findall(r"`(\w+)`", parts)) for level, parts in rows}
+    assert shown == dict(enumerate(LEVELS, start=1))
 
 
 def toctrees(text):

@@ -52,11 +52,11 @@ def test_a_matrix_is_not_its_own_teacher_by_accident():
 
 @pytest.mark.parametrize("name", ["kl_weight", "method", "crossfit", "teacher_params", "engine"])
 def test_our_keywords_do_not_belong_in_params(name):
-    with pytest.raises(ValueError, match=f"{name} is not a parameter of XGBoost"):
+    with pytest.raises(ValueError, match=f"{name}.*not a parameter"):
         pi_xgb.train({**PARAMS, name: 1}, DMatrix(DATA.x, DATA.y), 2, privileged=DMatrix(DATA.z, DATA.y))
 
 
 def test_checkpoints_are_of_joint_teachers(tmp_path):
-    with pytest.raises(TypeError, match="JointTeacher of the training, got Series"):
+    with pytest.raises(TypeError, match=r"JointTeacher.*training.*Series"):
         pi_xgb.JointCheckPoint(tmp_path, DATA.q)
     assert pi_xgb.JointCheckPoint.latest(tmp_path) is None

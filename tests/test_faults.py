@@ -9,7 +9,10 @@ import pytest
 
 from benchmarks import faults
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX"),
+]
 
 
 # Those that take seconds and write one file, as others here do, are left to `benchmarks.fuzz`.

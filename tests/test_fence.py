@@ -40,10 +40,10 @@ def test_params_are_copied_as_xgboost_reads_them():
     pairs = [("eval_metric", "auc"), ("eta", 1)]
     assert params.user_params(pairs) == {"eval_metric": "auc", "eta": 1}
     assert params.user_params([*pairs, ("eval_metric", "error")])["eval_metric"] == ["auc", "error"]
-    with pytest.raises(TypeError, match="params must be a dict, or a list of pairs"):
+    with pytest.raises(TypeError, match=r"params.*dict.*pairs"):
         params.user_params(3)
     for name in ("kl_weight", "privileged", "method", "teacher", "crossfit", "teacher_params", "privileged_evals"):
-        with pytest.raises(ValueError, match=rf"{name} is not a parameter .*\(params, dtrain, {name}=\.\.\.\)"):
+        with pytest.raises(ValueError, match=rf"{name}.*\(params, dtrain, {name}=\.\.\.\)"):
             params.user_params({name: 1})
 
 
@@ -142,7 +142,7 @@ def test_the_rounds_that_predict(trained):
     own.set_attr(best_iteration="9")
     assert booster.rounds_in_use(own) == (0, 4)
     own.set_attr(best_iteration="-1")
-    with pytest.raises(ValueError, match="best_iteration of the model is '-1', no number of a round: it is damaged"):
+    with pytest.raises(ValueError, match=r"best_iteration.*'-1'"):
         booster.best_round(own)
 
 
@@ -190,11 +190,11 @@ def test_classes_that_need_no_names_or_have_none_that_can_be_kept(trained):
         json.dumps({"values": 1, "dtype": "?x"}),
     ):
         own.set_attr(pi_xgb_classes=written)
-        with pytest.raises(ValueError, match="are damaged: it cannot be read"):
+        with pytest.raises(ValueError, match=r"damaged.*read"):
             classes.read_classes(own)
     for names in (["a", "b", "c"], ["a", "a"], ["a"]):
         own.set_attr(pi_xgb_classes=json.dumps({"values": names, "dtype": "<U1"}))
-        with pytest.raises(ValueError, match="and the model tells 2 classes apart"):
+        with pytest.raises(ValueError, match=r"model.*2 classes"):
             classes.read_classes(own)
 
 
@@ -334,7 +334,7 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     assert model.attr("pi_xgb_categories") == (None if names == ["n", "t"] else '{"k": ["\\u00e4", "\\ud800"]}')
     for damaged in ("{", "[]", '{"k": "ab"}', '{"k": [1]}'):
         model.set_attr(pi_xgb_categories=damaged)
-        with pytest.raises(ValueError, match=r"names of the categories in the model .* are damaged"):
+        with pytest.raises(ValueError, match=r"categories.*model.*damaged"):
             categories.categories_of_model(model)
 
 
@@ -406,7 +406,7 @@ def test_a_column_whose_categories_came_in_pieces_is_named():
     if categories.SPELLS_ALL:
         assert stack.stacked(whole, np.array([1, 0, 1]), PARAMS).num_row() == 3
         return
-    with pytest.raises(ValueError, match="the model has categories of 'town' with letters beyond ASCII"):
+    with pytest.raises(ValueError, match=r"categories.*'town'.*ASCII"):
         stack.stacked(whole, np.array([1, 0, 1]), PARAMS)
 
 
@@ -520,12 +520,12 @@ def test_models_are_read_or_named(trained, tmp_path):
     assert model_file._is_whole(content)
     assert model_file.load_booster(file).save_raw() == trained.save_raw()
     file.write_bytes(content[:-1])
-    with pytest.raises(ValueError, match="is a damaged model of XGBoost: it was cut off, or changed"):
+    with pytest.raises(ValueError, match=r"damaged.*XGBoost.*changed"):
         model_file.load_booster(file)
     file.with_suffix(".JSON").write_bytes(content)
     file.write_bytes(b"nothing")
     for name in (file, file.with_suffix(".JSON")):
-        with pytest.raises(ValueError, match=r"is no model of XGBoost that this version \(.*\) reads"):
+        with pytest.raises(ValueError, match=r"XGBoost.*version.*reads"):
             model_file.load_booster(name)
     with pytest.raises(IsADirectoryError, match="is a folder"):
         model_file.load_booster(tmp_path)
@@ -545,22 +545,22 @@ def ours(a, b, *, teacher=None, d=0, c=0):
 
 def test_keywords_by_position_are_those_of_the_original():
     assert ours(1, 2, c=3) == (1, 2, None, 3, 0)
-    with pytest.warns(FutureWarning, match=r"Pass `c, d` as keyword args\.") as told:
+    with pytest.warns(FutureWarning, match=r"`c, d`.*keyword") as told:
         assert ours(1, 2, 3, 4) == (1, 2, None, 3, 4)
     assert told[0].filename == __file__
-    with pytest.raises(TypeError, match="takes at most 4 positional arguments, got 5"):
+    with pytest.raises(TypeError, match=r"at most 4 positional.*5"):
         ours(1, 2, 3, 4, 5)
-    with pytest.raises(TypeError, match="got c by position and by keyword"):
+    with pytest.raises(TypeError, match=r"got c .*position.*keyword"):
         ours(1, 2, 3, c=3)
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("alpha", "the alpha of the paper is kl_weight here"),
+        ("alpha", r"alpha.*paper.*kl_weight"),
         ("feval", "XGBoost calls it 'custom_metric' now"),
         ("teachr", "did you mean 'teacher'"),
-        ("labelled", "what it trains has no such teacher"),
+        ("labelled", r"trains.*teacher"),
         ("max_depth", "go into params"),
         ("teaching", "go into params"),  # not near enough to be meant
     ],
@@ -581,10 +581,10 @@ def test_a_misspelt_parameter_of_an_estimator():
             return more
 
     assert Model().any(max_depth=3) == {"max_depth": 3}
-    with pytest.raises(TypeError, match=r"are given where it is made, or by set_params\(max_depth=\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"given.*set_params\(max_depth=\.\.\.\)"):
         Model().fit(1, max_depth=3)
     assert signature.refuse_misspelt("Model", ["max_depth"], ["kl_weight"]) is None
-    with pytest.raises(TypeError, match=r"Model has no parameter 'kl_wieght', .* did you mean 'kl_weight'"):
+    with pytest.raises(TypeError, match=r"Model.*'kl_wieght'.*'kl_weight'"):
         signature.refuse_misspelt("Model", ["max_depth", "kl_wieght"], ["kl_weight"])
 
 
@@ -596,7 +596,7 @@ def test_a_borrowed_function_calls_something_else_by_the_same_name():
     assert rebind.rebind(calls, float=lambda value: 10)("x") == 11
     assert rebind.rebind(calls, float=lambda value: 10)("x", more=2) == 12
     assert calls("3") == 4
-    with pytest.raises(RuntimeError, match=r"calls of XGBoost .* does not call int, nothing, through"):
+    with pytest.raises(RuntimeError, match=r"calls.*XGBoost.*through"):
         rebind.rebind(calls, float=float, nothing=1, int=1)
 
 
@@ -608,7 +608,7 @@ def test_evaluation_matrices_have_the_cuts_of_the_training(trained):
     log = {}
     train(PARAMS, stand_in, 2, evals=fine, evals_result=log, verbose_eval=False)
     assert list(log) == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="the evaluation matrix 'd' has cuts of its own"):
+    with pytest.raises(ValueError, match=r"evaluation.*'d'.*cuts"):
         train(PARAMS, stand_in, 2, evals=[*fine, (xgb.QuantileDMatrix(ROWS, LABEL), "d")])
 
 

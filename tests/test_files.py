@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 30, teacher=teacher, callbacks
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 20_000])
 def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, room):
     pytest.importorskip("resource", reason="limits of files are POSIX")
@@ -64,7 +66,7 @@ def test_a_new_file_takes_no_name_that_is_taken_while_the_work_goes_on(tmp_path,
     write_file(new_file(target, "out", **told), b"first", overwrite=False)
     assert target.read_bytes() == b"first"
     for again in (lambda: new_file(target, "out", **told), lambda: write_file(target, b"second", overwrite=False)):
-        with pytest.raises(FileExistsError, match=r"is left as it is: choose another name, or pass overwrite=True$"):
+        with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
             again()
     with pytest.raises(FileExistsError, match="or say --force"):
         write_file(target, b"second", overwrite=False, anyway="say --force")
@@ -76,8 +78,8 @@ def test_a_new_file_takes_no_name_that_is_taken_while_the_work_goes_on(tmp_path,
 
 def test_a_name_that_no_file_can_have(tmp_path):
     for name, kind, message in (
-        ("model.txt", ValueError, "out must end in .json or .ubj, got"),
-        (".json/model.json", FileNotFoundError, "and the folder .* does not exist: create it first"),
+        ("model.txt", ValueError, r"end.*.json.*.ubj"),
+        (".json/model.json", FileNotFoundError, r"folder.*exist"),
     ):
         with pytest.raises(kind, match=message):
             new_file(tmp_path / name, "out", overwrite=True, endings=(".json", ".ubj"))
@@ -148,17 +150,18 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(folder, nam
     finally:
         folder.chmod(0o700)
     assert process.returncode == 2
-    assert "nothing can be written to the folder" in err
+    assert re.search("nothing.*folder", err)
 
 
 def test_it_is_named_to_root_as_well_where_the_system_says_so(folder, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     for arguments in WRITERS.values():
         out = next(arguments[i + 1] for i, one in enumerate(arguments) if one in ("--out", "--resume"))
-        with pytest.raises(PermissionError, match="nothing can be written to the folder"):
+        with pytest.raises(PermissionError, match=r"nothing.*folder"):
             new_file(folder / out, "--out", overwrite=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["train", "tune"])
 def test_a_program_that_is_killed_leaves_whole_files_or_none(folder, name):

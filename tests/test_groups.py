@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -64,7 +61,7 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
             lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
         ):
             # The same fault has the same message, whoever finds it.
-            with pytest.raises(ValueError, match=r"sensitive_features has one group only, .*: at least two are needed"):
+            with pytest.raises(ValueError, match=r"sensitive_features.*group.*needed"):
                 ask()
         return
     rates = metrics.selection_rate(None, Y, sensitive_features=features)
@@ -104,7 +101,7 @@ def test_by_appearance_is_another_numbering_of_the_same_groups(column):
 
 def test_missing_values_may_be_refused_instead():
     for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
-        with pytest.raises(ValueError, match=f"key has missing values in 1 rows, first in row {row}.*unknown"):
+        with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
             as_groups(values, name="key", missing="error")
     table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", pd.NA, "y"]})
     with pytest.raises(ValueError, match="first in row 1"):
@@ -140,16 +137,13 @@ def test_tables_of_polars_keep_the_names_of_their_columns():
     assert as_groups(table, most=None).names.names == ["sex", "old"]
 
 
-def test_groups_on_a_gpu_are_read(monkeypatch):
+def test_groups_on_a_gpu_are_read():
     class OnDevice:
+        __cuda_array_interface__ = None
+
         def __init__(self, array):
             self.get = lambda: array
 
-    def module_of(array):
-        return cupy if isinstance(array, OnDevice) else np
-
-    cupy = types.SimpleNamespace(get_array_module=module_of)
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
     codes = np.array([1, 0, 1, 0])
     for features in (OnDevice(codes), {"s": OnDevice(codes)}):
         assert as_groups(features).codes.tolist() == [1, 0, 1, 0]
@@ -157,7 +151,7 @@ def test_groups_on_a_gpu_are_read(monkeypatch):
 
 
 def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"sensitive_features\['a'\] has 2, sensitive_features\['b'\] has 3"):
+    with pytest.raises(ValueError, match=r"sensitive_features\['b'\] must .* 2 rows, got 3"):
         DemographicParity({"a": [1, 2], "b": [1, 2, 3]})
-    with pytest.raises(TypeError, match=r"sensitive_features\['a'\] must hold one value per row, got 1"):
+    with pytest.raises(TypeError, match=r"sensitive_features\['a'\] must have one value per row, got 1"):
         DemographicParity({"a": 1})

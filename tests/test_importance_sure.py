@@ -110,10 +110,10 @@ class TestScikitLearn:
         X, y, group = biased(0, 200)
         for kind in (ensemble.RandomForestClassifier, ensemble.RandomForestRegressor):
             both = kind(2, max_depth=2).fit(X, np.column_stack([y, y]))
-            with pytest.raises(ValueError, match="scikit-learn model of several outputs cannot be read"):
+            with pytest.raises(ValueError, match=r"scikit-learn.*outputs.*read"):
                 fair_importance(both, X, y, sensitive_features=group)
         one = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
-        with pytest.raises(ValueError, match="X has 199, sensitive_features has 200"):
+        with pytest.raises(ValueError, match=r"sensitive_features must .* 199 rows of X, got 200"):
             fair_importance(one, X[1:], y, sensitive_features=group)
 
     def test_what_goes_through_a_surrogate_all_the_same(self):
@@ -307,7 +307,7 @@ class TestShapGap:
 
     def test_wrong_input(self):
         X, y, group = biased(7, 100)
-        with pytest.raises(ValueError, match="confidence must lie between 0 and 1, got 95"):
+        with pytest.raises(ValueError, match=r"confidence.*0.*1.*95"):
             shap_gap(trained(X, y, 1), X, sensitive_features=group, confidence=95)
         with pytest.raises(ValueError, match="one group only, 'a'"):
             shap_gap(trained(X, y, 1), X, sensitive_features=["a"] * 100)
@@ -316,7 +316,7 @@ class TestShapGap:
     def test_unknown_groups_are_refused(self, between):
         X, y, _ = biased(7, 100)
         group = np.arange(100) % 3
-        with pytest.raises(ValueError, match="between must name two of the groups 0, 1, 2, got"):
+        with pytest.raises(ValueError, match=r"between.*0.*1.*2"):
             shap_gap(trained(X, y), X, sensitive_features=group, between=between)
 
     def test_several_outputs_are_refused(self):

@@ -344,7 +344,7 @@ def test_a_student_grown_elsewhere_cannot_be_continued():
     case = problem("binary:logistic")
     params = case.params(base_score=0.5)
     foreign = xgb.train(params, case.dtrain(), 4)
-    with pytest.raises(ValueError, match="one round behind its student: the student has 4 rounds, the teacher 0"):
+    with pytest.raises(ValueError, match=r"4 rounds.*0"):
         xgb.train(params, case.dtrain(), 2, obj=JointObjective(case.dprivileged(), 0.7, params), xgb_model=foreign)
     # Having refused once, it refuses again.
     obj = JointObjective(case.dprivileged(), 0.7, params)
@@ -368,7 +368,7 @@ def test_a_student_grown_elsewhere_is_told_from_ones_own():
 def test_train_does_not_continue_jpib_without_its_teacher():
     case = problem("binary:logistic")
     student = pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib")
-    with pytest.raises(ValueError, match="cannot be continued without its teacher"):
+    with pytest.raises(ValueError, match=r"cannot be continued.*without its teacher"):
         pi_xgb.train(case.params(), case.dtrain(), 2, privileged=case.dprivileged(), method="jpib", xgb_model=student)
 
 
@@ -464,7 +464,7 @@ def test_xgboost_cv_is_refused_with_the_reason():
     case = problem("binary:logistic", n_rows=201)
     obj = JointObjective(case.dprivileged(), 0.7, case.params())
     # A fold has fewer rows than the privileged matrix, and nothing says which.
-    with pytest.raises(ValueError, match="privileged must describe the rows of dtrain"):
+    with pytest.raises(ValueError, match=r"privileged.*describe.*dtrain"):
         xgb.cv(case.params(), case.dtrain(), 2, nfold=3, obj=obj)
 
 
@@ -515,7 +515,7 @@ def test_a_quantile_matrix_cannot_be_pickled_but_can_teach():
     expected = xgb.train(params, case.dtrain(), ROUNDS, obj=JointObjective(case.dprivileged(), 0.7, params))
     # With fewer rows than bins the quantised matrix teaches what the plain one teaches.
     assert_same_model(xgb.train(params, case.dtrain(), ROUNDS, obj=obj), expected)
-    with pytest.raises(TypeError, match="keeps no data that could be pickled"):
+    with pytest.raises(TypeError, match=r"data.*pickled"):
         pickle.dumps(obj)
 
 
@@ -534,16 +534,16 @@ def test_rows_that_do_not_match_are_an_error(how):
         else:
             pi_xgb.train(case.params(), case.dtrain(), 2, teacher=JointTeacher(dprivileged, case.params()))
 
-    with pytest.raises(ValueError, match="dtrain has 200 rows, privileged has 199"):
+    with pytest.raises(ValueError, match=r"dtrain.*200 rows.*199"):
         run(short)
     # Rows in another order betray themselves by their labels.
-    with pytest.raises(ValueError, match="labels of dtrain and privileged disagree"):
+    with pytest.raises(ValueError, match=r"labels.*dtrain.*disagree"):
         run(shuffled)
 
 
 def test_what_cannot_be_a_joint_teacher():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match=r"privileged must be an xgboost\.DMatrix"):
+    with pytest.raises(TypeError, match=r"privileged.*xgboost\.DMatrix.*DataFrame"):
         JointTeacher(case.z, case.params())
     with pytest.raises(ValueError, match="one label per row"):
         JointTeacher(xgb.DMatrix(case.z), case.params())
@@ -553,7 +553,7 @@ def test_what_cannot_be_a_joint_teacher():
         JointTeacher(case.dprivileged(), {"objective": "binary:hinge"})
     with pytest.raises(ValueError, match="kl_weight must be finite"):
         JointTeacher(case.dprivileged(), case.params(), kl_weight=-1)
-    with pytest.raises(ValueError, match="kl_weight is not a parameter of XGBoost"):
+    with pytest.raises(ValueError, match=r"kl_weight.*parameter.*XGBoost"):
         JointObjective(case.dprivileged(), params={**case.params(), "kl_weight": 1})
     with pytest.raises(ValueError, match="has not been trained yet"):
         _ = JointObjective(case.dprivileged()).teacher.booster
@@ -637,7 +637,7 @@ def test_a_further_teacher_is_told_when_a_training_begins():
 def test_a_further_teacher_of_other_rows_is_an_error():
     case = problem("binary:logistic")
     teacher = JointTeacher(case.dprivileged(), case.params(), extra_teachers=[(case.q[1:], 0.5)])
-    with pytest.raises(ValueError, match="the teacher has a q for 199 rows, dtrain has 200 rows"):
+    with pytest.raises(ValueError, match=r"teacher.*199 rows.*200 rows"):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
 
 
@@ -691,7 +691,7 @@ def test_an_objective_has_the_name_that_xgboost_gives_to_params():
 
 def test_a_teacher_is_asked_in_a_training_only():
     case = problem("binary:logistic")
-    with pytest.raises(ValueError, match="is asked in a training only"):
+    with pytest.raises(ValueError, match="training only"):
         JointTeacher(case.dprivileged(), case.params()).q(case.q, case.y, None)
 
 

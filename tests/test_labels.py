@@ -46,12 +46,12 @@ def nobody_trains(monkeypatch):
 
 @pytest.mark.parametrize("road", ROADS)
 def test_no_labelled_row_is_one_message(road, nobody_trains):
-    with pytest.raises(ValueError, match="labelled has no row with a label: a teacher has to learn from some, give it"):
+    with pytest.raises(ValueError, match=r"labelled.*row.*label"):
         ROADS[road](DATA.z, labelled=np.zeros(N, bool))
 
 
 def test_no_labelled_row_is_the_same_message_where_y_says_it(nobody_trains):
-    nothing = "y has no row with a label: a teacher has to learn from some, give it labelled rows"
+    nothing = "y has no row with a label"
     for made in ESTIMATORS:
         for y in (np.full(N, np.nan), [None] * N, pd.Series([pd.NA] * N)):
             with pytest.raises(ValueError, match=nothing):
@@ -65,14 +65,14 @@ def test_no_labelled_row_is_the_same_message_where_y_says_it(nobody_trains):
 
 @pytest.mark.parametrize("road", ROADS)
 def test_privileged_columns_without_any_value_are_an_error(road, nobody_trains):
-    with pytest.raises(ValueError, match="none of the 60 rows has any privileged value"):
+    with pytest.raises(ValueError, match=r"60 rows.*value"):
         ROADS[road](DATA.z * np.nan)
 
 
 @every_estimator
 @pytest.mark.parametrize("teacher", ["privileged", "all"])
 def test_they_are_for_estimators_too(made, teacher, nobody_trains):
-    with pytest.raises(ValueError, match="none of the 60 rows has any privileged value"):
+    with pytest.raises(ValueError, match=r"60 rows.*value"):
         made(n_estimators=2, n_jobs=1, teacher=teacher).fit(DATA.x, DATA.y, privileged=DATA.z * np.nan)
 
 
@@ -80,7 +80,7 @@ def test_they_are_for_a_teacher_of_scikit_learns_kind():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = PrivilegedXGBClassifier(teacher=HistGradientBoostingClassifier())
-    with pytest.raises(ValueError, match="none of the 60 rows has any privileged value"):
+    with pytest.raises(ValueError, match=r"60 rows.*value"):
         model.fit(DATA.x, DATA.y, privileged=DATA.z * np.nan)
 
 
@@ -90,7 +90,7 @@ def test_a_class_that_may_mean_no_label_is_pointed_out(word):
     y = np.where(DATA.y == 1, "ill", "well").astype(object)
     y[:20] = word
     for labels in (y, y.astype(str), pd.Series(y), list(y)):
-        with pytest.warns(UserWarning, match=rf"y has the class '{word.replace('?', '[?]')}', a text among texts"):
+        with pytest.warns(UserWarning, match=rf"y .*class '{word.replace('?', '[?]')}'"):
             fit(PrivilegedXGBClassifier, labels)
 
 
@@ -102,12 +102,12 @@ def test_other_words_are_classes_like_others(recwarn):
 
 @every_estimator
 def test_labels_that_are_no_labels(made):
-    with pytest.raises(ValueError, match=f"{made.__name__} requires y to be passed, but the target y is None"):
+    with pytest.raises(ValueError, match=f"{made.__name__}.*y .*None"):
         fit(made, None)
     for y, x in [(DATA.y[:50], DATA.x), (np.r_[DATA.y, 1], DATA.x), (DATA.y[:59].tolist(), DATA.x.to_numpy())]:
-        with pytest.raises(ValueError, match=f"y must have one label for each of the 60 rows of X, got {len(y)}"):
+        with pytest.raises(ValueError, match=f"y must have one value for each of the 60 rows of X, got {len(y)}"):
             fit(made, y, x)
-    with pytest.raises(ValueError, match=r"y of eval_set\[0\] must have one label for each of the 60 rows of X of"):
+    with pytest.raises(ValueError, match=r"y of eval_set\[0\] must have one value for each of the 60 rows of X of"):
         fit(made, DATA.y, eval_set=[(DATA.x, DATA.y[:50])])
 
 
@@ -117,12 +117,12 @@ def test_labels_that_are_no_numbers_of_single_precision(made, with_gaps):
     gap = [np.nan] if with_gaps else [0.5]
     for wrong in (np.inf, -np.inf, 1e300):
         y = np.r_[gap, DATA.q[1:58], wrong, 1.0]
-        with pytest.raises(ValueError, match=r"row 58 of y is .*, which is not finite for XGBoost's single"):
+        with pytest.raises(ValueError, match=r"y must be .* single precision, got .* in row 58"):
             fit(made, y)
-        with pytest.raises(ValueError, match=r"row 59 of eval_set\[0\] is "):
+        with pytest.raises(ValueError, match=r"eval_set\[0\] must be .* in row 59"):
             fit(made, DATA.q, eval_set=[(DATA.x, np.r_[DATA.q[:59], wrong])])
     for y in (["a", *DATA.q[1:]], pd.date_range("2020", periods=N), DATA.q * 1j):
-        with pytest.raises(TypeError, match="needs numbers: y must be numbers"):
+        with pytest.raises(TypeError, match=r"y must be .*numbers.* got .* in row 0"):
             fit(made, y)
 
 
@@ -131,12 +131,12 @@ def test_weights_and_margins_of_the_wrong_length(made):
     short = np.ones(50)
     sets = {"eval_set": [(DATA.x, DATA.y)]}
     for keywords, named in [
-        ({"sample_weight": short}, "sample_weight must have one weight"),
+        ({"sample_weight": short}, "sample_weight must have one value"),
         ({"base_margin": short}, "base_margin must have one margin"),
-        ({"sample_weight_eval_set": [short], **sets}, r"sample_weight_eval_set\[0\] must have one weight"),
+        ({"sample_weight_eval_set": [short], **sets}, r"sample_weight_eval_set\[0\] must have one value"),
         ({"base_margin_eval_set": [short], **sets}, r"base_margin_eval_set\[0\] must have one margin"),
     ]:
-        with pytest.raises(ValueError, match=f"{named}.* for each of the 60 rows of X"):
+        with pytest.raises(ValueError, match=f"{named}.*60 rows"):
             fit(made, DATA.y, **keywords)
 
 

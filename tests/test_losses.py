@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pi_xgb._core.blended import Softmax
-from pi_xgb._core.loss import Loss
 
 from pi_xgb._arrays import array_module
 from pi_xgb._core.blend import Blend
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, Loss, Softmax
 
 N_CLASSES = 4
 EPS = float(np.finfo(np.float32).eps)
@@ -225,7 +223,7 @@ def test_params_that_enter_a_gradient_are_read():
     assert power.default_metric == "tweedie-nloglik@1.2"
     # The registry stays as it is.
     assert LOSSES["reg:tweedie"].default_metric == "tweedie-nloglik@1.5"
-    with pytest.raises(TypeError, match="max_delta_step must be a number, got 'wide'"):
+    with pytest.raises(TypeError, match=r"max_delta_step.*number.*'wide'"):
         LOSSES["count:poisson"].of({"max_delta_step": "wide"})
 
 

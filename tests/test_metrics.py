@@ -272,7 +272,7 @@ class TestUndefined:
         assert rates.notna().sum() == 3
         with pytest.warns(UndefinedRateWarning, match="false_positive_rate.*'c'.*no negatives"):
             assert np.isnan(metrics.false_positive_rate(self.y, self.d, sensitive_features=self.g)["c"])
-        with pytest.warns(UndefinedRateWarning, match=r"precision is undefined \(NaN\): there are no selected"):
+        with pytest.warns(UndefinedRateWarning, match=r"precision.*\(NaN\).*selected"):
             assert np.isnan(metrics.precision([1, 0], [0, 0]))
 
     @pytest.mark.parametrize("method", METHODS)
@@ -329,7 +329,7 @@ class TestUndefined:
 
     def test_many_groups_are_counted_not_listed(self):
         g = np.repeat(np.arange(20), 2)
-        with pytest.warns(UndefinedRateWarning, match=r"group 0, 1, 2, 3, 4 and 15 more"):
+        with pytest.warns(UndefinedRateWarning, match=r"group 0, 1, 2, .*, 7 and 12 more"):
             metrics.recall(np.zeros(40), np.ones(40), sensitive_features=g)
 
     def test_a_group_of_weight_zero_has_no_rate(self):
@@ -365,27 +365,27 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("changed", "error", "message"),
         [
-            ({"y": (1, 0, 1)}, ValueError, "y_true has 3"),
-            ({"pred": (1, 0, 1)}, ValueError, "has 3"),
-            ({"g": ("a", "b", "b")}, ValueError, "sensitive_features.* has 3"),
-            ({"g": pd.DataFrame({"s": ["a", "b"]})}, ValueError, "sensitive_features.* has 2"),
-            ({"sample_weight": [1, 1]}, ValueError, "sample_weight has 2, the rest has 4"),
-            ({"y": (1, 0, 2, 0)}, ValueError, "y_true must hold 0 and 1 only, got 2.*recode"),
-            ({"y": (1, -1, 1, -1)}, ValueError, "y_true must hold 0 and 1 only, got -1"),
-            ({"y": ("yes", "no", "yes", "no")}, ValueError, "y_true must hold numbers, got 'yes', 'no'.*recode"),
-            ({"y": (1, 0, np.nan, 0)}, ValueError, "y_true has 1 NaN in 4 rows"),
-            ({"y": pd.Series([1, 0, None, 0], dtype="Int64")}, ValueError, "y_true has 1 NaN"),
-            ({"pred": (1, 0, np.nan, None)}, ValueError, "has 2 NaN in 4 rows"),
+            ({"y": (1, 0, 1)}, ValueError, "y_true must .* got 3"),
+            ({"pred": (1, 0, 1)}, ValueError, "y_true must .* 3 rows of y_.*, got 4"),
+            ({"g": ("a", "b", "b")}, ValueError, "sensitive_features must .* got 3"),
+            ({"g": pd.DataFrame({"s": ["a", "b"]})}, ValueError, "sensitive_features must .* got 2"),
+            ({"sample_weight": [1, 1]}, ValueError, "sample_weight must .* 4 rows, got 2"),
+            ({"y": (1, 0, 2, 0)}, ValueError, "y_true must be .* got 2 .*recode"),
+            ({"y": (1, -1, 1, -1)}, ValueError, "y_true must be .* got -1"),
+            ({"y": ("yes", "no", "yes", "no")}, TypeError, "y_true must be .* got 'yes'.*recode"),
+            ({"y": (1, 0, np.nan, 0)}, ValueError, "y_true must .* 1 missing values in 4"),
+            ({"y": pd.Series([1, 0, None, 0], dtype="Int64")}, ValueError, "y_true must .* 1 missing"),
+            ({"pred": (1, 0, np.nan, None)}, ValueError, "must .* 2 missing values in 4"),
             ({"y": (), "pred": (), "g": ()}, ValueError, "is empty"),
-            ({"y": 1}, TypeError, "y_true must hold one value per row, got 1"),
-            ({"pred": "1010"}, TypeError, "must hold one value per row"),
-            ({"y": np.ones((4, 2))}, ValueError, r"y_true must have one dimension, got shape \(4, 2\)"),
-            ({"sample_weight": [1, -1, 1, 1]}, ValueError, "1 negative values, the smallest is -1"),
-            ({"sample_weight": [1, np.nan, 1, 1]}, ValueError, "sample_weight has 1 NaN"),
-            ({"sample_weight": [1, np.inf, 1, 1]}, ValueError, "infinite"),
+            ({"y": 1}, TypeError, "y_true must have one value per row, got 1"),
+            ({"pred": "1010"}, TypeError, "must have one value per row"),
+            ({"y": np.ones((4, 2))}, ValueError, "y_true must be one column, got 2"),
+            ({"sample_weight": [1, -1, 1, 1]}, ValueError, "sample_weight must be .* got -1 in row 1"),
+            ({"sample_weight": [1, np.nan, 1, 1]}, ValueError, "sample_weight must .* 1 missing"),
+            ({"sample_weight": [1, np.inf, 1, 1]}, ValueError, "sample_weight must be finite.* got inf"),
             ({"sample_weight": [0, 0, 0, 0]}, ValueError, "0 in every row"),
             ({"g": ("a", "b", "c", "d")}, ValueError, "makes 4 groups of 4 rows.*pandas.cut"),
-            ({"g": "aabb"}, TypeError, "sensitive_features must hold one value per row"),
+            ({"g": "aabb"}, TypeError, "sensitive_features must have one value per row"),
             ({"g": np.zeros((4, 2, 2))}, ValueError, "one or two dimensions"),
             ({"g": pd.DataFrame(index=range(4))}, ValueError, "no columns"),
             (
@@ -401,15 +401,15 @@ class TestBadInput:
 
     @pytest.mark.parametrize("metric", NEED_TWO_GROUPS.values(), ids=NEED_TWO_GROUPS)
     def test_one_group_only(self, metric):
-        with pytest.raises(ValueError, match=r"one group only, 'a'.*at least two"):
+        with pytest.raises(ValueError, match=r"group.*'a'.*two"):
             call_decision_metric(metric, g=("a",) * 4)
-        with pytest.raises(TypeError, match="sensitive_features must hold one value per row, got None"):
+        with pytest.raises(TypeError, match="sensitive_features must have one value per row, got None"):
             call_decision_metric(metric, g=None)
         with pytest.raises(ValueError, match="one group only"):
             metrics.one_vs_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
 
     def test_a_name_is_no_metric(self):
-        with pytest.raises(TypeError, match=r"metric must be a function.*got 'abroca'"):
+        with pytest.raises(TypeError, match=r"metric.*function.*'abroca'"):
             metrics.one_vs_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
 
     def test_a_group_may_be_called_the_rest(self):
@@ -421,30 +421,30 @@ class TestBadInput:
 
     @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
     def test_scores_are_no_decisions(self, metric):
-        with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1 only, got 0.2, 0.7.*y_score > threshold"):
+        with pytest.raises(ValueError, match=r"y_pred must be .* got 0.2 .*y_score > threshold"):
             call_decision_metric(metric, pred=(0.2, 0.7, 0.0, 1.0))
 
     @pytest.mark.parametrize("name", ["group_report", "disparity_report"])
     def test_margins_are_no_probabilities(self, name):
-        with pytest.raises(ValueError, match=r"in \[0, 1\], it ranges from -2 to 0.5: margins become"):
+        with pytest.raises(ValueError, match=r"y_score must be .* from 0 to 1, got -2 in row 0: margins become"):
             call_decision_metric(SCORE_METRICS[name], pred=(-2, 0.5, 0.1, 0.2))
 
     @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
     def test_options(self, name):
         metric = NEED_TWO_GROUPS[name]
-        with pytest.raises(ValueError, match="method must be one of 'between_groups', 'one_vs_rest'; got 'to_overall'"):
+        with pytest.raises(ValueError, match=r"method.*'between_groups'.*'one_vs_rest'.*'to_overall'"):
             call_decision_metric(metric, method="to_overall")
         with pytest.raises(ValueError, match="undefined must be one of"):
             call_decision_metric(metric, undefined="zero")
 
     def test_agg(self):
-        with pytest.raises(ValueError, match="agg must be one of 'sum', 'max'; got 'worst_case'"):
+        with pytest.raises(ValueError, match=r"agg.*'sum'.*'max'.*'worst_case'"):
             call_decision_metric(metrics.equalized_odds, agg="worst_case")
 
     def test_a_number_is_no_group(self):
         rng = np.random.default_rng(0)
         y = rng.integers(0, 2, 5000)
-        with pytest.raises(ValueError, match="makes 1250 groups of 5000 rows, and at most 1000"):
+        with pytest.raises(ValueError, match=r"1250 groups.*5000 rows.*most 1000"):
             metrics.statistical_parity(y, y, sensitive_features=np.arange(5000) // 4)
         # Two groups of two rows are still two groups.
         assert metrics.statistical_parity([1, 0], [1, 0], sensitive_features=["a", "b"]) == 1
@@ -452,7 +452,7 @@ class TestBadInput:
     def test_labels_are_only_optional_where_they_do_not_enter(self):
         assert metrics.statistical_parity(None, [1, 0, 1, 1], sensitive_features=list("aabb")) == 0.5
         for metric in (metrics.equalized_odds, metrics.equal_opportunity, metrics.recall, metrics.precision):
-            with pytest.raises(TypeError, match="y_true must hold one value per row, got None"):
+            with pytest.raises(TypeError, match="y_true must have one value per row, got None"):
                 metric(None, [1, 0, 1, 1], sensitive_features=list("aabb"))
 
 

@@ -228,7 +228,7 @@ class TestUndefined:
     g = np.array(list("aabbcc"))
 
     def test_nan_and_the_group_is_named(self):
-        with pytest.warns(UndefinedRateWarning, match=r"ROC curve is undefined \(NaN\) in group 'b'") as caught:
+        with pytest.warns(UndefinedRateWarning, match=r"ROC.*\(NaN\).*'b'") as caught:
             assert np.isnan(metrics.abroca(self.y, self.s, sensitive_features=self.g))
         assert caught[0].filename == __file__
 

@@ -79,6 +79,7 @@ def test_the_null_of_curves_is_that_of_permutations():
     assert told["p_value"] == pytest.approx((np.array(null) >= told["value"]).mean(), abs=0.08)
 
 
+@pytest.mark.slow
 def test_groups_that_do_not_matter_are_not_told_apart():
     # A calibrated score and ten groups drawn at random: as an auditor would meet them.
     tables = []
@@ -105,6 +106,7 @@ def test_a_gap_that_is_there_is_found_and_named():
     assert abs(rates[one] - rates[other]) == pytest.approx(parity["value"])
 
 
+@pytest.mark.slow
 def test_coverage_of_known_gaps():
     # A small version of `python -m benchmarks.coverage`: rates .35 and .35 + gap, exactly as they are drawn.
     rng = np.random.default_rng(0)
@@ -121,6 +123,7 @@ def test_coverage_of_known_gaps():
     assert np.mean(covered) == pytest.approx(0.95, abs=0.05)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["between_groups", "one_vs_rest"]))
 def test_what_holds_of_every_table(seed, n_groups, method):
@@ -159,15 +162,13 @@ def test_a_million_rows_need_no_million_draws(monkeypatch):
 
 def test_weights_beyond_what_a_sum_can_hold():
     # The reason is told, instead of groups without positives.
-    with pytest.raises(
-        ValueError, match="sample_weight goes up to 1e\\+308, and its sum is more than a number can hold"
-    ):
+    with pytest.raises(ValueError, match=r"sample_weight must have a finite sum, got .* 1e\+308"):
         metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
 
 
 @pytest.mark.parametrize("n_null", [1, 99])
 def test_a_null_of_few_draws_is_refused(n_null):
-    with pytest.raises(ValueError, match=f"n_null must be 0 or at least 100, got {n_null}"):
+    with pytest.raises(ValueError, match=f"n_null.*100.*{n_null}"):
         metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), n_null=n_null)
 
 
@@ -182,11 +183,11 @@ def test_each_metric_has_one_row():
 @pytest.mark.parametrize(
     ("spoilt", "error", "message"),
     [
-        ({"metrics": []}, ValueError, "metrics is an empty list: name at least one of 'statistical_parity'"),
-        ({"metrics": None}, ValueError, "metrics must be one of 'statistical_parity'.*got None"),
-        ({"random_state": "a"}, TypeError, "random_state must be a whole number of at least 0 .*got 'a'"),
-        ({"random_state": -1}, ValueError, "random_state must be a whole number of at least 0 .*got -1"),
-        ({"random_state": np.random.RandomState(0)}, TypeError, "random_state must be .*Generator, got RandomState"),
+        ({"metrics": []}, ValueError, r"metrics.*empty.*'statistical_parity'"),
+        ({"metrics": None}, ValueError, r"metrics.*'statistical_parity'.*None"),
+        ({"random_state": "a"}, TypeError, r"random_state.*least 0.*'a'"),
+        ({"random_state": -1}, ValueError, r"random_state.*least 0.*-1"),
+        ({"random_state": np.random.RandomState(0)}, TypeError, r"random_state.*Generator.*RandomState"),
     ],
 )
 def test_what_a_table_cannot_be_made_of(spoilt, error, message):

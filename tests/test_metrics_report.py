@@ -17,6 +17,7 @@ from pi_xgb._rows.groups import as_groups
 from pi_xgb._stats import bootstrap as _bootstrap
 from pi_xgb._stats.wilson import wilson
 from pi_xgb.metrics import UndefinedRateWarning
+from pi_xgb.metrics._rates import ScoredRows
 from pi_xgb.metrics._scored import ScoredGroups
 
 few = settings(max_examples=25, deadline=None)
@@ -153,7 +154,7 @@ class TestGroupReport:
         times = np.random.default_rng(seed).integers(1, 4, (2, len(y)))
 
         def measured(rows, multiplicity):
-            table = ScoredGroups(y[rows] == 1, p[rows], p[rows] > 0.5, w[rows], as_groups(g[rows]))
+            table = ScoredGroups(ScoredRows(y[rows] == 1, p[rows] > 0.5, w[rows], as_groups(g[rows]), p[rows]))
             return table.measures(multiplicity), table.cells(multiplicity)
 
         together = measured(slice(None), times.astype(float))
@@ -296,14 +297,14 @@ class TestIntervals:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"n_boot": -1}, ValueError, "n_boot must be at least 0"),
-            ({"n_boot": 10.0}, TypeError, "n_boot must be a whole number, got 10.0"),
-            ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95"),
-            ({"threshold": None}, TypeError, "threshold must be one number, got None"),
+            ({"n_boot": -1}, ValueError, r"n_boot.*least 0"),
+            ({"n_boot": 10.0}, TypeError, r"n_boot.*whole.*10.0"),
+            ({"confidence": 95}, ValueError, r"confidence.*0.*1.*95"),
+            ({"threshold": None}, TypeError, r"threshold.*number.*None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
             ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
-            ({"threshold": 50}, ValueError, "threshold must lie between 0 and 1.*got 50: divide percent by 100"),
-            ({"threshold": -0.1}, ValueError, "threshold must lie between 0 and 1"),
+            ({"threshold": 50}, ValueError, r"threshold.*0.*1.*50.*100"),
+            ({"threshold": -0.1}, ValueError, r"threshold.*0.*1"),
         ],
     )
     def test_bad_options(self, report, options, error, message):
@@ -348,7 +349,7 @@ class TestDisparityReport:
         one = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics="abroca")
         pd.testing.assert_frame_equal(one[alone], full.loc[["abroca"], alone])
         assert one.loc["abroca", "p_adjusted"] == one.loc["abroca", "p_value"]
-        with pytest.raises(ValueError, match="metrics must be one of 'statistical_parity'"):
+        with pytest.raises(ValueError, match=r"metrics.*'statistical_parity'"):
             metrics.disparity_report(y, p, sensitive_features=g, metrics=["auc"])
 
     def test_nothing_to_resample(self):
@@ -474,23 +475,27 @@ class TestChooseThreshold:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"rule": "f2"}, ValueError, "rule must be a function or one of 'f1', 'accuracy'"),
-            ({"grid": "fine"}, ValueError, "grid must be None, 'paper' or an array"),
+            ({"rule": "f2"}, ValueError, r"rule.*'f1'.*'accuracy'"),
+            ({"grid": "fine"}, ValueError, r"grid.*None.*'paper'"),
             ({"grid": []}, ValueError, "grid is empty"),
-            ({"grid": [0.1, np.nan]}, ValueError, "grid has 1 NaN"),
-            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 4"),
-            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*-1 to 1"),
-            ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"needs probabilities in \[0, 1\].*0 to 1.5"),
+            ({"grid": [0.1, np.nan]}, ValueError, "grid must .* 1 missing"),
+            ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
+            ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
+            (
+                {"y_score": [0, 1, 1, 1.5], "grid": "paper"},
+                ValueError,
+                r"y_score must be .* from 0 to 1, got 1.5 in row 3.*grid",
+            ),
             ({"y_true": [1, 1, 1, 1]}, ValueError, "y_true has no negatives"),
             ({"y_true": [0, 0, 0, 0]}, ValueError, "y_true has no positives"),
             ({"sample_weight": [1, 0, 1, 0]}, ValueError, "y_true has no positives"),
             ({"folds": ["x", "y", "x", "y"]}, ValueError, "fold 'x' has no positives"),
-            ({"folds": [1, 1, 1]}, ValueError, "folds has 3, y_true has 4"),
-            ({"folds": [1, 1, np.nan, 1]}, ValueError, "folds has missing values"),
-            ({"y_true": [0, 1, 2, 1]}, ValueError, "y_true must hold 0 and 1 only, got 2"),
-            ({"y_score": [0, 1, np.nan, 1]}, ValueError, "y_score has 1 NaN"),
-            ({"y_score": [0, 1, 1]}, ValueError, "y_score has 3"),
-            ({"sample_weight": [1, 1, 1, -1]}, ValueError, "negative values"),
+            ({"folds": [1, 1, 1]}, ValueError, "folds must .* 4 rows of y_true, got 3"),
+            ({"folds": [1, 1, np.nan, 1]}, ValueError, "folds must .* 1 missing"),
+            ({"y_true": [0, 1, 2, 1]}, ValueError, "y_true must be .* got 2"),
+            ({"y_score": [0, 1, np.nan, 1]}, ValueError, "y_score must .* 1 missing"),
+            ({"y_score": [0, 1, 1]}, ValueError, "y_true must .* 3 rows of y_score, got 4"),
+            ({"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight must be .* got -1"),
             ({"rule": lambda tn, fp, fn, tp: tp.max()}, ValueError, r"one value per threshold.*got \(\)"),
             ({"rule": lambda tn, fp, fn, tp: tp * np.nan}, ValueError, "NaN at every threshold"),
         ],

@@ -187,7 +187,7 @@ def test_labels_and_weights_come_back_whatever_happens(error, matrix, method, we
 def test_native_says_why_it_would_not_be_exact(more, why):
     x, _, y, q, _ = continuous(100)
     q = np.stack([1 - q, q], axis=1) if "num_class" in more else q
-    with pytest.raises(ValueError, match=f"engine='native' would not be exact here: .*{why}"):
+    with pytest.raises(ValueError, match=f"engine='native' would not be exact for .*: .*{why}"):
         pi_xgb.train(params_of(**more), xgb.DMatrix(x, y), 2, teacher=q, engine="native")
 
 

@@ -88,7 +88,7 @@ def test_scale_pos_weight_is_applied_as_xgboost_applies_it(objective, tree_metho
     np.testing.assert_allclose(margins(ours, dtrain), margins(plain, dtrain), atol=1e-6)
     # In params alone XGBoost would ignore it without a word.
     without = KLObjective(case.q, kl_weight=0, objective=objective)
-    with pytest.raises(ValueError, match=r"is 3, which XGBoost ignores.*has 1: say KLObjective\(\.\.\., scale_pos_w"):
+    with pytest.raises(ValueError, match=r"is 3, which XGBoost ignores.*has 1: pass KLObjective\(\.\.\., scale_pos_w"):
         xgb.train(params, dtrain, 6, obj=without)
     # It does make a difference.
     del params["scale_pos_weight"]
@@ -283,14 +283,14 @@ def test_a_teacher_of_ones_own_with_the_wrong_shape_is_an_error():
             return mean[:-1]
 
     case = problem("binary:logistic")
-    with pytest.raises(ValueError, match=r"Short gives q of shape \(199,\), the training rows need \(200,\)"):
+    with pytest.raises(ValueError, match=r"Short.*q .*shape \(199,\).*\(200,\)"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(Short()))
 
     class OfBoth(Teacher):
         def q(self, mean, label, weight):
             return np.column_stack([1 - mean, mean])
 
-    with pytest.raises(ValueError, match=r"OfBoth gives q of shape \(200, 2\).*take the column of the positive class"):
+    with pytest.raises(ValueError, match=r"OfBoth.*\(200, 2\)"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(OfBoth()))
 
 
@@ -325,9 +325,9 @@ def test_model_teacher_takes_classes_and_callables():
     rule = ModelTeacher(lambda z: 10 * z.iloc[:, 0], regression.z, probabilities=False)
     # For regression any number will do, from any function.
     np.testing.assert_array_equal(rule.values, (10 * regression.z.iloc[:, 0]).astype(np.float32))
-    with pytest.raises(ValueError, match=r"the q of function must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"q .*function.*\[0, 1\]"):
         ModelTeacher(lambda z: 10 * z.iloc[:, 0], regression.z)
-    with pytest.raises(TypeError, match="needs predict_proba or to be callable"):
+    with pytest.raises(TypeError, match=r"predict_proba.*callable"):
         ModelTeacher("the doctor", case.z)
 
 
@@ -344,7 +344,7 @@ def test_what_cannot_teach_is_an_error_when_the_objective_is_made():
         KLObjective(case.dprivileged())
     with pytest.raises(ValueError, match="carries its own weights"):
         KLObjective([(case.q, 1.0)], kl_weight=2.0)
-    with pytest.raises(ValueError, match="weight of a teacher in the list"):
+    with pytest.raises(ValueError, match=r"weight.*teacher.*list"):
         KLObjective([(case.q, -1.0)])
     with pytest.raises(ValueError, match="can guide the objectives binary:logistic"):
         KLObjective(case.q, objective="rank:ndcg")
@@ -360,7 +360,7 @@ def test_labels_that_no_loss_can_take_are_an_error(label):
     dtrain = xgb.DMatrix(case.x)
     dtrain.set_float_info("label", y)
     # Under a custom objective XGBoost checks no label.
-    with pytest.raises(ValueError, match=r"labels of the training matrix must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"labels.*\[0, 1\]"):
         xgb.train(case.params(), dtrain, 2, obj=KLObjective(case.q))
 
 
@@ -376,18 +376,18 @@ def test_soft_labels_are_labels():
 
 def test_a_teacher_of_other_rows_is_an_error():
     case = problem("binary:logistic")
-    with pytest.raises(ValueError, match=r"shape \(199,\), the training rows need \(200,\)"):
+    with pytest.raises(ValueError, match=r"shape \(199,\).*\(200,\)"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(case.q[:-1]))
     multi = problem("multi:softprob")
-    with pytest.raises(ValueError, match=r"shape \(200,\), the training rows need \(200, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(200,\).*\(200, 3\)"):
         xgb.train(multi.params(), multi.dtrain(), 2, obj=KLObjective(case.q))
 
 
 def test_an_objective_that_does_not_fit_the_params_is_an_error():
     case, multi = problem("binary:logistic"), problem("multi:softprob")
-    with pytest.raises(ValueError, match=r"made for objective='binary:logistic', .* trains 'multi:softprob'"):
+    with pytest.raises(ValueError, match=r"has objective='binary:logistic', .* trains 'multi:softprob'"):
         xgb.train(multi.params(), multi.dtrain(), 2, obj=KLObjective(multi.q, objective="binary:logistic"))
-    with pytest.raises(ValueError, match=r"made for objective='multi:softprob', .* trains 'binary:logistic'"):
+    with pytest.raises(ValueError, match=r"has objective='multi:softprob', .* trains 'binary:logistic'"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(case.q, objective="multi:softprob"))
     # Where no Booster asks, the shape of the margins still tells.
     with pytest.raises(ValueError, match="must name the objective in params"):
@@ -416,9 +416,9 @@ def test_no_other_loss_is_trained_than_the_one_that_params_name():
         np.testing.assert_array_equal(trained.predict(case.dtrain()), expected.predict(case.dtrain()))
         with pytest.raises(ValueError, match=r"trains 'reg:squarederror': set params\['objective'\]"):
             xgb.train(params, case.dtrain(), 3, obj=KLObjective(case.q, objective="binary:logistic"))
-    with pytest.raises(ValueError, match=r"can guide the objectives .*got 'binary:hinge'"):
+    with pytest.raises(ValueError, match=r"objectives.*'binary:hinge'"):
         xgb.train({"objective": "binary:hinge"}, case.dtrain(), 3, obj=KLObjective(case.q))
-    with pytest.raises(ValueError, match="no Booster asks"):
+    with pytest.raises(ValueError, match="no Booster calls"):
         KLObjective(case.q)(np.zeros(200, np.float32), case.dtrain())
 
 
@@ -576,9 +576,9 @@ def test_attaching_again_replaces_what_was_attached():
 
 def test_q_that_cannot_be_attached():
     binary, multi = problem("binary:logistic"), problem("multi:softprob")
-    with pytest.raises(ValueError, match="q has 199 rows, dtrain has 200"):
+    with pytest.raises(ValueError, match=r"q .*199 rows.*200"):
         attach_teacher(binary.dtrain(), binary.q[1:])
-    with pytest.raises(ValueError, match="at most 3 classes, got 4"):
+    with pytest.raises(ValueError, match=r"3 classes.*4"):
         attach_teacher(multi.dtrain(), np.full((200, 4), 0.25))
     with pytest.raises(ValueError, match="must sum to 1"):
         attach_teacher(multi.dtrain(), 0.9 * multi.q)
@@ -624,15 +624,15 @@ def test_attached_q_of_another_number_of_classes_is_an_error(attached, used):
 def test_what_is_said_of_rows_goes_with_a_teacher():
     case = problem("binary:logistic")
     for told in ({"labelled": case.y > 0}, {"teacher_weight": case.weight}):
-        with pytest.raises(ValueError, match="labelled and teacher_weight go with a teacher"):
+        with pytest.raises(ValueError, match=r"labelled.*teacher_weight.*teacher"):
             KLObjective(**told)
 
 
 def test_a_named_objective_has_q_checked_at_once():
-    with pytest.raises(ValueError, match=r"q of teacher must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"q .*teacher.*\[0, 1\]"):
         KLObjective([0.5, 1.5], objective="binary:logistic")
     later = KLObjective(np.full(200, 1.5))  # which amounts may be
-    with pytest.raises(ValueError, match=r"gives q from 1\.5 to 1\.5: it must lie in"):
+    with pytest.raises(ValueError, match=r"gives q .*1\.5.*1\.5"):
         xgb.train(problem("binary:logistic").params(), problem("binary:logistic").dtrain(), 1, obj=later)
 
 

@@ -269,7 +269,7 @@ def test_a_base_margin_is_an_exposure_for_both(objective, method):
     exposure = np.log(np.random.default_rng(0).choice([0.5, 1.0, 4.0], rows.n))
     dtrain = rows.dtrain(base_margin=exposure)
     guided: dict[str, Any] = {"method": method, "kl_weight": KL_WEIGHT}
-    with pytest.raises(ValueError, match="privileged has none: build privileged with the same base_margin"):
+    with pytest.raises(ValueError, match=r"privileged.*build.*base_margin"):
         pi_xgb.train(rows.params, dtrain, 3, privileged=rows.privileged(), **guided)
     knows = rows.privileged(base_margin=exposure, weight=rows.weight)
     models = [
@@ -290,7 +290,7 @@ def test_a_teacher_that_sees_all_knows_the_exposure_too():
     rows = Rows("count:poisson")
     exposure = np.log(np.random.default_rng(0).choice([0.5, 1.0, 4.0], rows.n))
     dtrain, knows = rows.dtrain(base_margin=exposure), rows.privileged(base_margin=exposure)
-    seen = pi_xgb.train(rows.params, dtrain, 3, privileged=knows, teacher="all", crossfit=3)
+    seen = pi_xgb.train(rows.params, dtrain, 3, privileged=knows, teacher_sees="all", crossfit=3)
     both = xgb.DMatrix(np.hstack([rows.x, rows.z]), rows.y, base_margin=exposure, weight=rows.weight)
     assert_same_model(seen, pi_xgb.train(rows.params, dtrain, 3, privileged=both, allow_overlap=True, crossfit=3))
 
@@ -301,16 +301,16 @@ def test_a_teacher_that_sees_all_knows_the_exposure_too():
 @pytest.mark.parametrize(
     ("objective", "label", "q", "match"),
     [
-        ("count:poisson", -1.0, 1.0, "labels of dtrain must be counts, 0 or more, .* they range from -1.0 to "),
-        ("reg:tweedie", -1.0, 1.0, "labels of dtrain must be 0 or more for reg:tweedie"),
-        ("reg:gamma", 0.0, 1.0, "labels of dtrain must be above 0 for reg:gamma, .* reg:tweedie takes amounts of 0"),
-        ("reg:logistic", 1.5, 0.5, r"labels of dtrain must lie in \[0, 1\] for reg:logistic"),
-        ("binary:logitraw", 2.0, 0.5, r"must lie in \[0, 1\] for binary:logitraw"),
-        ("count:poisson", 1.0, -0.1, "q of teacher must be at least 0, it ranges from -0.1.*: give the mean"),
-        ("reg:tweedie", 1.0, -0.1, "q of teacher must be at least 0"),
-        ("reg:gamma", 1.0, 0.0, "q of teacher must be above 0"),
-        ("reg:gamma", 1.0, np.inf, "q of teacher must be above 0"),
-        ("reg:logistic", 1.0, 1.1, r"q of teacher must lie in \[0, 1\]"),
+        ("count:poisson", -1.0, 1.0, r"labels.*counts.*0.*range.*-1.0"),
+        ("reg:tweedie", -1.0, 1.0, r"labels of dtrain.*0 or more.*reg:tweedie"),
+        ("reg:gamma", 0.0, 1.0, r"labels.*0.*amounts.*0"),
+        ("reg:logistic", 1.5, 0.5, r"labels.*\[0, 1\].*reg:logistic"),
+        ("binary:logitraw", 2.0, 0.5, r"\[0, 1\].*binary:logitraw"),
+        ("count:poisson", 1.0, -0.1, r"q .*least 0.*-0.1"),
+        ("reg:tweedie", 1.0, -0.1, r"q .*least 0"),
+        ("reg:gamma", 1.0, 0.0, r"q of teacher.*above 0"),
+        ("reg:gamma", 1.0, np.inf, r"q of teacher.*above 0"),
+        ("reg:logistic", 1.0, 1.1, r"q .*teacher.*\[0, 1\]"),
     ],
 )
 def test_labels_and_q_lie_where_the_objective_wants_them(objective, label, q, match):
@@ -325,27 +325,27 @@ def test_labels_and_q_lie_where_the_objective_wants_them(objective, label, q, ma
 def test_the_error_lists_the_objectives_by_kind():
     rows = Rows("reg:squarederror")
     kinds = r"binary:logistic, .* \(classes\); reg:squarederror.* \(numbers\); count:poisson \(counts\); .* \(costs\)"
-    with pytest.raises(ValueError, match=f"a teacher can guide the objectives {kinds}.*; got 'binary:hinge'"):
+    with pytest.raises(ValueError, match=f"objectives {kinds}.*'binary:hinge'"):
         pi_xgb.train({"objective": "binary:hinge"}, rows.dtrain(), 2, teacher=rows.q)
 
 
 def test_what_several_targets_cannot():
     rows = Rows("reg:squarederror of several targets, multi_output_tree")
-    with pytest.raises(ValueError, match=r"2 labels per row, .* reg:gamma.* only, not for reg:absoluteerror"):
+    with pytest.raises(ValueError, match=r"2 labels.*reg:absoluteerror"):
         pi_xgb.train({"objective": "reg:absoluteerror"}, rows.dtrain(), 2, teacher=rows.q)
     with pytest.raises(ValueError, match="scale_pos_weight weighs single labels"):
         pi_xgb.train(rows.params | {"scale_pos_weight": 2.0}, rows.dtrain(), 2, teacher=rows.q)
-    with pytest.raises(ValueError, match=r"gives q of shape \(160,\), the training rows need \(160, 2\)"):
+    with pytest.raises(ValueError, match=r"q .*shape \(160,\).*\(160, 2\)"):
         pi_xgb.train(rows.params, rows.dtrain(), 2, teacher=rows.q[:, 0])
-    with pytest.raises(ValueError, match=r"labels of shape \(160, 2\), privileged of shape \(160,\)"):
+    with pytest.raises(ValueError, match=r"labels.*\(160, 2\).*\(160,\)"):
         pi_xgb.train(rows.params, rows.dtrain(), 2, privileged=xgb.DMatrix(rows.z, rows.y[:, 0]))
     other = rows.y.copy()
     other[3, 1] += 1
-    with pytest.raises(ValueError, match="disagree in 1 rows, first in row 3"):
+    with pytest.raises(ValueError, match=r"disagree.*1 row.*row 3"):
         pi_xgb.train(rows.params, rows.dtrain(), 2, privileged=xgb.DMatrix(rows.z, other))
     attached = pi_xgb.attach_teacher(xgb.DMatrix(rows.x, rows.y[:, 0]), rows.q[:, 0])
     attached.set_label(rows.y)
-    with pytest.raises(ValueError, match="room for a teacher of one target, and this one has 2"):
+    with pytest.raises(ValueError, match=r"room.*teacher.*2"):
         xgb.train(rows.params, attached, 2, obj=pi_xgb.KLObjective())
 
 

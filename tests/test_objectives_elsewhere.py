@@ -76,7 +76,7 @@ def test_the_regressor_trains_what_train_trains(objective):
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        ("survival:aft", r"two bounds per row .*: use pi_xgb\.train .*, label_lower_bound and label_upper_bound given"),
+        ("survival:aft", r"bounds.*pi_xgb\.train.*label_lower_bound.*label_upper_bound"),
         ("rank:ndcg", "needs queries, .*: use PrivilegedXGBRanker"),
     ],
 )
@@ -100,7 +100,7 @@ def test_the_regressor_takes_several_targets(strategy):
         assert model.predict(x).shape == y.shape
         plain = xgb.XGBRegressor(**its).fit(x, y)
         assert np.abs(model.predict(x) - plain.predict(x)).max() > 1e-3
-    with pytest.raises(ValueError, match="has all its labels or none, and 46 of 240 rows"):
+    with pytest.raises(ValueError, match=r"labels.*46.*240 rows"):
         PrivilegedXGBRegressor(**its).fit(x, np.where(y > 3, np.nan, y), privileged=z)
 
 
@@ -120,7 +120,7 @@ def test_counts_are_selected_and_compared_by_their_own_loss():
     x, z, claims, exposure = data()
     params = {"objective": "count:poisson", "max_depth": 2, "nthread": 1}
     dtrain, privileged = (xgb.DMatrix(table, claims, base_margin=exposure) for table in (x, z))
-    few = {"kl_weight": 5.0, "method": "kbpib", "teacher": "privileged", "crossfit": 2, "nfold": 2}
+    few = {"kl_weight": 5.0, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "nfold": 2}
     selection = pi_xgb.select(params, dtrain, 4, privileged=privileged, **few, teacher_params={"max_depth": 2})
     assert "poisson-nloglik" in str(selection)
     comparison = pi_xgb.compare(
@@ -154,7 +154,7 @@ def test_the_command_line_has_one_label(tmp_path, monkeypatch, capsys, command):
     x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
     out = ["--out", "model.ubj"] if command == "train" else []
     told = ["--label", "claims,x1", "--privileged", "z0", *out]
-    refused(capsys, "--label names one column, got 2: train a model for each", command, "claims.csv", *told)
+    refused(capsys, "--label.*2", command, "claims.csv", *told)
     assert not (tmp_path / "model.ubj").exists()
 
 
@@ -172,7 +172,7 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
 
     x, z, claims, _ = data()
     query, claims = np.arange(len(x)) // 8, claims.clip(upper=4)
-    with pytest.raises(ValueError, match=r"of PrivilegedXGBRanker: ndcg_exp_gain=False.*or take rank:pairwise"):
+    with pytest.raises(ValueError, match=r"PrivilegedXGBRanker.*ndcg_exp_gain=False.*rank:pairwise"):
         PrivilegedXGBRanker(n_estimators=2).fit(x, claims, qid=query, privileged=z)
     # Where nobody teaches, the defaults are XGBoost's own.
     PrivilegedXGBRanker(n_estimators=2, kl_weight=0.0).fit(x, claims, qid=query, privileged=z)
@@ -181,7 +181,7 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        ("survival:aft", "survival:aft needs two bounds per row.*use pi_xgb.train"),
+        ("survival:aft", r"survival:aft.*bounds.*pi_xgb.train"),
         ("rank:ndcg", "rank:ndcg needs queries.*use PrivilegedXGBRanker"),
     ],
 )

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 import xgboost as xgb
-from pi_xgb._core.loss import KINDS
 
 import pi_xgb
-from pi_xgb._core.losses import LOSSES, NOT_GUIDED
+from pi_xgb._core.losses import KINDS, LOSSES, NOT_GUIDED
 
 PAGE = Path(__file__).parents[1] / "docs" / "objectives.md"
 

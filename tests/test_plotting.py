@@ -269,7 +269,7 @@ def test_what_is_no_axes_is_refused_by_all(ax):
         lambda ax: plot_selection(choice(), "", ax),
         lambda ax: plot_comparison(models(), "", ax),
     ):
-        with pytest.raises(TypeError, match="ax must be a matplotlib Axes"):
+        with pytest.raises(TypeError, match=r"ax.*matplotlib Axes"):
             draw(ax)
 
 
@@ -311,6 +311,7 @@ def test_short_entries_of_a_legend_stand_in_two_columns(n, letters, columns):
     assert len({round(text.get_window_extent().x0) for text in ax.get_legend().get_texts()}) == columns
 
 
+@pytest.mark.slow
 def test_importing_the_module_does_not_import_matplotlib():
     code = "import sys, pi_xgb.plotting, pi_xgb._report.report; sys.exit('matplotlib' in sys.modules)"
     # matplotlib is loaded when something is drawn, not before.
@@ -320,14 +321,23 @@ def test_importing_the_module_does_not_import_matplotlib():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1, 1]), "one value per row"),
-        (lambda: plotting.plot_roc([0, 1], [0.1, np.nan], sensitive_features=[0, 1]), "NaN"),
-        (lambda: plotting.plot_roc([0, 1], [0.1, np.inf], sensitive_features=[0, 1]), "infinite"),
+        (lambda: plotting.plot_roc([0, 1], [0.1, 0.2, 0.3], sensitive_features=[0, 1, 1]), "y_true must .* got 2"),
+        (lambda: plotting.plot_roc([0, 1], [0.1, np.nan], sensitive_features=[0, 1]), "y_score must .* 1 missing"),
+        (
+            lambda: plotting.plot_roc([0, 1], [0.1, np.inf], sensitive_features=[0, 1]),
+            "y_score must be finite .* inf in row 1",
+        ),
         (lambda: plotting.plot_roc([0, 1], [0.1, 0.2], sensitive_features=[0, 0]), "one group only"),
-        (lambda: plotting.plot_calibration([0, 1], [0.1, 1.2], sensitive_features=[0, 1]), "probabilities"),
-        (lambda: plotting.plot_calibration([0, 2], [0.1, 0.2], sensitive_features=[0, 1]), "0 and 1 only"),
+        (
+            lambda: plotting.plot_calibration([0, 1], [0.1, 1.2], sensitive_features=[0, 1]),
+            "y_prob must be .* from 0 to 1, got 1.2",
+        ),
+        (lambda: plotting.plot_calibration([0, 2], [0.1, 0.2], sensitive_features=[0, 1]), "y_true must be .* got 2"),
         (lambda: plotting.plot_calibration([0, 1], [0.1, 0.2], sensitive_features=[0, 1], n_bins=0), "n_bins"),
-        (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1, 1]), "one value per row"),
+        (
+            lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1, 1]),
+            "sensitive_features must .* 2 rows, got 3",
+        ),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], bins=0), "bins must be at least 1"),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], threshold=np.nan), "threshold is NaN"),
         (lambda: plotting.plot_frontier(frontier_table().drop(columns="accuracy")), "lacks 'accuracy'"),
@@ -343,7 +353,7 @@ def test_importing_the_module_does_not_import_matplotlib():
         (lambda: plotting.plot_kl_weight_path(cv_table().loc[0.0]), "kl_weight in its index"),
         (lambda: plotting.plot_kl_weight_path(cv_table(), metric="logloss"), r"one of \['auc'\]"),
         (lambda: plotting.plot_kl_weight_path(cv_table().join(cv_table("error"))), "must be one of"),
-        (lambda: plotting.plot_kl_weight_path(cv_table(), nfold=1), "nfold must be at least 2"),
+        (lambda: plotting.plot_kl_weight_path(cv_table(), nfold=1), r"nfold.*least 2"),
         (lambda: plotting.plot_kl_weight_path(cv_table(), confidence=95), "between 0 and 1"),
     ],
 )
@@ -357,7 +367,7 @@ def test_bad_input_is_told_before_a_figure_is_opened(call, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: draw_roc(plt.figure()), "ax must be a matplotlib Axes"),
+        (lambda: draw_roc(plt.figure()), r"ax.*matplotlib Axes"),
         (lambda: draw_roc(np.array([1])), "got ndarray"),
         (lambda: plotting.plot_frontier([1, 2]), "pandas.DataFrame"),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], bins=2.5), "whole number"),

@@ -376,7 +376,7 @@ def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
 def test_a_model_leaves_room_for_what_the_noise_of_rows_may_miss():
     model, slack = Spent(0.4, 1e-6), sampling_delta(1.0)
     assert Budget.beside(1.0, 1e-6 + slack, model).rows == (0.6, slack)
-    with pytest.raises(ValueError, match="the rows need some as well"):
+    with pytest.raises(ValueError, match=r"the model spends.*rows need"):
         Budget.beside(1.0, 1e-6 + slack / 2, model)
 
 
@@ -491,7 +491,7 @@ def test_a_users_own_q_beyond_0_and_1_is_refused_as_ever(dtrain, data):
 
 
 def test_the_native_engine_is_refused(dtrain, data):
-    with pytest.raises(ValueError, match="noisy teacher"):
+    with pytest.raises(ValueError, match="noisy q"):
         pi_xgb.train(PARAMS, dtrain, 1, teacher=fitted(data), engine="native")
     model = pi_xgb.train({**PARAMS, "objective": "reg:squarederror"}, dtrain, 1, teacher=fitted(data), engine="native")
     assert model.attr("pi_xgb_engine") == "native"  # any number is a label there
@@ -499,7 +499,7 @@ def test_the_native_engine_is_refused(dtrain, data):
 
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "count:poisson"])
 def test_objectives_that_do_not_learn_by_averages_are_refused(dtrain, data, objective):
-    with pytest.raises(ValueError, match=f"not what {objective} learns by"):
+    with pytest.raises(ValueError, match=f"{objective} cannot learn from noise"):
         pi_xgb.train({**PARAMS, "objective": objective}, dtrain, 1, teacher=fitted(data))
 
 
@@ -574,9 +574,9 @@ def test_jpib_and_learned_teachers_beside_it_are_refused(data, dtrain):
     for other in (pi_xgb.JointTeacher(privileged, PARAMS), pi_xgb.fit_teacher(PARAMS, privileged, 2)):
         with pytest.raises(ValueError, match="without noise"):
             pi_xgb.train(PARAMS, dtrain, 2, teacher=[(fitted(data), 0.5), (other, 0.5)])
-    with pytest.raises(ValueError, match="no use for method"):
+    with pytest.raises(ValueError, match="method require a trainable teacher"):
         pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), method="jpib")
-    with pytest.raises(ValueError, match="no use for crossfit"):
+    with pytest.raises(ValueError, match="crossfit require a trainable teacher"):
         pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), crossfit=5)
 
 
@@ -597,10 +597,10 @@ def test_it_must_see_its_rows_first(data, dtrain):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"epsilon": 0.0}, ValueError, "epsilon must be finite and positive"),
-        ({"epsilon": -1.0}, ValueError, "epsilon must be finite and positive"),
-        ({"epsilon": math.inf}, ValueError, "epsilon must be finite and positive"),
-        ({"epsilon": math.nan}, ValueError, "epsilon must be finite and positive"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon.*finite.*positive"),
+        ({"epsilon": -1.0}, ValueError, r"epsilon.*finite.*positive"),
+        ({"epsilon": math.inf}, ValueError, r"epsilon.*finite.*positive"),
+        ({"epsilon": math.nan}, ValueError, r"epsilon.*finite.*positive"),
         ({"epsilon": "1"}, TypeError, "epsilon must be a number"),
         ({"epsilon": True}, TypeError, "epsilon must be a number"),
         ({"delta": 0.0}, ValueError, "delta must be positive"),
@@ -611,11 +611,11 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": 1e-17}, ValueError, "64-bit numbers"),
         ({"delta": 0.0025}, ValueError, "too large for 400 rows"),
         ({"epsilon": 25}, ValueError, "delta must be at least"),
-        ({"epsilon": 1e4}, ValueError, "promises nothing at all: give less"),
+        ({"epsilon": 1e4}, ValueError, r"epsilon.*promises nothing"),
         ({"bounds": None}, ValueError, "bounds must say"),
         ({"bounds": {}}, ValueError, "bounds must say"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
-        ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, "there are bounds for 'z2' besides"),
+        ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, r"bounds.*'z2'"),
         ({"bounds": {**BOUNDS, "z1": (3, -3)}}, ValueError, "low < high"),
         ({"bounds": {**BOUNDS, "z1": (0, math.inf)}}, ValueError, "pair of finite numbers"),
         ({"bounds": {**BOUNDS, "z1": (0, 1, 2)}}, ValueError, "pair of finite numbers"),
@@ -625,25 +625,25 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"bounds": {**BOUNDS, "z1": 3}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": [[1], [2]]}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": (-1e308, 1e308)}}, ValueError, "pair of finite numbers"),
-        ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, "not among its declared categories 0, 1"),
+        ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, r"categories 0.*1"),
         ({"bounds": {**BOUNDS, "z1": (3, 3)}}, ValueError, "low < high"),
         ({"bounds": {**BOUNDS, "z1": (False, True)}}, ValueError, "pair of finite numbers"),
         ({"bounds": {**BOUNDS, "z1": [("a", 1), ("b", 2)]}}, ValueError, "at least two different"),
         ({"split": "half"}, TypeError, "split must be a number"),
-        ({"split": 0.0}, ValueError, "split must lie between 0 and 1"),
-        ({"split": 1.0}, ValueError, "split must lie between 0 and 1"),
-        ({"clip": 0.5}, ValueError, "clip must lie between 0 and 0.5"),
-        ({"clip": -0.1}, ValueError, "clip must lie between 0 and 0.5"),
-        ({"noise": "gauss"}, ValueError, "noise must be one of 'auto', 'laplace', 'randomized_response'"),
-        ({"teacher": "xgboost"}, ValueError, "must be one of 'histogram', 'dp-ebm'"),
+        ({"split": 0.0}, ValueError, r"split.*0.*1"),
+        ({"split": 1.0}, ValueError, r"split.*0.*1"),
+        ({"clip": 0.5}, ValueError, r"clip.*0.*0.5"),
+        ({"clip": -0.1}, ValueError, r"clip.*0.*0.5"),
+        ({"noise": "gauss"}, ValueError, r"noise.*'auto'.*'laplace'.*'randomized_response'"),
+        ({"teacher": "xgboost"}, ValueError, r"teacher.*'histogram', 'dp-ebm'.*'xgboost'"),
         ({"teacher": object(), "bounds": None}, TypeError, "no fit, predict_proba, epsilon, delta"),
-        ({"bins": 1}, ValueError, "bins must be at least 2"),
+        ({"bins": 1}, ValueError, r"bins.*least 2"),
         ({"bins": 2000}, ValueError, "4000000 combinations"),
-        ({"crossfit": 1}, ValueError, "crossfit must be 0 or from 2"),
-        ({"crossfit": 26}, ValueError, "crossfit must be 0 or from 2"),
-        ({"crossfit": -1}, ValueError, "crossfit must be at least 0"),
-        ({"seed": -1}, ValueError, "unsafe_seed must be at least 0"),
-        ({"seed": "a"}, TypeError, "unsafe_seed must be a whole number"),
+        ({"crossfit": 1}, ValueError, r"crossfit.*0 or.*2 to 25"),
+        ({"crossfit": 26}, ValueError, r"crossfit.*0 or.*2 to 25"),
+        ({"crossfit": -1}, ValueError, r"crossfit.*least 0"),
+        ({"seed": -1}, ValueError, r"unsafe_seed.*least 0"),
+        ({"seed": "a"}, TypeError, r"unsafe_seed.*whole number"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_spent(data, options, error, message):
@@ -663,19 +663,19 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
     [
         (lambda z: z.assign(z0=z["z0"].where(z.index != 3)), None, None, "'z0' of z has missing values"),
         (lambda z: z.assign(z1="a"), None, None, "declare its categories as a list"),
-        (lambda z: z[:399], None, None, "one value per row"),
+        (lambda z: z[:399], None, None, "y must .* 399 rows of z, got 400"),
         (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
-        (lambda z: z * np.nan, None, None, "'z0' of z has missing values"),
-        (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, "such as days since a date"),
+        (lambda z: z * np.nan, None, None, r"'z0'.*missing"),
+        (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, r"days since.*date"),
         (lambda z: z.assign(z1=pd.date_range("2020", periods=400).date), None, None, "values that are none"),
         (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "values that are none"),
         (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "values that are none"),
         (lambda z: z.assign(z1=[[1]] * 400), None, None, "values that are none"),
-        (lambda z: z[["z0", "z1", "z0"]], None, None, "z has the column 'z0' twice"),
-        (lambda z: [[0, 1]] * 399 + [[0]], None, None, "z must have rows and columns, got rows of different lengths"),
-        (None, lambda y: y[::-1], None, "y and z have the same index in another order"),
-        (None, lambda y: y.where(y.index != 5, 7), None, "y must be 0 or 1 in every labelled row .*, got 7: recode it"),
-        (None, lambda y: y.astype(float).where(y.index > 0), None, "y must be 0 or 1"),
+        (lambda z: z[["z0", "z1", "z0"]], None, None, r"z .*'z0' twice"),
+        (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
+        (None, lambda y: y[::-1], None, r"y .*index.*order"),
+        (None, lambda y: y.where(y.index != 5, 7), None, r"y .*0.*1.*labelled.*7"),
+        (None, lambda y: y.astype(float).where(y.index > 0), None, r"y .*0 or 1"),
         (None, lambda y: y * 0, None, "both classes"),
         (None, None, np.zeros(400, bool), "both classes"),
         (None, None, np.ones(3, bool), "400 rows"),
@@ -690,7 +690,7 @@ def test_bad_rows_are_refused(data, z, y, labelled, message):
 def test_what_is_handed_out_cannot_be_written_to(data):
     unfitted = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
     for name in ("values", "noise_variance"):
-        with pytest.raises(ValueError, match="has not seen its rows yet"):
+        with pytest.raises(ValueError, match=r"seen.*rows yet"):
             getattr(unfitted, name)
     teacher = fitted(data)
     before = teacher.values.copy()
@@ -761,9 +761,9 @@ def test_a_model_that_states_its_budget(data):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (Own(epsilon=0.5), {}, "the rows need some as well"),
-        (Own(delta=1e-6), {}, "the rows need some as well"),
-        (Own(epsilon=0), {}, "epsilon must be finite and positive"),
+        (Own(epsilon=0.5), {}, r"the model spends.*rows need"),
+        (Own(delta=1e-6), {}, r"the model spends.*rows need"),
+        (Own(epsilon=0), {}, r"epsilon.*finite.*positive"),
         (Own(random_state=0), {}, "can subtract the noise"),
         (Own(privacy_bounds=None), {}, "no privacy_bounds"),
         (Own(feature_types=None), {}, "no feature_types"),
@@ -778,11 +778,11 @@ def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message
 
 
 def test_what_is_no_model_of_probabilities_is_refused(data):
-    with pytest.raises(TypeError, match=r"got the class Own: make one of it, Own\(\.\.\.\)"):
+    with pytest.raises(TypeError, match="class Own"):
         PrivateTeacher(EPSILON, DELTA, teacher=Own)
     model = Own()
     model.predict_proba = lambda z: [["a", "b"]] * len(z)
-    with pytest.raises(TypeError, match=r"Own\.predict_proba gives <U1: it must give numbers"):
+    with pytest.raises(TypeError, match=r"Own\.predict_proba.*<U1"):
         PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
 
 
@@ -856,7 +856,7 @@ def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
     }
     assert model.predict(np.zeros((2, 1))).tolist() == [0.25, 0.75]
     assert model.predict(np.zeros((2, 1))).dtype == np.float64
-    with pytest.raises(ValueError, match="at most 64 categories, 'b' has more"):
+    with pytest.raises(ValueError, match=r"most 64.*'b'"):
         dp_ebm_module.DPEBM(Domain({"a": (0, 5), "b": list(range(65))}), None)
     # Without a seed nothing is passed over.
     with pytest.warns(UserWarning, match="Privacy violation"):
@@ -938,7 +938,7 @@ def small(rows=1):
 
 
 @pytest.mark.parametrize("noise", ["randomized_response", "laplace"])
-@pytest.mark.parametrize("rows", [1, 10])
+@pytest.mark.parametrize("rows", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_private_teacher_stays_below_its_epsilon(noise, rows):
     z, other, y = small(rows=rows)
     seeds = iter(range(10_000))
@@ -965,6 +965,7 @@ def look(rows):
     return lambda model: model.predict(matrix, output_margin=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 10])
 def test_the_audit_finds_noise_that_was_switched_off(monkeypatch, rows):
     z, other, _ = small(rows=rows)
@@ -1142,8 +1143,8 @@ def test_delta_only_makes_chances_larger():
     [
         (lambda z: z.copy(), {}, "are the same"),
         (lambda z: z[:5], {}, "same rows and columns"),
-        (None, {"runs": 5}, "runs must be at least 20"),
-        (None, {"delta": 1.0}, "delta must be at least 0"),
+        (None, {"runs": 5}, r"runs.*least 20"),
+        (None, {"delta": 1.0}, r"delta.*least 0"),
         (None, {"confidence": 1.0}, "confidence must lie between"),
     ],
 )
@@ -1161,11 +1162,11 @@ def test_words_of_an_audit_are_no_numbers(options):
     with pytest.raises(TypeError, match=f"{next(iter(options))} must be a"):
         audit(lambda table: 0.0, z, other, lambda model: 1.0, **options)
     for train, observe in ((None, lambda model: 1.0), (lambda table: 0.0, None)):
-        with pytest.raises(TypeError, match="train and observe must be functions"):
+        with pytest.raises(TypeError, match=r"train.*observe.*functions"):
             audit(train, z, other, observe)
-    with pytest.raises(TypeError, match="observe must return finite numbers, got str"):
+    with pytest.raises(TypeError, match=r"observe.*return finite.*str"):
         audit(lambda table: 0.0, z, other, lambda model: "x", runs=20)
-    with pytest.raises(ValueError, match="seed must be at least 0"):
+    with pytest.raises(ValueError, match=r"seed.*least 0"):
         audit(lambda table: 0.0, z, other, lambda model: 1.0, seed=-1)
 
 
@@ -1238,9 +1239,9 @@ class Spends(Own):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (LooksAround(), "says something else of a row when other rows are asked about"),
-        (SaysLittle(), r"gives shape \(3, 2\) for 400 rows"),
-        (Spends(), "states another budget than when it was given"),
+        (LooksAround(), r"something else.*row.*other rows"),
+        (SaysLittle(), r"shape \(3, 2\).*400 rows"),
+        (Spends(), r"states.*budget.*when"),
     ],
 )
 def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
@@ -1252,7 +1253,7 @@ def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
 def test_every_row_is_asked_about_without_its_neighbours(odd):
     model = Own()
     model.predict_proba = lambda z: np.where((z == odd) & (len(z) < 4), 0.6, 0.5).repeat(2, axis=1)
-    with pytest.raises(ValueError, match="says something else of a row when other rows are asked about"):
+    with pytest.raises(ValueError, match=r"something else.*row.*other rows"):
         OwnModel(model, [], seeded=False).predict(np.arange(4)[:, None])
 
 

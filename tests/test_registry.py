@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.copied import check_bounds
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES, Range
 
-from pi_xgb._core.losses import KINDS, LOSSES, check_labels_alone, loss_named, loss_with_gradient, objectives_by_kind
+from pi_xgb._core.losses import (
+    KINDS,
+    LOSSES,
+    NUMBERS,
+    PROBABILITIES,
+    SHARES,
+    Range,
+    check_bounds,
+    check_labels_alone,
+    loss_named,
+    loss_with_gradient,
+    objectives_by_kind,
+)
 from pi_xgb._xgb.params import SHARES_ARE_MARGINS
 
 BLEND, CLASSES_ONLY, COPIES = ("callback", "native"), ("callback",), ("copies",)
@@ -151,18 +161,16 @@ def test_bounds_of_times():
     for row, low, high in ((0, -0.5, 1), (1, 2, 1), (2, 0, 0), (3, np.inf, np.inf), (1, np.nan, 1), (0, 1, np.nan)):
         wrong = lower.copy(), upper.copy()
         wrong[0][row], wrong[1][row] = low, high
-        with pytest.raises(
-            ValueError, match=f"the bounds of mine must be times, .* row {row} has {low:g} and {high:g}"
-        ):
+        with pytest.raises(ValueError, match=f"bounds of mine.*row {row}.*{low:g} and {high:g}"):
             check_bounds(*wrong, "mine")
     loss, x = LOSSES["survival:aft"], np.zeros((4, 1))
     np.testing.assert_array_equal(
         loss.label_of(xgb.DMatrix(x, label_lower_bound=lower, label_upper_bound=upper)), lower.astype(np.float32)
     )
     for given in ({"label_lower_bound": lower}, {"label_upper_bound": upper}, {"label": lower}):
-        with pytest.raises(ValueError, match="survival:aft has no label but two bounds, dtrain has"):
+        with pytest.raises(ValueError, match=r"survival:aft.*label.*bounds"):
             loss.label_of(xgb.DMatrix(x, **given))
-    with pytest.raises(ValueError, match=r"row 0 has 0\.5 and 0"):
+    with pytest.raises(ValueError, match=r"row 0.*0\.5.*0"):
         loss.label_of(xgb.DMatrix(x, label_lower_bound=upper, label_upper_bound=lower))
 
 
@@ -173,7 +181,7 @@ def test_an_objective_that_is_not_there_has_a_neighbour_or_a_reason():
         ("count:gamma", "got 'count:gamma'. Change"),
         (None, "got None. Change"),
     ):
-        with pytest.raises(ValueError, match="a teacher can guide the objectives") as error:
+        with pytest.raises(ValueError, match=r"teacher.*objectives") as error:
             loss_named(name)
         assert told in str(error.value)
     assert loss_named("reg:gamma") is LOSSES["reg:gamma"]
@@ -196,7 +204,7 @@ def test_who_has_a_gradient_in_python_and_a_y():
         if "callback" in engines:
             assert loss_with_gradient(name) is LOSSES[name]
         else:
-            with pytest.raises(ValueError, match=f"{name} is taught by copies of the rows"):
+            with pytest.raises(ValueError, match=f"{name}.*copies"):
                 loss_with_gradient(name)
         if name.startswith(("rank", "survival")):
             with pytest.raises(ValueError, match="use the ranker" if name.startswith("rank") else "two bounds per row"):

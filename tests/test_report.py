@@ -213,6 +213,7 @@ def test_pictures_follow_the_colours_of_the_page(full):
     assert all("fill: currentColor" in text for text in re.findall(r"<text[^>]*>", svg))
 
 
+@pytest.mark.slow
 def test_two_reports_of_the_same_are_the_same(write, data, tmp_path):
     paths = [
         report(tmp_path / f"{i}.html", data["models"]["plain"], data["x"], data["y"],
@@ -772,20 +773,20 @@ def bad(**changes):
         (bad(models=["a"]), TypeError, "dict from names to models"),
         (bad(models="booster"), TypeError, "model 'model' must be an xgboost.Booster"),
         (bad(models=lambda m: {1: m["plain"], "1": m["plain"]}), ValueError, "same name"),
-        (bad(x=lambda x: x.drop(columns="x1")), ValueError, "model 'plain'.*lacking 'x1'"),
-        (bad(x=lambda x: x.rename(columns={"x1": "u"})), ValueError, "model 'plain'.*unknown 'u'"),
-        (bad(x=lambda x: x.to_numpy()[:, :2]), ValueError, "model 'plain'.*4 features of the booster, it has 2"),
-        (bad(x=lambda x: x.iloc[:-1]), ValueError, "one value per row, but X has 199, y has 200"),
+        (bad(x=lambda x: x.drop(columns="x1")), ValueError, "model 'plain'.*x1"),
+        (bad(x=lambda x: x.rename(columns={"x1": "u"})), ValueError, "model 'plain'.*u"),
+        (bad(x=lambda x: x.to_numpy()[:, :2]), ValueError, "model 'plain'.*4 features of the booster, got 2"),
+        (bad(x=lambda x: x.iloc[:-1]), ValueError, "y must .* 199 rows of X, got 200"),
         (bad(x=lambda x: x["x1"]), TypeError, "two dimensions"),
-        (bad(y=lambda y: y + 1), ValueError, "y must hold 0 and 1 only"),
-        (bad(y=lambda y: y.where(y == 0)), ValueError, "y has .* NaN"),
+        (bad(y=lambda y: y + 1), ValueError, "y must be .* got 2 in row"),
+        (bad(y=lambda y: y.where(y == 0)), ValueError, "y must .* missing"),
         (bad(y=None), TypeError, "y is missing"),
         (bad(y=None, x=lambda x: xgb.DMatrix(x)), ValueError, "no labels"),
-        (bad(sex=lambda s: s[:-2]), ValueError, "one value per row"),
+        (bad(sex=lambda s: s[:-2]), ValueError, "sensitive_features must .* 200 rows, got 198"),
         (bad(sex=lambda s: s.map({"men": "all", "women": "all"})), ValueError, "one group only"),
         (bad(sex=lambda s: pd.Series([1, "1"] * 100, dtype=object)), ValueError, "the same in words"),
         (bad(sex=lambda s: pd.DataFrame({1: s, "1": s})), ValueError, "same name in words"),
-        (bad(sample_weight=-np.ones(200)), ValueError, "negative"),
+        (bad(sample_weight=-np.ones(200)), ValueError, "sample_weight must be .* got -1 in row 0"),
         (bad(threshold={"plain": 0.5}), ValueError, "one value for each of the models"),
         (bad(threshold="high"), TypeError, "threshold must be one number"),
         (bad(title=None), TypeError, "title must be text"),
@@ -819,7 +820,7 @@ def test_bad_input_is_told_and_leaves_no_file(data, tmp_path, monkeypatch, chang
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"objective": "reg:squarederror", "base_score": 5.0}, "predictions must be probabilities.*reg:squarederror"),
+        ({"objective": "reg:squarederror", "base_score": 5.0}, "predictions must be .* from 0 to 1, .*binary:logistic"),
         ({"objective": "multi:softprob", "num_class": 2}, "has 2 outputs"),
         ({"booster": "gblinear"}, "must consist of trees"),
     ],
@@ -836,9 +837,9 @@ def test_other_models_are_checked_as_well(write, data):
         def predict_proba(self, x):
             return np.full((len(x), 3), 1 / 3)
 
-    with pytest.raises(ValueError, match=r"model 'three'.*two columns.*\(200, 3\)"):
+    with pytest.raises(ValueError, match=r"model 'three'.*\(200, 3\)"):
         write({"three": Three()})
-    with pytest.raises(TypeError, match=r"model 'linear'.*cannot read a DMatrix"):
+    with pytest.raises(TypeError, match=r"model 'linear'.*DMatrix"):
         write({"linear": LogisticRegression().fit(data["x"], data["y"])}, x=xgb.DMatrix(data["x"]))
 
 

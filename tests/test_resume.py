@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,9 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED, PARAMS
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._core.resume_cache import ResumeCache
 from pi_xgb._selection.progress import progress_bar
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
@@ -119,11 +118,23 @@ def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeyp
     monkeypatch.setattr(xgb, "train", None)
     monkeypatch.setattr(xgb, "cv", None)
     for more in ({"nfold": 4}, {"seed": 1}, {"method": "jpib"} if search is not select else {"method": "kbpib"}):
-        with pytest.raises(ValueError, match="keeps another search"):
+        with pytest.raises(ValueError, match="belongs to another search"):
             search(path, **more)
     monkeypatch.setitem(PARAMS, "max_depth", 3)
-    with pytest.raises(ValueError, match="keeps another search"):
+    with pytest.raises(ValueError, match="belongs to another search"):
         search(path)
+
+
+@every_search
+def test_pairs_of_rows_are_part_of_the_search(search, parts, tmp_path):
+    path, order = tmp_path / "state.json", np.random.default_rng(0).permutation(N)
+    pairs = [(order[i:], order[:i]) for i in (40, 60)]
+    search(path, folds=pairs)
+    state = path.read_bytes()
+    search(path, folds=iter(pairs))
+    assert path.read_bytes() == state
+    with pytest.raises(ValueError, match="belongs to another search"):
+        search(path, folds=[*pairs[:1], (order[61:], order[:61])])
 
 
 @every_search
@@ -133,7 +144,7 @@ def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
     for part, changed in (("x", DATA.x + 1), ("z", DATA.z * 2), ("y", 1 - DATA.y)):
         with monkeypatch.context() as patch:
             patch.setitem(globals(), "DATA", DATA._replace(**{part: changed}))
-            with pytest.raises(ValueError, match="keeps another search"):
+            with pytest.raises(ValueError, match="belongs to another search"):
                 search(path) if part != "y" or search is compare else search_with(search, path, changed)
 
 
@@ -166,86 +177,86 @@ def test_constraints_are_part_of_the_search(search, tmp_path):
         [(EqualizedOdds(group), 2.0)],
         [(DemographicParity(group, match="mean"), 2.0)],
     ):
-        with pytest.raises(ValueError, match="keeps another search"):
+        with pytest.raises(ValueError, match="belongs to another search"):
             search(path, others)
 
 
-def test_a_teacher_is_part_of_the_search(tmp_path):
-    path, privileged = tmp_path / "state.json", matrices()[1]
-    params = {**PARAMS, "max_depth": 1}
-    teachers = [pi_xgb.fit_teacher(one, privileged, 3, crossfit=3) for one in (PARAMS, PARAMS, params)]
-    ResumeCache(path, "search", teachers[0]).memoize(lambda item: 1, str)("part")
-    assert "part" in ResumeCache(path, "search", teachers[1])
-    with pytest.raises(ValueError, match="keeps another search"):
-        ResumeCache(path, "search", teachers[2])
+def mine(predicted, matrix):
+    return "mine", float(np.mean(np.abs(predicted - matrix.get_label())))
+
+
+def scored(label, predicted):
+    return float(np.mean(label == predicted))
+
+
+class Half(pi_xgb.Teacher):
+    """A teacher of the user's own class."""
+
+    def q(self, mean, label, weight):
+        return np.full_like(mean, 0.5)
+
+    def take(self, rows):
+        return self
+
+
+OWN_CODE = {
+    "select": [
+        {"custom_metric": mine, "maximize": False},
+        {"metric": make_scorer(scored)},
+        {"folds": KFold(3)},
+        {"constraints": [(Half(), 1.0)]},
+    ],
+    "compare": [
+        {"custom_metric": mine, "maximize": False},
+        {"metric": make_scorer(scored)},
+        {"folds": KFold(2)},
+        {"constraints": [(Half(), 1.0)]},
+    ],
+    "cv": [
+        {"custom_metric": mine},
+        {"folds": KFold(3)},
+        {"fpreproc": lambda dtrain, dtest, params: (dtrain, dtest, params)},
+        {"callbacks": [xgb.callback.EarlyStopping(rounds=2)]},
+        {"teacher": Half(), "privileged": None, "kl_weight": [0.0, 1.0]},
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    "told",
-    [
-        {"base_margin": np.full(N, 0.5)},
-        {"weight": np.full(N, 2.0)},
-        {"label_lower_bound": np.ones(N)},
-        {"group": [N]},
-    ],
-    ids=lambda told: next(iter(told)),
+    ("name", "code"),
+    [(name, code) for name, codes in OWN_CODE.items() for code in codes],
+    ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
-def test_all_that_a_matrix_says_of_its_rows_is_part_of_the_search(told, tmp_path):
-    plain, other = xgb.DMatrix(DATA.x, DATA.y), xgb.DMatrix(DATA.x, DATA.y)
-    other.set_info(**told)
-    path = tmp_path / "state.json"
-    ResumeCache(path, "search", plain).memoize(lambda item: 1, str)("part")
-    assert "part" in ResumeCache(path, "search", plain)
-    with pytest.raises(ValueError, match="keeps another search"):
-        ResumeCache(path, "search", other)
+def test_code_of_the_users_needs_a_key(name, code, tmp_path, monkeypatch):
+    path, search = tmp_path / "state.json", SEARCHES[name][0]
+    with monkeypatch.context() as patch:
+        patch.setattr(xgb, "train", None)
+        patch.setattr(xgb, "cv", None)
+        with pytest.raises(ValueError, match=f"^resume_key .* here in {next(iter(code))}: "):
+            search(path, **code)
+    assert not path.exists()
+    first = search(path, **code, resume_key="1")
+    with monkeypatch.context() as patch:
+        patch.setattr(xgb, "train", None)
+        patch.setattr(xgb, "cv", None)
+        pd.testing.assert_frame_equal(search(path, **code, resume_key="1"), first)
+        with pytest.raises(ValueError, match="belongs to another search"):
+            search(path, **code, resume_key="2")
 
 
-def to_the(power):
-    def metric(predicted, matrix):
-        return "mine", float(np.mean(np.abs(predicted - matrix.get_label()) ** power))
-
-    return metric
-
-
-def with_power(predicted, matrix, power):
-    return to_the(power)(predicted, matrix)
-
-
-def in_a_table(label, answers, table):
-    return float(np.mean(label == answers) + table[1500])
-
-
-@pytest.mark.parametrize("search", [select, compare, cv])
-@pytest.mark.parametrize("made", [to_the, lambda power: functools.partial(with_power, power=power)])
-def test_what_a_metric_encloses_is_part_of_the_search(search, made, tmp_path):
-    path, more = tmp_path / "state.json", {} if search is cv else {"maximize": False}
-    first = search(path, custom_metric=made(1), **more)
-    pd.testing.assert_frame_equal(search(path, custom_metric=made(1), **more), first)
-    with pytest.raises(ValueError, match="keeps another search"):
-        search(path, custom_metric=made(4), **more)
+@every_search
+def test_a_key_alone_is_refused(search, parts):
+    with pytest.raises(ValueError, match=r"resume_key .*got '1' alone: pass resume"):
+        search(None, resume_key="1")
 
 
 @pytest.mark.parametrize("search", [select, compare])
-def test_what_a_scorer_is_given_is_part_of_the_search(search, tmp_path):
-    path, tables = tmp_path / "state.json", np.zeros((2, 3000))
-    tables[1, 1500] = 1
-    one, other = (make_scorer(in_a_table, table=table) for table in tables)
-    assert str(one) == str(other)
-    search(path, metric=one)
-    with pytest.raises(ValueError, match="keeps another search"):
-        search(path, metric=other)
-
-
-def test_callbacks_are_part_of_the_search(tmp_path):
-    def scheduled(rate):
-        return [xgb.callback.LearningRateScheduler(lambda step: rate), xgb.callback.EarlyStopping(rounds=2)]
-
+def test_a_metric_by_name_needs_no_key_and_is_part_of_the_search(search, tmp_path):
     path = tmp_path / "state.json"
-    first = cv(path, callbacks=scheduled(0.3))
-    pd.testing.assert_frame_equal(cv(path, callbacks=scheduled(0.3)), first)
-    for others in (scheduled(0.001), scheduled(0.3)[:1], None):
-        with pytest.raises(ValueError, match="keeps another search"):
-            cv(path, callbacks=others)
+    first = search(path, metric="roc_auc")
+    pd.testing.assert_frame_equal(search(path, metric="roc_auc"), first)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        search(path, metric="neg_brier_score")
 
 
 @pytest.mark.parametrize("kind", [pd.Series, polars.Series])
@@ -255,13 +266,13 @@ def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
     cv(tmp_path / "state.json", teacher=kind(q), **told)
     cv(tmp_path / "state.json", teacher=kind(q.copy()), **told)
     q[N // 2] = 0.9
-    with pytest.raises(ValueError, match="keeps another search"):
+    with pytest.raises(ValueError, match="belongs to another search"):
         cv(tmp_path / "state.json", teacher=kind(q), **told)
 
 
 @every_search
 def test_a_state_is_kept_in_a_file(search, parts):
-    with pytest.raises(TypeError, match="resume must name a file, got 3"):
+    with pytest.raises(TypeError, match=r"resume.*file.*3"):
         search(3)
 
 
@@ -278,7 +289,7 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(xgb, "cv", None)
     for content in (b"", b"{}", b"[1]", b"\xff\x00", b'{"finished": 3}', b"3"):
         (tmp_path / "state.json").write_bytes(content)
-        with pytest.raises(ValueError, match="keeps no search: name a file that is not there"):
+        with pytest.raises(ValueError, match=r"resume names .*state.json', which is not a resume file"):
             search(tmp_path / "state.json")
         assert (tmp_path / "state.json").read_bytes() == content
     with pytest.raises(IsADirectoryError, match="resume must name a file"):
@@ -288,7 +299,7 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
 
 
 def test_one_kl_weight_is_no_grid(tmp_path):
-    with pytest.raises(ValueError, match="resume keeps the values of a grid"):
+    with pytest.raises(ValueError, match="resume needs several values of kl_weight"):
         cv(tmp_path / "state.json", kl_weight=1.0)
 
 
@@ -368,6 +379,7 @@ def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
         assert seen == {(PARAMS["eta"], 1), (0.9, of_teacher)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"nthread": 1}])
 def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given, monkeypatch):
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given

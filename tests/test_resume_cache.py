@@ -1,9 +1,8 @@
-"""What a long search keeps: its finished parts, and the digest of all that they depend on."""
+"""The file behind ``resume=``: what it depends on, when it needs a ``resume_key``, and how parts are read back."""
 
 from __future__ import annotations
 
-import copy
-import dataclasses
+import datetime
 import functools
 import itertools
 import json
@@ -11,182 +10,103 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pandas as pd
 import polars
 import pytest
 import xgboost as xgb
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._core.resume_cache import ResumeCache, _digest
+from pi_xgb import constraints
+from pi_xgb._rows.resume_cache import ResumeCache, _digest
+from pi_xgb._selection.candidates import PLAIN, candidates_of
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+PARAMS = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1}
 
 
-@dataclasses.dataclass
-class Part:
-    rows: object
-
-
-class Says(pi_xgb.Teacher):
-    def __init__(self, value):
-        self.value = value
+def digest(value, key=None):
+    return _digest(key, {"value": value})
 
 
 def long_array(middle):
-    """Too long to be shown in full."""
+    """Too long for its text to show every value."""
     values = np.zeros(3000)
     values[1500] = middle
     return values
 
 
-def to_the(power, by=np.mean):
-    """Closures of one name and one code."""
-    return lambda told: by(told) ** power
+def matrix(x=X, y=Y, **fields):
+    made = xgb.DMatrix(x, y)
+    made.set_info(**fields)
+    return made
 
 
-def with_default(power):
-    def metric(told, by=power, *, offset=-power):
-        return told * by + offset
-
-    return metric
-
-
-class Scales:
-    def __init__(self, by):
-        self.by = by
-
-    def __call__(self, told):
-        return told * self.by
-
-    def of(self, told):
-        return self(told)
+def teachers():
+    group, truth = np.arange(6) // 2, np.arange(6) % 2
+    privileged = xgb.DMatrix(X, truth)
+    yield from (constraints.DemographicParity(one) for one in (group, truth))
+    yield from (constraints.DemographicParity(group, soft=False), constraints.DemographicParity(group, match="mean"))
+    yield from (constraints.EqualizedOdds(group), constraints.PredictiveParity(group))
+    yield from (constraints.Meritocracy(Y), constraints.Meritocracy(Y % 3))
+    yield from (constraints.IndividualFairness(features=X, k=k) for k in (1, 2))
+    yield from (pi_xgb.ModelTeacher(lambda z: z[:, 0] / 20, one) for one in (X, X[::-1]))
+    yield from (pi_xgb.fit_teacher(PARAMS, privileged, rounds) for rounds in (1, 2))
+    yield from (pi_xgb.JointTeacher(one, PARAMS) for one in (privileged, xgb.DMatrix(X + 1, truth)))
 
 
-class Slotted:
-    __slots__ = ("by",)
-
-    def __init__(self, by):
-        self.by = by
-
-
-TOLD = [
-    None,
-    "None",
-    True,
-    1,
-    1.5,
-    "a",
-    ["a"],
-    [["a"]],
-    ["a", "b"],
-    [1, 23],
-    [12, 3],
-    [["a"], "b"],
-    [["a"], ["b"]],
-    [["a"], ["b", "c"]],
-    [["a", "b"], ["c"]],
-    {"a": "b"},
-    {"a": "c"},
-    {"b": "b"},
-    np.zeros(2, np.float32),
-    np.zeros(1, np.float64),
-    np.zeros((1, 2), np.float32),
-    np.ones(2, np.float32),
-    np.array(["a", "b"]),
-    np.array(["a", {"b": 1}], dtype=object),
-    np.array(["a", {"b": 2}], dtype=object),
-    long_array(1),
-    long_array(2),
-    Part(long_array(1)),
-    Part(long_array(2)),
-    Part,
-    Says,
-    Says(long_array(1)),
-    Says(long_array(2)),
-    len,
-    long_array,
-    *(kind(long_array(middle)) for kind in (pd.Series, pd.DataFrame, polars.Series) for middle in (1, 2)),
-    pd.Series(long_array(1), np.arange(1, 3001)),
-    pd.Series(long_array(1), dtype="float32"),
-    pd.DataFrame({"other": long_array(1)}),
-    polars.DataFrame({"a": long_array(1)}),
-    polars.DataFrame({"b": long_array(1)}),
-    pd.Series(["a", "b"], dtype="category"),
-    pd.Series(["a", "c"], dtype="category"),
-    Says(pd.Series(long_array(1))),
-    Says(pd.Series(long_array(2))),
-    *(kind(power) for kind in (to_the, with_default, Scales, Slotted) for power in (1, 4)),
-    to_the(1, np.max),
-    Scales(1).of,
-    Scales(4).of,
-    functools.partial(long_array, middle=1),
-    functools.partial(long_array, middle=4),
-    lambda told: told.mean(),
-    lambda told: told.max(),
-    lambda told: [one + 1 for one in told],
-    lambda told: [one + 2 for one in told],
-    lambda told: told in {"a", "b"},
-    lambda told: told in {"a", "c"},
-    {"a", "b"},
-    {"a", "c"},
-    xgb.callback.LearningRateScheduler(lambda step: 0.3),
-    xgb.callback.LearningRateScheduler(lambda step: 0.001),
-]
+def values():
+    """Values that all differ, made anew."""
+    yield from (None, "None", True, "True", 1, "1", 1.5, float("nan"), "a", "\ud800", b"a")
+    yield from (["a"], [["a"]], ["a", "b"], [1, 23], [12, 3], [["a"], "b"], [["a"], ["b"]], [["a", "b"], ["c"]])
+    yield from ({"a": "b"}, {"a": "c"}, {"b": "b"})
+    yield from (np.zeros(2, np.float32), np.zeros(1), np.zeros((1, 2), np.float32), np.ones(2, np.float32))
+    yield from (np.float32(1), np.array(["a", "b"]), np.array(["a", "c"], object), np.array(["a", 1], object))
+    yield from (long_array(1), long_array(2), pd.Series(long_array(3)), pd.DataFrame(long_array(4)))
+    yield from (long_array(6).astype(object), long_array(7).astype(object))
+    yield from (polars.Series(long_array(5)), pd.Series(["a", "b", "b"], dtype="category"))
+    yield from (np.array(["2020-01-01"], "M8[D]"), pd.Timestamp(0, tz="UTC"), datetime.date(2020, 1, 1), "2020-01-01")
+    yield from (pd.Period("2020"), pd.Interval(0, 1), pd.Interval(0, 2))
+    yield from (matrix(), matrix(X + (X == 3)), matrix(np.where(X == 3, np.nan, X)), matrix(y=Y + 1))
+    yield from (matrix(feature_names=["a", "b"]), matrix(feature_types=["int", "int"]), matrix(weight=Y))
+    yield from (matrix(base_margin=Y), matrix(label_lower_bound=Y), matrix(label_upper_bound=Y), matrix(group=[6]))
+    yield from (xgb.train({"eta": eta, "nthread": 1}, matrix(), 1) for eta in (0.1, 0.2))
+    yield from (PLAIN, candidates_of("jpib", "all", 0, 1.0), candidates_of("jpib", "all", 0, 2.0))
+    yield from teachers()
 
 
-class Stubborn:
-    """It cannot be pickled."""
-
-    def __init__(self, by):
-        self.by = by
-
-    def __reduce_ex__(self, protocol):
-        raise RuntimeError("not me")
-
-
-def test_nothing_is_too_odd_to_be_told():
-    def itself():
-        return itself
-
-    def empty():
-        return later
-
-    around = [1]
-    around.append(around)
-    both = Says(None), Says(None)
-    both[0].value, both[1].value = both[::-1]
-    surrogate = "\ud800"
-    for one in (itself, empty, around, both, threading.Lock(), iter("ab"), surrogate, np.array({"a": 1}, object)):
-        assert _digest(one) == _digest(one)
-    records = [np.array([("a", held)], dtype=[("name", object), ("held", object)]) for held in ([1], [1], [2])]
-    assert _digest(records[0]) == _digest(records[1]) != _digest(records[2])
-    assert _digest(Stubborn(1)) == _digest(Stubborn(1)) != _digest(Stubborn(2))
-    later = 0
-    nested = []
-    for _ in range(10_000):
-        nested = [nested]
-    assert _digest(nested)
+def test_data_that_differ_have_another_digest_and_equal_data_the_same():
+    digests = [digest(value) for value in values()]
+    pairs = itertools.combinations(zip(digests, values(), strict=True), 2)
+    assert not [(one, other) for (its, one), (others, other) in pairs if its == others]
+    assert [digest(value) for value in values()] == digests
+    # However it lies in memory, and whichever sequence holds it.
+    assert digest(X[:, ::-1]) == digest(X[:, ::-1].copy())
+    assert digest((1, [2])) == digest([1, (2,)])
+    # The keyword and the key count as well.
+    assert _digest(None, {"value": 1}) != _digest(None, {"other": 1})
+    assert len({digest(1, key) for key in (None, "", "1", "2")}) == 4
 
 
-def test_another_process_tells_the_same():
+def test_versions_are_part_of_the_digest(monkeypatch):
+    before = digest(1)
+    monkeypatch.setattr(xgb, "__version__", "0.0")
+    other = digest(1)
+    monkeypatch.setattr("pi_xgb._rows.resume_cache.__version__", "0.0")
+    assert len({before, other, digest(1)}) == 3
+
+
+def test_another_process_has_the_same_digest():
     code = """
-        import functools, threading, xgboost as xgb
-        from sklearn.metrics import get_scorer
-        from pi_xgb._core.resume_cache import _digest
+        import numpy as np, xgboost as xgb, pi_xgb
+        from pi_xgb._rows.resume_cache import _digest
+        from pi_xgb._selection.candidates import PLAIN
 
-        class Odd:
-            def __init__(self):
-                self.names, self.lock, self.inner = {"a", "b", "c", len, Odd}, threading.Lock(), object()
-
-            def __call__(self, told, names=frozenset("defg")):
-                return told in {"a", "b", "c"} or self.names
-
-        odd = Odd()
-        told = (odd, odd.__call__, functools.partial(odd), lambda: odd, get_scorer("accuracy"))
-        print(_digest((told, xgb.callback.EvaluationMonitor(), xgb.callback.LearningRateScheduler(odd))))
+        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(np.array(["a", "b"] *
+        4))] print(_digest("1", {"data": data, "code": [lambda: 1, object(), xgb.callback.EvaluationMonitor()]}))
     """
     digests = {
         subprocess.run(
@@ -200,37 +120,59 @@ def test_another_process_tells_the_same():
     assert len(digests) == 1
 
 
-def test_what_differs_has_another_digest_and_what_is_the_same_has_the_same():
-    for one, other in itertools.combinations(TOLD, 2):
-        assert _digest(one) != _digest(other), (one, other)
-    for one in TOLD:
-        assert _digest(one) == _digest(copy.deepcopy(one))
-    # However it lies in memory, and whichever sort of sequence holds it.
-    assert _digest(X[:, ::-1]) == _digest(X[:, ::-1].copy())
-    assert _digest((1, [2])) == _digest([1, (2,)])
+class Own(pi_xgb.Teacher):
+    is_adaptive = False
+
+    def q(self, mean, label, weight):
+        return np.full_like(mean, 0.5)
 
 
-def test_matrices_and_boosters_are_told_apart_by_all_that_they_hold():
-    def matrix(x=X, y=Y, **more):
-        return xgb.DMatrix(x, y, **more)
-
-    gap = np.where(X == 3, np.nan, X)
-    made = [
-        matrix(),
-        matrix(X + (X == 3)),
-        matrix(gap),
-        matrix(X, Y + 1),
-        matrix(feature_names=["a", "b"]),
-        matrix(feature_types=["int", "int"]),
-    ]
-    digests = [_digest(one) for one in made]
-    assert len(set(digests)) == len(made)
-    assert _digest(matrix()) == digests[0]
-    one, other = (xgb.train({"max_depth": depth, "nthread": 1}, made[0], 2) for depth in (1, 2))
-    assert _digest(one) == _digest(one.copy()) != _digest(other)
+class OwnParity(constraints.DemographicParity):
+    """A constraint of the package with code of the user's."""
 
 
-def test_parts_are_worked_on_once_and_kept_as_they_come(tmp_path):
+def holding_a_function():
+    parity = constraints.DemographicParity(["a", "b"] * 4)
+    parity.helper = long_array
+    return parity
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        long_array,
+        lambda predicted: predicted,
+        functools.partial(long_array, middle=1),
+        len,
+        make_scorer(long_array),
+        xgb.callback.EarlyStopping(rounds=2),
+        KFold(3).split,
+        Own(),
+        OwnParity(["a", "b"] * 4),
+        holding_a_function(),
+        Own,
+        iter("ab"),
+    ],
+    ids=lambda code: getattr(code, "__name__", type(code).__name__),
+)
+def test_code_needs_a_key_and_is_known_by_it_alone(code, tmp_path):
+    for held in (code, [1, [code]], {"a": (code,)}):
+        inputs = {"rows": X, "first": held, "second": code, "third": 1}
+        with pytest.raises(ValueError, match=r"resume_key must be a text .* here in first, second: .*resume_key='1'"):
+            ResumeCache(tmp_path / "state.json", None, "search", inputs)
+        assert _digest("1", inputs) == _digest("1", inputs) != _digest("2", inputs)
+        assert _digest("1", inputs) != _digest("1", {**inputs, "rows": X + 1})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("key", "error"), [(3, TypeError), (b"1", TypeError), ("1", ValueError)])
+def test_a_key_is_a_text_beside_a_file(key, error, tmp_path):
+    path = None if key == "1" else tmp_path / "state.json"
+    with pytest.raises(error, match=f"^resume_key .*got {key!r}"):
+        ResumeCache(path, key, "search", {})
+
+
+def test_parts_are_worked_on_once_and_read_back(tmp_path):
     path, calls = tmp_path / "state.json", []
 
     def work(item):
@@ -238,7 +180,7 @@ def test_parts_are_worked_on_once_and_kept_as_they_come(tmp_path):
         return {"of": np.arange(3) * item, "mean": np.float32(item)}
 
     for _ in range(2):
-        cache = ResumeCache(path, "search", X)
+        cache = ResumeCache(path, None, "search", {"x": X})
         once = cache.memoize(work, "part {}".format)
         for item in (1, 2, 1):
             result = once(item)
@@ -248,16 +190,16 @@ def test_parts_are_worked_on_once_and_kept_as_they_come(tmp_path):
         state = json.loads(path.read_text())
         assert state["finished"] == {f"part {i}": {"of": [0, i, 2 * i], "mean": i} for i in (1, 2)}
     assert calls == [1, 2]
-    read_back = ResumeCache(path, "search", X).memoize(work, "part {}".format, read=lambda found: found["mean"])
+    read_back = ResumeCache(path, None, "search", {"x": X}).memoize(work, "part {}".format, lambda part: part["mean"])
     assert read_back(2) == 2
-    for what, told in (("search", X + 1), ("other", X)):
-        with pytest.raises(ValueError, match="keeps another search"):
-            ResumeCache(path, what, told)
+    for search, x, key in (("search", X + 1, None), ("other", X, None), ("search", X, "1")):
+        with pytest.raises(ValueError, match="belongs to another search"):
+            ResumeCache(path, key, search, {"x": x})
 
 
-def test_without_a_file_nothing_is_kept():
-    cache, calls = ResumeCache(None, "search", X), []
-    once = cache.memoize(lambda item: calls.append(item) or item, str, written=None)
+def test_without_a_file_nothing_is_stored_or_compared():
+    cache, calls = ResumeCache(None, None, "search", {"x": X, "code": long_array}), []
+    once = cache.memoize(lambda item: calls.append(item) or item, str)
     assert [once(1), once(1)] == [1, 1]
     assert calls == [1, 1]
     assert "1" not in cache

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +9,8 @@ import xgboost as xgb
 from scipy import sparse
 
 import pi_xgb
-from pi_xgb._core.target import encode_labels, on_host, read_target
 from pi_xgb._rows import checks, columns, groups, names, row_alignment, supervision, tables, vectors, views, words
+from pi_xgb._rows.labels import encode_labels, read_target
 from pi_xgb._xgb.params import usable_cores
 
 
@@ -41,7 +39,7 @@ def test_jobs_are_a_number_or_all_cores_or_nothing():
 def test_bounds_of_small_numbers():
     assert checks.check_whole("n", np.int32(3), 3) is None
     refused(ValueError, "n must be at least 3, got 2: so many", checks.check_whole, "n", 2, 3, "so many")
-    with pytest.raises(TypeError, match=r"^n must be a whole number, got True$"):
+    with pytest.raises(TypeError, match=r"^n.*whole.*True$"):
         checks.check_whole("n", True)
     for confidence in (0, 1, np.nan):
         refused(ValueError, "confidence must lie between 0 and 1", checks.check_confidence, confidence)
@@ -64,11 +62,10 @@ def test_checkpoints_need_a_folder(tmp_path):
 
 
 def test_a_few_names_and_how_many_more():
-    assert names.describe(range(5)) == "0, 1, 2, 3, 4"
+    assert names.describe(range(8)) == "0, 1, 2, 3, 4, 5, 6, 7"
     assert names.describe([np.int64(1), ("a", np.float64(0.5))]) == "1, ('a', 0.5)"
-    assert names.describe(range(7)) == "0, 1, 2, 3, 4 and 2 more"
-    assert tables.some(list("abcdefgh")) == "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'"
-    assert tables.some(list("abcdefghi")).endswith("'h' and 1 more")
+    assert names.describe(list("abcdefghij")).endswith("'h' and 2 more")
+    assert names.describe(range(7), most=5) == "0, 1, 2, 3, 4 and 2 more"
     assert names.in_words(("a", 1)) == "a, 1"
     assert names.printable("a\x00b\tc") == "a\ufffdb\tc"
 
@@ -78,21 +75,22 @@ X_OF_4 = np.arange(8.0).reshape(4, 2)
 READERS = {
     "labelled": lambda values: supervision.read_labelled(values, 4),
     "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
-    "y_true": lambda values: vectors.as_numbers("y_true", values),
-    "sample_weight": lambda values: vectors.as_weights(values, 4),
+    "y_true": vectors.as_labels,
+    "y_score": vectors.as_scores,
+    "sample_weight": lambda values: supervision.row_weights(values, 4),
     "the weight": lambda values: row_alignment.checked_weight(values, X_OF_4, name="the weight"),
     "base_margin": lambda values: row_alignment.check_one_margin_each(values, X_OF_4),
     "sensitive_features": groups.as_groups,
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}),
-    "merit": lambda values: columns.number_column(values, "merit"),
+    "merit": pi_xgb.constraints.Meritocracy,
     "features": lambda values: columns.number_table(values[:, None], "features"),
     "key": lambda values: pi_xgb.constraints.IndividualFairness(key=values),
     "the q of teacher": lambda values: pi_xgb.KLObjective(values),
     "y of the evaluation set": lambda values: encode_labels(values, None, name="y of the evaluation set"),
     "y": lambda values: read_target(values, missing="unlabelled"),
-    "what is given for each row": lambda values: pi_xgb.PrivilegedXGBRegressor(
-        n_estimators=1, n_jobs=1, kl_weight=0
-    ).fit(X_OF_4, values),
+    "y of eval_set[0]": lambda values: pi_xgb.PrivilegedXGBRegressor(n_estimators=1, n_jobs=1, kl_weight=0).fit(
+        X_OF_4, [0.0, 1.0, 0.0, 1.0], eval_set=[(X_OF_4, values)], verbose=False
+    ),
 }
 
 
@@ -150,9 +148,9 @@ def test_the_same_index_in_another_order_is_a_mistake_only_where_it_says_which_r
 def test_a_label_for_each_row_is_several(y):
     refused(
         TypeError,
-        f"y must have one label for each of the 4 rows of X, got {y!r}: give a list",
+        f"y must have one value per row, got {y!r}: give a list",
         row_alignment.check_one_label_each,
-        on_host(y),
+        y,
         X_OF_4,
     )
 
@@ -160,13 +158,17 @@ def test_a_label_for_each_row_is_several(y):
 def test_weights_count_where_there_is_a_label():
     labelled = np.array([True, True, False])
     read = row_alignment.checked_weight
-    assert read(None, [[1]] * 3) is None
-    assert read([[0], [2], [0]], [[1]] * 3, labelled).tolist() == [0, 2, 0]
-    refused(ValueError, "sample_weight is zero in every row that has a label", read, [0, 0, 5], [[1]] * 3, labelled)
-    refused(ValueError, "sample_weight is zero in every row: at least one", read, [0, 0, 0], [[1]] * 3)
-    refused(ValueError, "sample_weight must be finite and at least 0, row 1 has -1", read, [0, -1, np.inf], [[1]] * 3)
-    refused(ValueError, "w must have one weight for each of the 3 rows of X", read, [1, 1], sparse.eye(3), name="w")
-    refused(TypeError, "sample_weight must be numbers", read, ["a", 1, 1], [[1]] * 3)
+    X = [[1]] * 3
+    assert read(None, X) is None
+    assert read([[0], [2], [0]], X, labelled).tolist() == [0, 2, 0]
+    refused(
+        ValueError, "sample_weight must be above 0 somewhere, got 0 in every row that", read, [0, 0, 5], X, labelled
+    )
+    refused(ValueError, "sample_weight must be above 0 somewhere, got 0 in every row:", read, [0, 0, 0], X)
+    refused(ValueError, "sample_weight must be finite and at least 0, got -1 in row 1", read, [0, -1, np.inf], X)
+    refused(ValueError, "sample_weight must be finite and at least 0, got inf in row 2", read, [0, 1, np.inf], X)
+    refused(ValueError, "w must have one value for each of the 3 rows of X", read, [1, 1], sparse.eye(3), name="w")
+    refused(TypeError, "sample_weight must be finite and at least 0, got 'a' in row 0", read, ["a", 1, 1], X)
     assert row_alignment.check_one_margin_each(np.zeros((3, 2)), [[1]] * 3) is None
     refused(ValueError, "base_margin must have one margin", row_alignment.check_one_margin_each, np.zeros(4), [[1]] * 3)
     refused(ValueError, "base_margin must have one margin", row_alignment.check_one_margin_each, 0.0, [[1]] * 3)
@@ -176,43 +178,17 @@ def test_weights_count_where_there_is_a_label():
 
 
 def test_numbers_in_columns():
-    assert columns.number_column([1, np.inf, -0.5], "merit").tolist() == [1, np.inf, -0.5]
-    refused(
-        ValueError,
-        "merit has missing values in 2 rows, first in row 1",
-        columns.number_column,
-        [1, np.nan, None],
-        "merit",
-    )
-    refused(
-        ValueError, "f has missing or infinite values in 1 rows, first in row 0", columns.number_table, [np.inf, 1], "f"
-    )
-    refused(ValueError, "f has missing", columns.number_table, pd.Series([1, None], dtype="Int64"), "f")
-    refused(
-        TypeError,
-        "f must be numbers, column 'f_0' has dtype object",
-        columns.number_table,
-        pd.Series([1, 2], dtype=object),
-        "f",
-    )
-    refused(
-        ValueError,
-        "all arguments must have one value per row, but f['a'] has 2, f['b'] has 1",
-        columns.number_table,
-        {"a": [1, 2], "b": [1]},
-        "f",
-    )
-    refused(ValueError, "f has no columns", columns.number_table, {}, "f")
-    for merit in (np.array([1j, 2]), [1j, 2], pd.Series([1j, 2])):
-        refused(
-            TypeError,
-            "merit must be real numbers, column 'merit_0' has dtype complex128",
-            columns.number_column,
-            merit,
-            "merit",
-        )
+    read = columns.number_table
+    refused(ValueError, "f must be finite numbers, got inf in row 0", read, [np.inf, 1], "f")
+    refused(ValueError, "f['b'] must be finite numbers, got -inf in row 1", read, {"a": [1, 2], "b": [1, -np.inf]}, "f")
+    gaps = pd.Series([1, None], dtype="Int64")
+    refused(ValueError, "f must have a value in every row, got 1 missing values in 2, first in row 1", read, gaps, "f")
+    refused(TypeError, "f must be finite numbers, got 'a' in row 1", read, pd.Series([1, "a"], dtype=object), "f")
+    refused(ValueError, "f['b'] must have one value for each of the 2 rows, got 1", read, {"a": [1, 2], "b": [1]}, "f")
+    refused(ValueError, "f must have one value for each of the 3 rows, got 2", read, [1, 2], "f", 3)
+    refused(ValueError, "f has no columns", read, {}, "f")
     given = np.array([[1.0, 2.0], [3.0, 4.0]])
-    table = columns.number_table(given, "f")
+    table = read(given, "f")
     assert table.tolist() == given.tolist()
     assert not np.shares_memory(table, given)
 
@@ -234,7 +210,7 @@ def test_groups_keep_the_kinds_of_their_values():
     assert (gaps.names.tolist(), gaps.codes.tolist()) == (["a", "missing"], [0, 1, 0, 1])
     refused(
         ValueError,
-        "key has missing values in 2 rows, first in row 1",
+        "key must have a value in every row, got 2 missing values, first in row 1",
         groups.as_groups,
         ["a", None, None, "a"],
         name="key",
@@ -242,7 +218,7 @@ def test_groups_keep_the_kinds_of_their_values():
     )
     refused(
         ValueError,
-        "sensitive feature 'sensitive_feature_0' has missing values and a group",
+        "sensitive_features has missing values in 'sensitive_feature_0', which become a group called 'missing'",
         groups.as_groups,
         ["missing", None] * 2,
     )
@@ -260,7 +236,7 @@ def test_groups_keep_the_kinds_of_their_values():
     assert groups.as_groups(list("abab"), 4).count == 2
     refused(
         ValueError,
-        "all arguments must have one value per row, but sensitive_features",
+        "sensitive_features must have one value for each of the 5 rows, got 4",
         groups.as_groups,
         list("abab"),
         5,
@@ -290,15 +266,11 @@ def test_truth_values_of_rows():
     assert known.tolist() == [True, False]
     assert read([True, True], 2) is read(None, 2) is None
     assert read(np.array([[True], [False]]), 2).tolist() == [True, False]
-    for odd in (7, None):
-        refused(
-            TypeError,
-            f"labelled must hold truth values, True where the label of a row is known, got {odd!r}",
-            read,
-            [True, False, odd],
-            3,
-        )
-    refused(ValueError, "labelled must have one value per row, got shape (2, 2) for 2 rows", read, np.ones((2, 2)), 2)
+    assert read([1, 0]).tolist() == [True, False]  # as many as they are
+    refused(ValueError, "labelled must be truth values, or 1 and 0, got 7 in row 2", read, [True, False, 7], 3)
+    refused(ValueError, "labelled must have a value in every row, got 1 missing values", read, [True, None], 2)
+    refused(TypeError, "labelled must be truth values, or 1 and 0, got 'no' in row 1", read, [True, "no"], 2)
+    refused(ValueError, "labelled must be one column, got 2", read, np.ones((2, 2)), 2)
     refused(ValueError, "labelled must have one value for each of the 3 rows of dtrain, got 2", read, [1, 0], 3)
     pa = pytest.importorskip("pyarrow")
     assert read(pa.array([True, False]), 2).tolist() == [True, False]
@@ -311,26 +283,38 @@ def test_teacher_weights_of_rows():
     assert read([0, 1e12], 2).tolist() == [0, 1e12]
     assert read(np.ma.array([1.0, 0.5]), 2).tolist() == [1, 0.5]
     refused(TypeError, "w is a masked array", read, np.ma.array([1.0, 0.5], mask=[True, False]), 2, "w")
-    for wrong in (1.1e12, -1e-9, np.nan):
-        refused(
-            ValueError,
-            "teacher_weight must be finite and at least 0 in every row, and at most 1e+12, row 1",
-            read,
-            [0, wrong],
-            2,
-        )
-    refused(ValueError, "teacher_weight must be finite", read, pd.Series([1, None], dtype="Float64"), 2)
-    refused(TypeError, "teacher_weight must hold numbers, got dtype complex128", read, [1j, 1], 2)
+    for wrong in (1.1e12, -1e-9, np.inf):
+        refused(ValueError, f"teacher_weight must be numbers from 0 to 1e+12, got {wrong:g} in row 1", read, [0, wrong])
+    for gaps in ([1, np.nan], pd.Series([1, None], dtype="Float64")):
+        refused(ValueError, "teacher_weight must have a value in every row, got 1 missing", read, gaps, 2)
+    refused(
+        TypeError,
+        "teacher_weight must be numbers from 0 to 1e+12, got 1j of dtype complex128 in row 0",
+        read,
+        [1j, 1],
+        2,
+    )
+
+
+def test_groups_of_rows_that_stay_together():
+    read = supervision.checked_groups
+    assert read(None, 3) is None
+    assert read(pd.Series(list("aba")), 3).tolist() == ["a", "b", "a"]
+    assert read([[1], [2]], 2).tolist() == [1, 2]
+    refused(ValueError, "groups must be one column, got 2", read, np.ones((3, 2)), 3)
+    refused(ValueError, "groups must have one value for each of the 3 rows, got 2", read, [1, 2], 3)
+    for gaps in ([1.0, np.nan, None], ["a", np.nan, None], pd.Series(["a", None, pd.NA], dtype="string")):
+        refused(ValueError, "g must have a value in every row, got 2 missing values in 3, first", read, gaps, 3, "g")
 
 
 def test_rows_without_privileged_values():
     z = np.array([[1.0, np.nan], [1.0, 2.0], [1.0, np.nan]])
     privileged, besides = (xgb.DMatrix(z[:, :k], feature_names=["a", "b"][:k]) for k in (2, 1))
     assert supervision.weight_of_known(privileged) is None
-    with pytest.warns(UserWarning, match=r"^2 of 3 rows have no privileged value at all and are not taught"):
+    with pytest.warns(UserWarning, match=r"^2.*3 rows"):
         assert supervision.weight_of_known(privileged, besides).tolist() == [0, 1, 0]
     refused(ValueError, "none of the 3 rows has any privileged value", supervision.weight_beside, np.ones(3, bool))
-    with pytest.warns(UserWarning, match=r"^1 of 2 rows have neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match=r"^1.*2 rows"):
         supervision.warn_of_idle_rows(np.array([True, False]))
 
 
@@ -414,51 +398,28 @@ def test_columns_are_found_by_name_or_place():
 # ---- vectors
 
 
-def test_numbers_of_rows():
-    read = vectors.as_numbers
-    assert read("y", [[1], [0]]).tolist() == [1, 0]
-    assert read("y", [Decimal("0.5")]).tolist() == [0.5]
-    assert read("y", np.array([1, 0], np.float32)).dtype == np.float32
-    assert read("y", np.array([True, False], object)).tolist() == [1, 0]
-    for gaps in ([1, None, 0], [True, None, pd.NA], [1.5, None, 1]):
-        refused(ValueError, f"y has {pd.isna(gaps).sum()} NaN in 3 rows", read, "y", np.array(gaps, object))
-    refused(ValueError, "y must hold numbers, got 'a', 'b'", read, "y", list("abab"))
-    refused(TypeError, "y must hold one value per row, got 3", vectors.as_vector, "y", 3)
-    refused(ValueError, "y must have one dimension, got shape (2, 2)", vectors.as_vector, "y", np.ones((2, 2)))
-    refused(ValueError, "y is empty", vectors.as_vector, "y", [])
-
-
 def test_labels_scores_and_weights():
     assert vectors.as_labels([1, 0, 1.0]).tolist() == [True, False, True]
     assert vectors.as_decisions([False, True]).tolist() == [False, True]
-    refused(ValueError, "y_true must hold 0 and 1 only, got 2.0, 0.5: recode", vectors.as_labels, [0, 1, 2, 0.5])
+    refused(ValueError, "y_true must be truth values, or 1 and 0, got 2 in row 2", vectors.as_labels, [0, 1, 2, 0.5])
     assert vectors.as_scores([1, 2]).dtype == np.float64
+    assert vectors.as_scores(np.array([1, 0], np.float32)).dtype == np.float32
     assert vectors.as_probabilities([0, 1]).tolist() == [0, 1]
-    for scores, told in (([0.5, 1.5], "0.5 to 1.5"), ([-0.5, 0.5], "-0.5 to 0.5")):
-        refused(
-            ValueError,
-            f"y_score must hold probabilities in [0, 1], it ranges from {told}",
-            vectors.as_probabilities,
-            scores,
-        )
-    assert vectors.as_weights(None, 2) is None
-    assert vectors.as_weights([0, 2], 2).tolist() == [0, 2]
-    for weights, told in (
-        ([1, np.inf], "sample_weight has 1 infinite values"),
-        ([-3, 0], "sample_weight has 1 negative values, the smallest is -3"),
-        ([1e308, 1e308], "sample_weight goes up to 1e+308"),
-        ([0, 0], "sample_weight is 0 in every row"),
-        ([1, 2, 3], "all arguments must have one value per row, but sample_weight has 3, the rest has 2"),
+    for wrong in (1.5, -0.5):
+        message = f"y_score must be numbers from 0 to 1, got {wrong} in row 1: margins"
+        refused(ValueError, message, vectors.as_probabilities, [0.5, wrong])
+    assert supervision.row_weights(None, 2) is None
+    assert supervision.row_weights([0, 2], 2).tolist() == [0, 2]
+    for weights, message in (
+        ([1, np.inf], "sample_weight must be finite and at least 0, got inf in row 1"),
+        ([-3, 0], "sample_weight must be finite and at least 0, got -3 in row 0"),
+        ([1e308, 1e308], "sample_weight must have a finite sum, got weights up to 1e+308"),
+        ([0, 0], "sample_weight must be above 0 somewhere, got 0 in every row"),
+        ([1, 2, 3], "sample_weight must have one value for each of the 2 rows, got 3"),
     ):
-        refused(ValueError, told, vectors.as_weights, weights, 2)
-    refused(
-        ValueError,
-        "all arguments must have one value per row, but y_true has 2, y_score has 1",
-        vectors.as_scored,
-        [0, 1],
-        [0.5],
-        None,
-    )
+        refused(ValueError, message, supervision.row_weights, weights, 2)
+    message = "y_true must have one value for each of the 1 rows of y_score, got 2"
+    refused(ValueError, message, vectors.as_scored, [0, 1], [0.5], None)
 
 
 def test_cuts():
@@ -527,7 +488,7 @@ def test_views_of_columns_inside_x():
 @pytest.mark.parametrize("X", [np.empty((3, 0)), pd.DataFrame(index=range(3))], ids=["array", "frame"])
 @pytest.mark.parametrize("privileged", [None, np.ones((3, 1))])
 def test_nobody_learns_from_no_columns(X, privileged):
-    with pytest.raises(ValueError, match="X has no columns: there is nothing to learn from"):
+    with pytest.raises(ValueError, match=r"X .*columns.*nothing"):
         views.divide(X, None, privileged, None, None)
 
 

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold
 
 import pi_xgb
-from pi_xgb._selection import compare as compare_module
-from pi_xgb._selection import five_models
+from pi_xgb._selection import five_models, problem
 from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-FEW = {"kl_weight": 5.0, "teacher": "privileged", "method": "kbpib", "crossfit": 2, "progress": False}
+FEW = {"kl_weight": 5.0, "teacher": "boosted", "method": "kbpib", "crossfit": 2, "progress": False}
 SMALL = {**FEW, "params": PARAMS, "num_boost_round": 3, "nfold": 2, "inner_nfold": 2, "repeats": 1}
 HALVES = [(range(60), range(60, 120)), (range(60, 120), range(60))]
 
@@ -92,7 +91,7 @@ def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
         seen.extend((groups, split) for split in splits)
         return splits
 
-    for module in (compare_module, five_models):
+    for module in (problem, five_models):
         monkeypatch.setattr(module, "splits_of", recorded)
     compare(x, y, z, groups=groups, **SMALL, **more)
     # Outer folds, and the inner ones of each training part, once to check and once to work.
@@ -105,15 +104,15 @@ def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
     ("wrong", "message"),
     [
         ({"groups": patients()[:7]}, "one value for each of the 120 rows, got 7"),
-        ({"groups": patients().where(lambda g: g != "patient 3")}, "groups has 6 missing values"),
+        ({"groups": patients().where(lambda g: g != "patient 3")}, "groups must .* 6 missing"),
         ({"groups": [[1, 2]] * 60}, "groups must be one column"),
-        ({"groups": np.zeros(120)}, "groups has 1 distinct values for 2 folds"),
-        ({"groups": np.arange(120) % 20, "nfold": 21}, "groups has 20 distinct values for 21 folds"),
-        ({"groups": rows()[2]}, "class 0 is in one group only"),
-        ({"groups": patients(), "folds": HALVES}, "fold 0 has rows of the group '?patient"),
-        ({"groups": patients()[::-1]}, "groups and X have the same index in another order"),
-        ({"folds": GroupKFold(2)}, "cannot split these rows: .* give them as groups=, one value per row"),
-        ({"groups": np.arange(120) % 2, "repeats": 2}, "too few groups to deal them anew 2 times, 50 attempts"),
+        ({"groups": np.zeros(120)}, r"groups.*1 distinct.*2 folds"),
+        ({"groups": np.arange(120) % 20, "nfold": 21}, r"groups.*20 distinct.*21 fold"),
+        ({"groups": rows()[2]}, r"class 0.*one group"),
+        ({"groups": patients(), "folds": HALVES}, r"fold 0.*'?patient"),
+        ({"groups": patients()[::-1]}, r"groups.*index.*order"),
+        ({"folds": GroupKFold(2)}, r"split.*groups="),
+        ({"groups": np.arange(120) % 2, "repeats": 2}, r"groups.*2.*50"),
     ],
 )
 def test_wrong_groups(monkeypatch, wrong, message):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.methods import METHODS
 
 import pi_xgb
+from pi_xgb._core.config import METHODS
 from pi_xgb._selection.candidates import TEACHERS
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select
@@ -33,47 +33,48 @@ def quick(**keywords):
     ("wrong", "error", "message"),
     [
         ({"kl_weight": []}, ValueError, "kl_weight is an empty list"),
-        ({"kl_weight": 0.0}, ValueError, "no value above 0"),
+        ({"kl_weight": 0.0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, 1.0]}, ValueError, "a value twice"),
         ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
         ({"method": "pib"}, ValueError, "method must be one of"),
-        ({"teacher": ["both"]}, ValueError, "teacher must be one of 'privileged', 'all'; got 'both'"),
+        ({"teacher": ["both"]}, ValueError, "teacher must be one of 'boosted'.*got 'both'"),
+        ({"teacher": "in-sample"}, ValueError, "teacher must be one of 'boosted'.*got 'in-sample'"),
         ({"teacher": []}, ValueError, "teacher is an empty list"),
         ({"teacher": ["all", "all"]}, ValueError, "teacher has a value twice"),
-        ({"crossfit": 1}, ValueError, "crossfit must be at least 2"),
-        ({"crossfit": (0, 1)}, ValueError, "crossfit must be at least 2, or 0 for in-sample"),
-        ({"crossfit": "5"}, TypeError, "crossfit must be a whole number"),
+        ({"crossfit": 1}, ValueError, r"crossfit.*least 2"),
+        ({"crossfit": (0, 1)}, ValueError, r"crossfit.*least 2.*0"),
+        ({"crossfit": "5"}, TypeError, r"crossfit.*whole number"),
         ({"crossfit": ()}, ValueError, "crossfit is an empty list"),
         ({"crossfit": (5, 5)}, ValueError, "crossfit has a value twice"),
-        ({"crossfit": 101}, ValueError, "at most the 100 training rows"),
-        ({"nfold": 1}, ValueError, "nfold must be at least 2"),
-        ({"nfold": 2.5}, TypeError, "nfold must be a whole number"),
-        ({"nfold": 151}, ValueError, "at most the number of rows"),
+        ({"crossfit": 101}, ValueError, "100 training"),
+        ({"nfold": 1}, ValueError, r"nfold.*least 2"),
+        ({"nfold": 2.5}, TypeError, r"nfold.*whole number"),
+        ({"nfold": 151}, ValueError, r"nfold.*number.*rows"),
         ({"nfold": 100}, ValueError, "rows for 100 folds"),
-        ({"repeats": 0}, ValueError, "repeats must be at least 1"),
-        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
+        ({"repeats": 0}, ValueError, r"repeats.*least 1"),
+        ({"seed": -1}, ValueError, r"seed.*least 0.*-1"),
+        ({"n_jobs": 0}, ValueError, r"n_jobs.*least 1"),
         ({"progress": "yes"}, TypeError, "progress must be True"),
         ({"standard_errors": -1}, ValueError, "standard_errors must be finite"),
         ({"standard_errors": "one"}, TypeError, "standard_errors must be a number"),
-        ({"folds": [(range(100), range(90, 150))]}, ValueError, "must have no row in common"),
+        ({"folds": [(range(100), range(90, 150))]}, ValueError, r"row.*common"),
         ({"folds": [(range(100), range(100, 150))]}, ValueError, "at least two, got 1"),
         ({"folds": [(range(100), [150])] * 2}, ValueError, "there are 150 rows"),
-        ({"folds": [(range(100), [-1])] * 2}, ValueError, "row numbers from -1 to -1"),
-        ({"folds": [(range(100), [])] * 2}, ValueError, "fold 0 must have row numbers on both sides"),
-        ({"folds": [(range(100), [0.5])] * 2}, ValueError, "fold 0 must have row numbers on both sides"),
-        ({"folds": [(range(100), [[149]])] * 2}, ValueError, "fold 0 must have row numbers on both sides"),
-        ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
+        ({"folds": [(range(100), [-1])] * 2}, ValueError, r"row.*-1.*-1"),
+        ({"folds": [(range(100), [])] * 2}, ValueError, r"fold 0.*sides"),
+        ({"folds": [(range(100), [0.5])] * 2}, ValueError, r"fold 0.*sides"),
+        ({"folds": [(range(100), [[149]])] * 2}, ValueError, r"fold 0.*sides"),
+        ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, r"fold 1.*fold 0"),
         ({"folds": [1, 2]}, TypeError, "pairs"),
-        ({"folds": 5}, TypeError, "folds must be pairs .* got 5: nfold says how many"),
-        ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, "one truth value for each of the 150 rows"),
+        ({"folds": 5}, TypeError, r"folds.*5"),
+        ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, r"truth.*150 rows"),
         ({"metric": "gini"}, ValueError, "scorer of scikit-learn"),
         ({"metric": 3}, TypeError, "name of a metric"),
         ({"metric": "roc_auc_ovr_weighted_x"}, ValueError, "got 'roc_auc_ovr_weighted_x'"),
-        ({"metric": "roc_auc", "maximize": True}, ValueError, "maximize speaks"),
-        ({"metric": "auc", "maximize": False}, ValueError, "maximize speaks of custom_metric"),
-        ({"metric": "error@0.3", "maximize": False}, ValueError, "maximize speaks of custom_metric"),
-        ({"maximize": True}, ValueError, "maximize speaks of custom_metric"),
+        ({"metric": "roc_auc", "maximize": True}, ValueError, "maximize is read with custom_metric only"),
+        ({"metric": "auc", "maximize": False}, ValueError, "maximize is read with custom_metric only"),
+        ({"metric": "error@0.3", "maximize": False}, ValueError, "maximize is read with custom_metric only"),
+        ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
         ({"custom_metric": lambda p, d: ("m", 0.0)}, ValueError, "needs maximize"),
         ({"custom_metric": "auc"}, TypeError, "must be a function"),
         ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
@@ -106,14 +107,14 @@ def test_wrong_matrices():
     unequal = xgb.DMatrix(np.zeros((150, 2)), 1 - y)
     for given, error, message in [
         ((dtrain, few), ValueError, "must describe the rows"),
-        ((dtrain, unequal), ValueError, "labels of dtrain and privileged disagree"),
+        ((dtrain, unequal), ValueError, r"labels.*dtrain.*disagree"),
         ((dtrain, dtrain), ValueError, "dtrain itself"),
         ((ranked, privileged), ValueError, "without qid"),
         ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "build a DMatrix for select"),
         (
             (external, privileged),
             TypeError,
-            "is of type ExtMemQuantileDMatrix, which cannot be cut into folds: build a",
+            r"type ExtMemQuantileDMatrix.*build",
         ),
         ((dtrain, np.zeros((150, 2))), TypeError, "privileged must be an xgboost.DMatrix"),
     ]:
@@ -129,7 +130,7 @@ def test_a_class_of_one_row_needs_more_rows_and_no_number_of_folds():
     params, *_ = data(20)
     y = np.arange(20) == 7
     dtrain, privileged = (xgb.DMatrix(np.zeros((20, 1)), y, feature_names=[name]) for name in "xz")
-    with pytest.raises(ValueError, match=r"has 1 rows for 3 folds, and each fold must hold some out: use more rows$"):
+    with pytest.raises(ValueError, match=r"1 row.* for 3 folds.*more rows$"):
         select(params, dtrain, ROUNDS, privileged=privileged, **FEW)
 
 
@@ -137,5 +138,5 @@ def test_a_score_without_a_value_is_an_error():
     def sometimes(predictions, matrix):
         return "sometimes", float("nan")
 
-    with pytest.raises(ValueError, match="sometimes is nan on 50 held-out rows"):
+    with pytest.raises(ValueError, match=r"sometimes.*nan.*50"):
         quick(custom_metric=sometimes, maximize=True)

@@ -8,14 +8,13 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
 from helpers_selection import PARAMS, ROUNDS
-from pi_xgb._core.methods import METHODS
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
+from pi_xgb._core.config import METHODS, TeacherConfig
 from pi_xgb._selection.candidates import TEACHERS
-from pi_xgb._selection.five_models import Cell, FiveModels, _moved
+from pi_xgb._selection.five_models import Cell, FiveModels
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.splits import Split, splits_of
@@ -227,7 +226,7 @@ def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
     x, z, y, labelled = waves()
     test_x, _, test_y, _ = waves(2000, seed=1)
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)
-    settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "privileged", "kl_weight": 10.0}
+    settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "boosted", "kl_weight": 10.0}
     params = {**PARAMS, "max_depth": 3}
     found = select(params, dtrain, 30, privileged=privileged, labelled=labelled, **settings)
     assert found.candidate == "kbpib cross-fitted 10"
@@ -247,9 +246,9 @@ def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
     "way",
     [
         {"method": "jpib"},
-        {"method": "kbpib", "teacher": "privileged", "crossfit": 0},
-        {"method": "kbpib", "teacher": "privileged", "crossfit": 2},
-        {"method": "kbpib", "teacher": "all", "crossfit": 2},
+        {"method": "kbpib", "teacher": "boosted", "crossfit": 0},
+        {"method": "kbpib", "teacher": "boosted", "crossfit": 2},
+        {"method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 2},
     ],
 )
 def test_the_model_is_the_candidate_that_was_judged(way):
@@ -284,7 +283,7 @@ def test_the_model_of_plain_is_xgboosts_on_labelled_rows():
     known = rows.matrix(rows.x, rows.labelled)
     assert booster.save_raw() == xgb.train(rows.params, known, found.choice["num_boost_round"]).save_raw()
     dtrain = rows.matrix(rows.x)
-    with pytest.raises(ValueError, match="dtrain is among the evals and has rows without a label"):
+    with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
         found.train(dtrain, labelled=rows.labelled, evals=[(dtrain, "train")])
 
 
@@ -292,9 +291,9 @@ def test_what_the_selection_was_told_of_its_rows_has_to_be_told_again():
     rows = Rows()
     found = rows.select(groups=rows.groups, crossfit=2, method="kbpib", standard_errors=0.0, **even_keywords)
     dtrain, privileged, _ = rows.matrices()
-    with pytest.raises(ValueError, match="cross-validated with labelled and crossfit_groups: pass what holds"):
+    with pytest.raises(ValueError, match=r"^labelled and crossfit_groups must be passed"):
         found.train(dtrain, privileged=privileged)
-    with pytest.raises(ValueError, match="cross-validated with crossfit_groups"):
+    with pytest.raises(ValueError, match=r"^crossfit_groups must be passed"):
         found.train(dtrain, privileged=privileged, labelled=rows.labelled)
     found.train(dtrain, privileged=privileged, labelled=rows.labelled, crossfit_groups=rows.groups)
 
@@ -348,7 +347,7 @@ def test_compare_is_a_loop_written_by_hand():
             "z known at prediction": judged(x.join(z), copy, test[1], **never),
             "student": judged(x, z, test[0]),
             # The control teaches the unlabelled rows as well, without z.
-            "self-distillation": judged(x, copy, test[0], teacher="privileged"),
+            "self-distillation": judged(x, copy, test[0], teacher="boosted"),
             # Of all rows, labelled or not, the privileged values are somebody else's.
             "shuffled": judged(x, z.iloc[order], test[0]),
         }
@@ -358,14 +357,6 @@ def test_compare_is_a_loop_written_by_hand():
             assert own.score[model] == pytest.approx(score, abs=2e-6)
         assert (own.n_train == 25).all()
         assert (own.n_test == 25).all()
-
-
-def test_inner_folds_of_labelled_rows_are_numbered_among_all_rows():
-    split = Split(1, 2, np.array([0, 2]), np.array([1]))
-    assert _moved([split], None) == [split]
-    # Rows of rankings stay in their order, so that those with a label are not the first.
-    (moved,) = _moved([split], np.array([False, True, False, True, True]))
-    assert (moved.repeat, moved.fold, moved.train.tolist(), moved.test.tolist()) == (1, 2, [1, 4], [3])
 
 
 def test_sizes_are_numbers_of_labelled_rows_and_all_others_stay(monkeypatch):
@@ -390,7 +381,7 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
     z = rows.z.copy()
     z.iloc[::10] = np.nan
     weight = (np.arange(N) % 10 != 0).astype(float)
-    with pytest.warns(UserWarning, match="no privileged value|neither a label nor"):
+    with pytest.warns(UserWarning, match=r"no privileged value|neither a label"):
         by_itself = compare(rows.x, rows.told, z, **COMPARED)
     with pytest.warns(UserWarning, match="neither a label nor"):
         said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
@@ -410,7 +401,7 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
 
 def test_the_verdict_says_what_the_control_was():
     x, z, y, labelled = waves(400)
-    settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "privileged"}
+    settings = {**COMPARED, "num_boost_round": 15, "nfold": 4, "teacher": "boosted"}
     found = compare(x, np.where(labelled, y, np.nan), z, **settings)
     # With how many rows a version of XGBoost finds evidence is its affair; that it is a gain is not.
     assert found.difference("student", "plain XGBoost").mean > 0
@@ -458,7 +449,7 @@ def test_an_estimator_that_chooses_names_labelled_rows():
     rows = Rows()
     y = rows.told.map({0: "ill", 1: "well"})
     few = np.flatnonzero(y == "ill")[2:]
-    with pytest.raises(ValueError, match="class 'ill' has 2 labelled rows for 3 folds"):
+    with pytest.raises(ValueError, match=r"class 'ill'.*2.*3 folds"):
         PrivilegedXGBClassifierCV(nfold=3).fit(rows.x, y.mask(np.isin(np.arange(N), few)), privileged=rows.z)
 
 
@@ -472,25 +463,33 @@ KNOWN = np.flatnonzero(Rows().labelled)
     ("wrong", "error", "message"),
     [
         ({"labelled": np.ones(7, bool)}, ValueError, "labelled must have one value for each of the 150 rows"),
-        ({"labelled": np.arange(N)}, TypeError, "labelled must hold truth values"),
+        ({"labelled": np.arange(N)}, ValueError, "labelled must be truth values.* got 2"),
         ({"labelled": np.zeros(N, bool)}, ValueError, "labelled has no row with a label"),
         ({"labelled": Rows().y == 1}, ValueError, "all labelled rows are of the class 1"),
-        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be finite and at least 0"),
+        ({"teacher_weight": np.full(N, -1.0)}, ValueError, "teacher_weight must be .* from 0 .* got -1"),
         ({"crossfit_groups": np.arange(7)}, ValueError, "crossfit_groups must have one value for each of the 150"),
-        ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups say who stays together"),
-        ({"crossfit_groups": np.arange(N) % 3, "crossfit": 5}, ValueError, "are of 3 groups, fewer than crossfit=5"),
-        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "training rows of a fold are of 2 groups"),
+        ({"crossfit_groups": np.arange(N), "crossfit": 0}, ValueError, "crossfit_groups need crossfit of at least 2"),
+        (
+            {"crossfit_groups": np.arange(N) % 3, "crossfit": 5},
+            ValueError,
+            "at most the 3 groups in the labelled training rows of a fold, got 5",
+        ),
+        (
+            {"groups": np.arange(N) % 3, "crossfit": 3},
+            ValueError,
+            "at most the 2 groups in the labelled training rows of a fold",
+        ),
         ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
         ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
-        ({"crossfit": 34}, ValueError, "crossfit must be at most the 33 labelled training rows of a fold, got 34"),
-        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, "must have no row in common"),
+        ({"crossfit": 34}, ValueError, r"crossfit.*33.*34"),
+        ({"folds": [(KNOWN[:9], KNOWN)] * 2}, ValueError, r"row.*common"),
         (
             {"folds": [(KNOWN[:25], np.flatnonzero(~Rows().labelled))] * 2},
             ValueError,
-            "fold 0 holds out 100 rows without a label, which can judge nobody",
+            "fold 0 holds out 100 rows without a label, which cannot be scored",
         ),
-        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, "no labelled row to train on"),
-        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, "fold 0 has row numbers .*, there are 50 "),
+        ({"folds": [(np.flatnonzero(~Rows().labelled), KNOWN)] * 2}, ValueError, r"fold 0.*no labelled row"),
+        ({"folds": PredefinedSplit(np.arange(N) % 3)}, ValueError, r"fold 0.*50"),
     ],
 )
 def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
@@ -505,7 +504,10 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
         ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
         ({"sizes": 25}, "sizes must be below the 25 labelled training rows"),
         ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
-        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "training rows of an inner fold are of 2 groups"),
+        (
+            {"crossfit_groups": np.arange(N) % 2, "crossfit": 3},
+            "at most the 2 groups in the labelled training rows of an inner fold",
+        ),
         ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),
     ],
 )

@@ -73,7 +73,14 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     x, z, y = rows()
     y = y.astype(float).where(y.index > 9)
     told = {
-        **{"method": "kbpib", "kl_weight": [2.0], "teacher": "all", "crossfit": 3, "teacher_params": {"max_depth": 1}},
+        **{
+            "method": "kbpib",
+            "kl_weight": [2.0],
+            "teacher": "boosted",
+            "teacher_sees": "all",
+            "crossfit": 3,
+            "teacher_params": {"max_depth": 1},
+        },
         **{"metric": "auc", "standard_errors": 2.0, "nfold": 4, "repeats": 2, "folds": None},
     }
     groups, counts, weight = np.arange(150) // 2, np.arange(150) % 3, np.linspace(1, 2, 150)
@@ -124,16 +131,6 @@ def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, 
     assert not any(isinstance(one, xgb.QuantileDMatrix) for one in trained[:-1])
 
 
-def test_old_words_for_teachers_are_understood():
-    x, z, y = rows()
-    with pytest.warns(FutureWarning, match="old words") as warned:
-        model = estimator(method="kbpib", teacher="in-sample").fit(x, y, privileged=z)
-    # The warning points to the caller's line, not into XGBoost.
-    assert [record.filename for record in warned] == [__file__]
-    again = estimator(method="kbpib", teacher="privileged", crossfit=0).fit(x, y, privileged=z)
-    assert again.selection_.table.equals(model.selection_.table)
-
-
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
     model = estimator(method=("kbpib", "jpib"), teacher=("privileged", "all")).fit(x, y, privileged=z)
@@ -156,7 +153,7 @@ def test_results_are_named_as_in_scikit_learns_searches():
 
 def test_the_choice_in_parameters_and_scores_of_either_sign():
     model = estimator()
-    choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "all", "crossfit": 3}
+    choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 3}
     model.selection_ = types.SimpleNamespace(choice={"num_boost_round": 4, **choice})
     assert model.best_params_ == {"n_estimators": 4, **choice}
     own = ["method", "teacher", "crossfit", "kl_weight", "rounds", "score", "chosen"]
@@ -216,10 +213,10 @@ def test_classes_by_name_inside_a_cross_validation():
     ("parameters", "fit", "message"),
     [
         ({}, {"privileged": None}, "nothing to choose"),
-        ({"early_stopping_rounds": 3}, {}, "both choose the number of rounds"),
-        ({"engine": "callback"}, {}, "would be ignored in the selection"),
+        ({"early_stopping_rounds": 3}, {}, r"early_stopping_rounds.*choose.*rounds"),
+        ({"engine": "callback"}, {}, r"engine.*ignored.*selection"),
         ({}, {"base_margin": np.zeros(150)}, "not cut into folds"),
-        ({"nfold": 1}, {}, "nfold must be at least 2"),
+        ({"nfold": 1}, {}, r"nfold.*least 2"),
         ({"method": "pib"}, {}, "method must be one of"),
         ({"metric": "r2_score"}, {}, "metric must be one of"),
     ],
@@ -232,20 +229,20 @@ def test_what_cannot_be_cross_validated_is_refused(monkeypatch, parameters, fit,
 
 def test_teacher_params_have_names():
     x, z, y = rows()
-    with pytest.raises(TypeError, match=r"teacher_params must be a dict, .* got 3: for example"):
+    with pytest.raises(TypeError, match=r"teacher_params.*3"):
         estimator(teacher_params=3).fit(x, y, privileged=z)
 
 
 def test_a_rare_class_is_called_by_its_name():
     x, z, _ = rows()
-    with pytest.raises(ValueError, match="class 'rare' has 2 rows for 3 folds"):
+    with pytest.raises(ValueError, match=r"class 'rare'.*2 rows.*3 folds"):
         estimator().fit(x, np.array(["rare"] * 2 + ["usual"] * 148), privileged=z)
 
 
 @pytest.mark.parametrize("kind", [PrivilegedXGBClassifier, PrivilegedXGBClassifierCV])
 def test_labels_in_another_order_than_their_rows_are_refused(kind):
     x, z, y = rows()
-    with pytest.raises(ValueError, match="y and X have the same index in another order"):
+    with pytest.raises(ValueError, match=r"y .*index.*order"):
         kind(**SMALL).fit(x, y[::-1], privileged=z)
 
 

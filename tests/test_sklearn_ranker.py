@@ -90,7 +90,7 @@ def test_the_last_query_may_have_one_row():
 
 def test_qid_may_be_a_column_which_no_model_sees():
     x, z, y = rows()
-    told = {"kl_weight": 3.0, "crossfit": 4, "teacher": "all"}
+    told = {"kl_weight": 3.0, "crossfit": 4, "teacher_sees": "all"}
     by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
     assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
     table = x.assign(qid=QID)
@@ -160,24 +160,24 @@ def test_what_cannot_be_taught_is_said():
     with pytest.raises(ValueError, match="tear 30 queries apart"):
         PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
-    with pytest.raises(ValueError, match="teacher_weight differs among the rows of 30 queries, first in row 1"):
+    with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 1"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
 
 
 def test_queries_are_told_row_by_row():
     x, z, y = rows()
-    with pytest.raises(ValueError, match="qid and X have the same index in another order"):
+    with pytest.raises(ValueError, match=r"qid.*index.*order"):
         PrivilegedXGBRanker(**SMALL).fit(x, y, qid=pd.Series(QID)[::-1], privileged=z)
-    with pytest.raises(ValueError, match="Either `group` or `qid` is required"):
+    with pytest.raises(ValueError, match=r"Either `group`.*required"):
         PrivilegedXGBRanker(**SMALL).fit(x.to_numpy(), y, privileged=z)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"y": slice(1, None)}, "y must have one label for each of the 240 rows of X, got 239"),
-        ({"qid": slice(1, None)}, "qid must have one query for each of the 240 rows of X, got 239"),
-        ({"eval y": slice(1, None)}, r"y of eval_set\[0\] must have one label for each of the 240 rows"),
+        ({"y": slice(1, None)}, "y must have one value for each of the 240 rows of X, got 239"),
+        ({"qid": slice(1, None)}, "qid must have one value for each of the 240 rows of X, got 239"),
+        ({"eval y": slice(1, None)}, r"y of eval_set\[0\] must have one value for each of the 240 rows"),
     ],
 )
 def test_lengths_are_told_in_words(changed, message):
@@ -193,28 +193,32 @@ def test_lengths_are_told_in_words(changed, message):
 @pytest.mark.parametrize(
     ("told", "error", "message"),
     [
-        ({"group": [8] * 29}, ValueError, "240 rows: they add up to 232 in 29 queries"),
-        ({"group": [8] * 31 + [-8]}, ValueError, "group must be the number of rows of each query, got -8"),
-        ({"group": [8.5] * 2 + [8] * 28 + [-1]}, ValueError, "number of rows of each query, got 8.5"),
-        ({"group": [8] * 29 + [np.nan]}, ValueError, "1 are missing, the first in position 29"),
-        ({"group": ["8"] * 30}, TypeError, "group must be the number of rows of each query, got dtype"),
-        ({"group": 8}, TypeError, "group must be the number of rows of each query, got 8: give a list"),
+        ({"group": [8] * 29}, ValueError, "group must .* 240 rows of X .* got 232 in 29 queries"),
+        ({"group": [8] * 31 + [-8]}, ValueError, "group must be .* got -8 in query 31"),
+        ({"group": [8.5] * 2 + [8] * 27 + [7]}, ValueError, "group must be the number of rows of each query"),
+        ({"group": [8] * 29 + [np.nan]}, ValueError, "group must .* 1 missing .* first in query 29"),
+        ({"group": ["8"] * 30}, TypeError, "group must be .* got .*8.* in query 0"),
+        ({"group": 8}, TypeError, "group must have one value per query, got 8: give a list"),
         ({"qid": QID[::-1]}, ValueError, "qid must not decrease from row to row, row 8 has 28 after 29: sort"),
-        ({"qid": np.where(QID == 3, np.nan, QID)}, ValueError, "8 are missing, the first in position 24"),
-        ({"qid": QID.astype(str)}, TypeError, "qid must be the number of the query of each row, got dtype .*factorize"),
+        ({"qid": np.where(QID == 3, np.nan, QID)}, ValueError, "qid must .* 8 missing .* first in row 24"),
+        ({"qid": QID.astype(str)}, TypeError, "qid must be .*numbers.*factorize"),
         ({"qid": QID / 4}, ValueError, "whole numbers from 0 to 4294967295, .* got 0.0 to 7.25: number the queries"),
         ({"qid": QID * 2**32}, ValueError, "whole numbers from 0 to 4294967295, which XGBoost can tell apart"),
         ({"qid": QID - 3}, ValueError, "whole numbers from 0 to 4294967295, .* got -3 to 26"),
-        ({"qid": QID, "sample_weight": np.ones(240)}, ValueError, "one weight .* the 30 queries of X, got 240"),
+        ({"qid": QID, "sample_weight": np.ones(240)}, ValueError, "sample_weight must .* the 30 queries of X, got 240"),
         ({"group": [8] * 30, "sample_weight": np.ones(29)}, ValueError, "the 30 queries of X, got 29"),
-        ({"qid": QID, "sample_weight": [1] * 29 + [-1]}, ValueError, "at least 0, query 29 has -1"),
+        (
+            {"qid": QID, "sample_weight": [1] * 29 + [-1]},
+            ValueError,
+            "sample_weight must .* got -1 in query 29",
+        ),
         ({"qid": QID, "eval_qid": [QID[::-1]]}, ValueError, r"eval_qid\[0\] must not decrease"),
-        ({"qid": QID, "eval_qid": [QID[1:]]}, ValueError, r"eval_qid\[0\] must have one query .* of eval_set\[0\]"),
-        ({"qid": QID, "eval_group": [[8] * 29]}, ValueError, r"eval_group\[0\] must .* X of eval_set\[0\] has 240"),
+        ({"qid": QID, "eval_qid": [QID[1:]]}, ValueError, r"eval_qid\[0\] must have one value .* of eval_set\[0\]"),
+        ({"qid": QID, "eval_group": [[8] * 29]}, ValueError, r"eval_group\[0\] must .* 240 rows of X of eval_set\[0\]"),
         (
             {"qid": QID, "eval_qid": [QID], "sample_weight_eval_set": [np.ones(240)]},
             ValueError,
-            r"sample_weight_eval_set\[0\] must have one weight for each of the 30 queries of X of eval_set\[0\]",
+            r"sample_weight_eval_set\[0\] must have one value for each of the 30 queries of X of eval_set\[0\]",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def raw(model):
         {},
         {"kl_weight": 2.0, "crossfit": 3},
         {"method": "jpib", "kl_weight": 1.0},
-        {"teacher": "all", "crossfit": 2},
+        {"teacher_sees": "all", "crossfit": 2},
         {"crossfit": 3, "teacher_weight": True, "crossfit_groups": True},
         {"method": "jpib", "teacher_weight": True},
         {"kl_weight": 0},
@@ -118,7 +118,7 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
         if guiding.get(k)
     }
     sees_all = guiding.get("teacher") == "all"
-    model = rows.estimator(**keywords, **({"teacher": "all"} if sees_all else {}))
+    model = rows.estimator(**keywords, **({"teacher_sees": "all"} if sees_all else {}))
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
     models = []
@@ -246,12 +246,12 @@ def test_without_a_teacher_rows_without_a_label_are_an_error(classes):
     rows = Rows(classes)
     missing = int((~rows.labelled).sum())
     for kl_weight in (0.0, 1.0):
-        with pytest.raises(ValueError, match=f"{missing} of {N} rows have no label .*pass privileged=.*leave these"):
+        with pytest.raises(ValueError, match=f"{missing} of {N} rows.*privileged="):
             rows.estimator(kl_weight=kl_weight).fit(rows.x, rows.y)
-    with pytest.raises(ValueError, match="y has no row with a label: a teacher has to learn"):
+    with pytest.raises(ValueError, match=r"y .*row.*label.*teacher"):
         rows.estimator().fit(rows.x, rows.y * np.nan, privileged=rows.z)
     several = np.column_stack([rows.y, rows.y])
-    with pytest.raises(ValueError, match=f"{missing} of {N} rows have no label .*nobody teaches there"):
+    with pytest.raises(ValueError, match=f"{missing} of {N} rows.*no label"):
         rows.estimator(kl_weight=0).fit(rows.x, several)
 
 
@@ -277,7 +277,7 @@ def test_at_kl_weight_0_the_labelled_rows_alone_count(classes, guiding):
 
 def test_a_missing_value_is_no_class_and_one_class_is_too_few():
     rows = Rows()
-    with pytest.raises(ValueError, match=r"y has the same value in every labelled row, 'ill'"):
+    with pytest.raises(ValueError, match=r"y .*labelled.*'ill'"):
         rows.estimator().fit(rows.x, rows.y.map({0: None, 1: "ill"}), privileged=rows.z)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         rows.estimator().fit(rows.x, rows.y + 0.25, privileged=rows.z)
@@ -293,9 +293,9 @@ def test_weights_of_unlabelled_rows_count_for_the_teacher():
         weight = np.where(rows.labelled, 1.0, factor)
         models.append(rows.estimator(crossfit=2).fit(rows.x, rows.y, privileged=rows.z, sample_weight=weight))
     assert raw(models[0]) != raw(models[1])
-    with pytest.raises(ValueError, match="sample_weight is zero in every row that has a label"):
+    with pytest.raises(ValueError, match=r"sample_weight must .* 0 in every row that has a label"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=~rows.labelled * 1.0)
-    with pytest.raises(ValueError, match="sample_weight must have one weight for each of the 160 rows of X, got 3"):
+    with pytest.raises(ValueError, match="sample_weight must have one value for each of the 160 rows of X, got 3"):
         models[0].fit(rows.x, rows.y, privileged=rows.z, sample_weight=[1.0] * 3)
 
 
@@ -313,7 +313,7 @@ def test_teacher_weight_counts_for_the_teacher_and_not_for_constraints(method):
         learned = pi_xgb.JointTeacher(dprivileged, params)
     pairs = [(learned, 2.0 * rows.teacher_weight), *parity]
     assert raw(model) == raw(rows.by_train(teacher=pairs, labelled=rows.labelled))
-    with pytest.raises(ValueError, match="teacher_weight speak of a teacher that learns here, and there is none"):
+    with pytest.raises(ValueError, match=r"teacher_weight.*teacher.*none"):
         rows.estimator(constraints=parity).fit(rows.x, rows.full, teacher_weight=rows.teacher_weight)
 
 
@@ -328,9 +328,9 @@ def test_teacher_weight_of_a_teacher_that_was_brought():
 
 SPOILT = {
     "weight of wrong length": ({"teacher_weight": [1.0]}, "teacher_weight must have one value for each of the 160"),
-    "weight negative": ({"teacher_weight": [-1.0] * N}, "teacher_weight must be finite and at least 0"),
+    "weight negative": ({"teacher_weight": [-1.0] * N}, "teacher_weight must be .* from 0 .* got -1"),
     "groups of wrong length": ({"crossfit_groups": [1, 2]}, "crossfit_groups must have one value for each of the 160"),
-    "groups with gaps": ({"crossfit_groups": [None] * N}, "crossfit_groups has 160 missing values"),
+    "groups with gaps": ({"crossfit_groups": [None] * N}, "crossfit_groups must .* 160 missing"),
     "groups too few": ({"crossfit_groups": np.arange(N) % 2}, "crossfit_groups has 2 distinct values for 3 folds"),
 }
 
@@ -377,9 +377,9 @@ def test_rows_without_privileged_values_are_not_taught(teacher, kind):
     model = rows.estimator(teacher=teacher, crossfit=2, kl_weight=5.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*neither a label")
-        with pytest.warns(UserWarning, match="40 of 160 rows have no privileged value at all"):
+        with pytest.warns(UserWarning, match=r"40.*160.*privileged"):
             found = raw(model.fit(as_x(rows.x), rows.y, privileged=as_z(rows.z)))
-    with pytest.warns(UserWarning, match="neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match=r"neither.*label.*teacher"):
         model.fit(as_x(rows.x), rows.y, privileged=as_z(rows.z), teacher_weight=known)
     # teacher_weight=0 in these rows says the same, and 1 the opposite.
     assert raw(model) == found
@@ -404,7 +404,7 @@ def test_an_estimator_does_not_judge_rows_without_privileged_values():
     gaps[::4] = np.nan
     known = np.where(np.arange(N) % 4, 1.0, 0.0)
     model = rows.estimator(teacher=LogisticRegression(), kl_weight=2.0)
-    with pytest.warns(UserWarning, match="40 of 160 rows have no privileged value at all"):
+    with pytest.warns(UserWarning, match=r"40.*160.*privileged"):
         model.fit(rows.x, rows.full, privileged=gaps)  # LogisticRegression takes no NaN
     whole = known > 0
     q = np.zeros(N)
@@ -479,7 +479,7 @@ def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weig
     weight = chance.uniform(0.5, 2, 120).astype(np.float32) if weighted else None
     loss = Spec.read({"objective": objective, **({"num_class": n_classes} if "multi" in objective else {})}).loss
     told = {"crossfit": crossfit, "loss": loss, "labelled": labelled, "groups": groups}
-    with pytest.warns(UserWarning, match="12 of 120 rows have no privileged value"):
+    with pytest.warns(UserWarning, match=r"12.*120 rows"):
         q, counts = judged_by(Shares(), z, xgb.DMatrix(z, y, weight=weight), **told)
     assert counts.tolist() == (~np.isnan(z[:, 0])).astype(float).tolist()
 
@@ -514,7 +514,7 @@ def test_one_estimator_is_fitted_for_each_fold(crossfit):
     told = {"crossfit": crossfit, "loss": Spec.read({"objective": "binary:logistic"}).loss}
     judged_by(Unweighted(), z, xgb.DMatrix(z, y), **told)
     assert fits == ([10, 10] if crossfit else [20])
-    with pytest.raises(ValueError, match="takes no sample_weight, so the weights of the rows would be ignored"):
+    with pytest.raises(ValueError, match=r"sample_weight.*weights.*ignored"):
         judged_by(Unweighted(), z, xgb.DMatrix(z, y, weight=np.ones(20)), **told)
 
 
@@ -573,7 +573,7 @@ def test_rows_that_judge_have_a_label(classes):
     model = rows.estimator(crossfit=2, early_stopping_rounds=2)
     for y in (rows.y, rows.y.copy(), rows.y.to_numpy()):
         sets = [(rows.x, rows.full), (rows.x, y)]
-        with pytest.raises(ValueError, match=rf"eval_set\[1\] has {missing} missing values"):
+        with pytest.raises(ValueError, match=rf"eval_set\[1\] must .* {missing} missing"):
             model.fit(rows.x, rows.y, privileged=rows.z, eval_set=sets, verbose=False)
     known = rows.labelled
     model.fit(rows.x, rows.y, privileged=rows.z, eval_set=[(rows.x[known], rows.full[known])], verbose=False)
@@ -585,7 +585,7 @@ def test_what_goes_by_row_is_in_the_order_of_x(name):
     rows = Rows()
     values = {"y": rows.y, name: pd.Series(np.ones(N)) if name != "y" else rows.y}
     values[name] = values[name].sample(frac=1, random_state=0)
-    with pytest.raises(ValueError, match=f"{name} and X have the same index in another order"):
+    with pytest.raises(ValueError, match=f"^{name} .*X .*index.*order"):
         rows.estimator(crossfit=2).fit(rows.x, **values, privileged=rows.z)
 
 
@@ -596,7 +596,7 @@ def test_what_goes_by_row_of_an_evaluation_set_is_in_its_order(name):
     y = shuffled if name == "y of eval_set" else rows.full
     given = {} if name == "y of eval_set" else {name: [None, shuffled]}
     sets = [(rows.x, rows.full), (rows.x, y)]
-    with pytest.raises(ValueError, match=rf"{name}\[1\] and X of eval_set\[1\] have the same index in another order"):
+    with pytest.raises(ValueError, match=rf"{name}\[1\].*eval_set\[1\].*index.*order"):
         rows.estimator(crossfit=2).fit(rows.x, rows.y, privileged=rows.z, eval_set=sets, verbose=False, **given)
 
 
@@ -671,18 +671,18 @@ def test_folds_that_cannot_be_dealt():
     few[:] = [0.0, 1.0, 0.0] + [np.nan] * (N - 3)
     assert [test.tolist() for _, test in LabelledKFold(3).split(rows.x, few)] == [[0], [1], [2]]
     for ask, error, message in (
-        (lambda: LabelledKFold(5).split(rows.x, few), ValueError, "y has a label in 3 rows, too few for 5 folds"),
+        (lambda: LabelledKFold(5).split(rows.x, few), ValueError, r"y .*3 rows.*5 folds"),
         (lambda: LabelledKFold(5).split(rows.x), ValueError, "pass y to split"),
         (lambda: LabelledKFold(3).split(rows.x[:-1], rows.y), ValueError, "inconsistent numbers of samples"),
-        (lambda: LabelledKFold(1).split(rows.x, rows.y), ValueError, "n_splits must be at least 2"),
-        (lambda: LabelledKFold(2.5).split(rows.x, rows.y), TypeError, "n_splits must be a whole number"),
-        (lambda: LabelledKFold(5).split(rows.x, rows.y * np.nan), ValueError, "y has no row with a label"),
-        (lambda: LabelledGroupKFold(2).split(rows.x, rows.y), ValueError, "pass groups, one value per row"),
-        (lambda: LabelledGroupKFold(2).split(rows.x, rows.y, [1]), ValueError, "groups must have one value for each"),
+        (lambda: LabelledKFold(1).split(rows.x, rows.y), ValueError, r"n_splits.*least 2"),
+        (lambda: LabelledKFold(2.5).split(rows.x, rows.y), TypeError, r"n_splits.*whole number"),
+        (lambda: LabelledKFold(5).split(rows.x, rows.y * np.nan), ValueError, r"y .*row.*label"),
+        (lambda: LabelledGroupKFold(2).split(rows.x, rows.y), ValueError, r"groups.*per row"),
+        (lambda: LabelledGroupKFold(2).split(rows.x, rows.y, [1]), ValueError, r"groups.*160 rows.*1"),
         (
             lambda: LabelledGroupKFold(5).split(rows.x, rows.y, np.arange(N) % 3),
             ValueError,
-            "groups of the rows with a label has 3 distinct values for 5 folds",
+            r"groups.*3 distinct.*5 folds",
         ),
     ):
         with pytest.raises(error, match=message):
@@ -702,7 +702,19 @@ OF_TARGET = {
 
 
 @pytest.mark.parametrize(
-    ("classes", "kind"), [(0, "numbers"), *((classes, kind) for classes in (2, 3) for kind in OF_TARGET)]
+    ("classes", "kind"),
+    [
+        (0, "numbers"),
+        (2, "numbers"),
+        (2, "text with None"),
+        (3, "numbers"),
+        *(
+            pytest.param(classes, kind, marks=pytest.mark.slow)
+            for classes in (2, 3)
+            for kind in OF_TARGET
+            if kind != "numbers" and (classes, kind) != (2, "text with None")
+        ),
+    ],
 )
 @pytest.mark.parametrize("way", ["cross_validate", "search", "pipeline", "inside"])
 def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, way):

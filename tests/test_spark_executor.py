@@ -9,6 +9,7 @@ from helpers_spark import BINARY, MARKS, SETTINGS, TABLE, dying, on_one_machine,
 
 pytestmark = [
     *MARKS,
+    pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc tells which process is the executor"),
 ]
 

@@ -58,21 +58,11 @@ def test_few_rows_are_kinds_of_their_own():
     assert sorted(own.tolist() for _, own in told) == [[0], [1], [2]]
 
 
-def test_groups_of_rows_are_read_and_checked():
-    assert folds.checked_groups(None, 3) is None
-    assert folds.checked_groups(pd.Series(list("aba")), 3).tolist() == ["a", "b", "a"]
-    assert folds.checked_groups([[1], [2]], 2).tolist() == [1, 2]
-    for given, told in (
-        (np.ones((3, 2)), "groups must be one column, got 2"),
-        ([1, 2], "groups must have one value for each of the 3 rows, got 2"),
-        ([1.0, np.nan, None], "groups has 2 missing values"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            folds.checked_groups(given, 3)
+def test_groups_of_rows_are_checked():
     folds.check_enough_groups(np.array([1, 2, 1]), 2)
-    with pytest.raises(ValueError, match="groups has 2 distinct values for 3 folds"):
+    with pytest.raises(ValueError, match=r"groups.*2 distinct.*3 folds"):
         folds.check_enough_groups(np.array([1, 2, 1]), 3)
-    with pytest.raises(ValueError, match="fold 4 has rows of the group 5 on both sides"):
+    with pytest.raises(ValueError, match=r"fold 4.*group 5"):
         folds.check_apart(np.array([7, 5, 5, 6]), np.array([0, 1]), np.array([3, 2]), 4)
     values, counts = folds.groups_of_classes(np.array([0, 0, 1, 0]), np.array(["x", "y", "x", "x"]))
     assert (values.tolist(), counts.tolist()) == ([0, 1], [2, 1])
@@ -192,19 +182,19 @@ def test_made_data_has_sizes_defaults_and_bounds():
     assert (smallest.x.shape, smallest.z.shape, smallest.group.tolist()) == ((1, 1), (1, 1), [1])
     for name, *wrong in (("label_noise", -0.1, 1.1), ("group_share", -0.1, 1.1), ("x_noise", -0.1), ("strength", -1)):
         for one in (*wrong, np.nan):
-            with pytest.raises(ValueError, match=f"{name} must lie between 0 and"):
+            with pytest.raises(ValueError, match=f"{name}.*between 0"):
                 make_privileged(10, **{name: one})
     for name in ("n_rows", "n_features", "n_privileged"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        with pytest.raises(ValueError, match=f"{name}.*1.*0"):
             make_privileged(**{name: 0})
         for one in ("10", 10.0, True, None):
-            with pytest.raises(TypeError, match=f"{name} must be a whole number, got {one!r}"):
+            with pytest.raises(TypeError, match=f"{name}.*whole number.*{one!r}"):
                 make_privileged(**{name: one})
     # An infinite blur or gap leaves features without a number.
     for name, one in (("x_noise", np.inf), ("group_gap", np.nan), ("group_gap", np.inf), ("group_gap", -np.inf)):
         with pytest.raises(ValueError, match=f"{name} must lie between .* and 1.79769e\\+308, got {one}"):
             make_privileged(10, **{name: one})
-    with pytest.raises(TypeError, match="strength must be a number, got '2'"):
+    with pytest.raises(TypeError, match=r"strength.*'2'"):
         make_privileged(10, strength="2")
 
 

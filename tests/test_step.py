@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import xgboost as xgb
-from pi_xgb._core.native import obstacle_to_native
+from helpers_engines import native_obstacle
 from xgboost.callback import LearningRateScheduler
 
 import pi_xgb
@@ -131,6 +131,7 @@ def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_a
     assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
 def test_damped_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
     x, y, group = data(1500)
@@ -237,6 +238,7 @@ class Smooth(pi_xgb.Teacher):
         return smooth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hessian", ["damped", "adaptive"])
 @pytest.mark.parametrize("eta", [0.1, 0.3])
 def test_no_weight_makes_any_teacher_diverge(hessian, eta):
@@ -325,7 +327,7 @@ def test_a_word_for_the_step_that_nobody_knows_is_an_error():
         hessian = "stedy"
 
     x, y, _ = data()
-    with pytest.raises(ValueError, match=r"Misspelt\.hessian must be one of 'adaptive', 'full', 'damped'; got 'stedy'"):
+    with pytest.raises(ValueError, match=r"Misspelt\.hessian.*'adaptive'.*'full'.*'damped'.*'stedy'"):
         pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
 
 
@@ -409,6 +411,7 @@ def test_native_says_where_it_would_have_another_step():
         assert pi_xgb.train(params_of(), dtrain, 2, teacher=paper, engine="native", **named).num_boosted_rounds() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_is_a_feature", [False, True])
 def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
     x, y, group = data(1500)
@@ -435,7 +438,7 @@ def test_hessian_is_one_of_three_words():
         lambda: DemographicParity([0, 1, 0, 1], hessian="half"),
         lambda: DemographicParity([0, 1, 0, 1], hessian=1),
     ):
-        with pytest.raises(ValueError, match="hessian must be one of 'adaptive', 'full', 'damped'"):
+        with pytest.raises(ValueError, match=r"hessian.*'adaptive'.*'full'.*'damped'"):
             constraint()
 
 
@@ -450,15 +453,15 @@ def test_native_says_where_gains_would_be_too_small_for_xgboost():
     ]
     for weight, guided in taught:
         assert pi_xgb.train(params_of(), dtrain, 5, **guided(0), engine="native").num_boosted_rounds() == 5
-        with pytest.raises(ValueError, match=f"teachers that weigh {weight:g} the gains of its splits fall below"):
+        with pytest.raises(ValueError, match=f"total weight of {weight:g}"):
             pi_xgb.train(params_of(), dtrain, 5, **guided(1), engine="native")
     # On other devices than the processor the library takes the engine that is exact.
-    assert obstacle_to_native(Spec.read(params_of()), is_adaptive=True, moves_freely=True, taught=1000.0)
+    assert native_obstacle(Spec.read(params_of()), is_adaptive=True, moves_freely=True, total_weight=1000.0)
 
 
 def test_only_counts_have_the_step_in_their_hessian_too():
     for objective in ("binary:logistic", "reg:gamma", "reg:squarederror"):
-        assert obstacle_to_native(Spec.read({"objective": objective}), is_adaptive=True, moves_freely=True) is None
+        assert native_obstacle(Spec.read({"objective": objective}), is_adaptive=True, moves_freely=True) is None
     poisson = Spec.read({"objective": "count:poisson"})
-    assert "max_delta_step" in obstacle_to_native(poisson, is_adaptive=True, moves_freely=True)
-    assert obstacle_to_native(poisson, is_adaptive=True) is None
+    assert "max_delta_step" in native_obstacle(poisson, is_adaptive=True, moves_freely=True)
+    assert native_obstacle(poisson, is_adaptive=True) is None

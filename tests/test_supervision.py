@@ -310,7 +310,7 @@ def test_cv_tests_on_labelled_rows_and_trains_on_all(kl_weight, method):
 def test_the_objective_alone_is_the_same_training():
     rows = Rows("binary:logistic")
     guided = {"labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
-    with pytest.warns(UserWarning, match="neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match=r"neither.*label.*teacher"):
         by_train = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, teacher=rows.q, kl_weight=2.0, **guided)
     by_objective = xgb.train(
         rows.params, rows.dtrain(), ROUNDS, obj=pi_xgb.KLObjective(rows.q, 2.0, objective=rows.objective, **guided)
@@ -325,7 +325,7 @@ def test_labels_and_teachers_travel_with_a_matrix(objective):
     attached = pi_xgb.attach_teacher(rows.dtrain(), rows.q, labelled=rows.labelled, teacher_weight=counts)
     some = np.arange(20, 150)
     booster = xgb.train(rows.params, attached.slice(some), ROUNDS, obj=pi_xgb.KLObjective(kl_weight=2.0))
-    with pytest.warns(UserWarning, match="neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match=r"neither.*label.*teacher"):
         expected = pi_xgb.train(
             rows.params,
             rows.dtrain(some),
@@ -353,7 +353,7 @@ def test_rows_without_privileged_values_are_not_taught():
     rows.z[::5] = np.nan
     known = np.ones(rows.n)
     known[::5] = 0
-    with pytest.warns(UserWarning, match="32 of 160 rows have no privileged value"):
+    with pytest.warns(UserWarning, match=r"32.*160 rows"):
         booster = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), crossfit=3)
     said = pi_xgb.train(
         rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), crossfit=3, teacher_weight=known
@@ -425,13 +425,13 @@ def test_the_users_arrays_and_matrices_stay_as_they_are():
 SPOILT = {
     "labelled too short": ({"labelled": [True] * 3}, ("labelled", "160", "3")),
     "labelled no truth": ({"labelled": ["yes"] * 160}, ("labelled", "truth values", "'yes'")),
-    "labelled with NaN": ({"labelled": [None] + [True] * 159}, ("labelled", "truth values", "None")),
+    "labelled with NaN": ({"labelled": [None] + [True] * 159}, ("labelled", "1 missing")),
     "no label at all": ({"labelled": [False] * 160}, ("no row with a label",)),
     "weight of wrong length": ({"teacher_weight": [1.0]}, ("teacher_weight", "160", "1")),
-    "weight negative": ({"teacher_weight": [-1.0] + [1.0] * 159}, ("teacher_weight", "at least 0", "row 0 has -1")),
-    "weight NaN": ({"teacher_weight": [np.nan] + [1.0] * 159}, ("teacher_weight", "row 0 has nan")),
-    "weight infinite": ({"teacher_weight": [np.inf] + [1.0] * 159}, ("teacher_weight", "row 0 has inf")),
-    "weight beyond single precision": ({"teacher_weight": np.full(160, 1e30)}, ("teacher_weight", "at most 1e+12")),
+    "weight negative": ({"teacher_weight": [-1.0] + [1.0] * 159}, ("teacher_weight", "from 0", "-1 in row 0")),
+    "weight NaN": ({"teacher_weight": [np.nan] + [1.0] * 159}, ("teacher_weight", "1 missing", "row 0")),
+    "weight infinite": ({"teacher_weight": [np.inf] + [1.0] * 159}, ("teacher_weight", "inf in row 0")),
+    "weight beyond single precision": ({"teacher_weight": np.full(160, 1e30)}, ("teacher_weight", "to 1e+12")),
     "kl_weight beyond it": ({"kl_weight": 1e30}, ("kl_weight", "at most 1e+12")),
     "weight of time": ({"teacher_weight": np.ones(160, "m8[s]")}, ("teacher_weight", "timedelta64")),
     "masked weight": ({"teacher_weight": np.ma.masked_array(np.ones(160), np.arange(160) < 2)}, ("masked array",)),
@@ -509,15 +509,21 @@ def test_a_constraint_on_labels_leaves_unlabelled_rows_alone():
 def test_a_word_says_what_the_teacher_sees(method):
     rows = Rows("binary:logistic")
     guided = {"method": method, "labelled": rows.labelled} | ({"crossfit": 3} if method == "kbpib" else {})
-    by_word = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="all", **guided)
+    by_word = pi_xgb.train(
+        rows.params,
+        rows.dtrain(),
+        ROUNDS,
+        privileged=rows.privileged(),
+        teacher="boosted",
+        teacher_sees="all",
+        **guided,
+    )
     both = xgb.DMatrix(np.hstack([rows.x, rows.z]), rows.y)
     by_hand = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=both, allow_overlap=True, **guided)
     # To rounding: side by side, the weights of the rows come along and need no objective.
     np.testing.assert_allclose(margins(by_word, rows), margins(by_hand, rows), atol=1e-5)
     alone = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), **guided)
-    said = pi_xgb.train(
-        rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="privileged", **guided
-    )
+    said = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="boosted", **guided)
     assert said.save_raw("json") == alone.save_raw("json")
     assert by_word.save_raw("json") != alone.save_raw("json")
 
@@ -525,9 +531,9 @@ def test_a_word_says_what_the_teacher_sees(method):
 @pytest.mark.parametrize(
     ("guided", "words"),
     [
-        ({"teacher": "everything"}, "'privileged', 'all'; got 'everything'"),
-        ({"teacher": "all", "privileged": None}, "and there is none: pass privileged="),
-        ({"teacher": "all", "privileged_evals": True}, "side by side"),
+        ({"teacher": "everything"}, "teacher must be one of.*got 'everything'"),
+        ({"teacher_sees": "all", "privileged": None}, "teacher_sees require privileged="),
+        ({"teacher_sees": "all", "privileged_evals": True}, "side by side"),
     ],
 )
 def test_words_that_say_nothing(guided, words):
@@ -594,9 +600,9 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
 def test_extra_teachers_are_pairs():
     rows = Rows("binary:logistic")
     for wrong in (rows.q, pi_xgb.constraints.DemographicParity([0, 1] * 80), [rows.q]):
-        with pytest.raises(TypeError, match=r"extra_teachers must be a list of \(teacher, weight\), got .* write"):
+        with pytest.raises(TypeError, match=r"extra_teachers.*list.*\(teacher, weight\)"):
             pi_xgb.JointTeacher(rows.privileged(), rows.params, extra_teachers=wrong)
-        with pytest.raises(TypeError, match=r"extra_teachers must be a list of \(teacher, weight\), got .* write"):
+        with pytest.raises(TypeError, match=r"extra_teachers.*list.*\(teacher, weight\)"):
             pi_xgb.JointObjective(rows.privileged(), params=rows.params, extra_teachers=wrong)
 
 
@@ -616,7 +622,7 @@ def test_a_margin_that_is_nan_is_an_error():
     margin[7] = np.nan
     dtrain = xgb.DMatrix(rows.x, rows.y, base_margin=margin)
     for guided in ({"teacher": rows.q}, {"privileged": rows.privileged(), "method": "jpib"}):
-        with pytest.raises(ValueError, match=r"base_margin of dtrain .* 1 rows, first in row 7"):
+        with pytest.raises(ValueError, match=r"base_margin.*1 row.*row 7"):
             pi_xgb.train(rows.params, dtrain, **guided)
 
 
@@ -627,15 +633,15 @@ def test_one_class_alone_is_found_on_every_road():
         pi_xgb.fit_teacher(rows.params, rows.privileged(), 3, labelled=ones)
     with pytest.raises(ValueError, match="of the class 1"):
         pi_xgb.cv(rows.params, rows.dtrain(), 3, privileged=rows.privileged(), labelled=ones)
-    with pytest.raises(ValueError, match="at most the 6 labelled rows"):
+    with pytest.raises(ValueError, match="6 labelled"):
         pi_xgb.cv(rows.params, rows.dtrain(), 3, nfold=9, teacher=rows.q, labelled=np.arange(rows.n) < 6)
 
 
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"labelled": [True] * 5 + [False]}, "labelled has 6 rows, the training matrix has 160"),
-        ({"teacher_weight": [0.5] * 6}, "teacher_weight has 6 rows, the training matrix has 160"),
+        ({"labelled": [True] * 5 + [False]}, r"labelled.*6 rows.*160"),
+        ({"teacher_weight": [0.5] * 6}, r"teacher_weight.*6 rows.*160"),
         ({"labelled": [False] * 160}, "no row with a label"),
     ],
 )

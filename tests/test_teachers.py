@@ -14,7 +14,6 @@ from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, pro
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from pi_xgb._core import repetition
 from pi_xgb._stats.folds import deal_folds
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
@@ -105,7 +104,7 @@ def test_crossfitted_teacher_is_a_loop_over_folds(objective, weighted, crossfit)
     for ours, theirs in zip(teacher.boosters, boosters, strict=True):
         assert_same_model(ours, theirs)
     np.testing.assert_array_equal(teacher.values, expected)
-    with pytest.raises(ValueError, match=f"has {crossfit} boosters"):
+    with pytest.raises(ValueError, match=f"booster.*{crossfit}"):
         _ = teacher.booster
 
 
@@ -318,7 +317,8 @@ def test_a_class_that_is_missing_from_a_fold():
     y = case.y.copy()
     y[y == 2] = 0
     y[17] = 2  # one row only: the fold that holds it out never sees its class
-    teacher = pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, y), 3, crossfit=3)
+    with pytest.warns(UserWarning, match="crossfit=3 is more than the 1 labelled rows of class 2"):
+        teacher = pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, y), 3, crossfit=3)
     assert teacher.values.shape == (200, N_CLASSES)
     # num_class and not the labels of a fold says how many columns there are.
     np.testing.assert_allclose(teacher.values.sum(axis=1), 1, atol=1e-6)
@@ -329,21 +329,21 @@ def test_a_class_that_is_missing_from_a_fold():
 
 def test_what_cannot_be_a_teacher():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match=r"privileged must be an xgboost\.DMatrix, got DataFrame"):
+    with pytest.raises(TypeError, match=r"privileged.*xgboost\.DMatrix.*DataFrame"):
         pi_xgb.fit_teacher(case.params(), case.z, 3)
-    with pytest.raises(ValueError, match="would end with 0 rounds"):
+    with pytest.raises(ValueError, match="num_boost_round must be at least 1"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 0)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 1"):
+    with pytest.raises(ValueError, match=r"crossfit.*200 rows, got 1$"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=1)
-    with pytest.raises(ValueError, match="between 2 and the 200 rows, got 201"):
+    with pytest.raises(ValueError, match=r"between 2.*200 rows.*201"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=201)
     with pytest.raises(TypeError, match="whole number"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, crossfit=2.5)
-    with pytest.raises(ValueError, match=r"labels of privileged must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"labels.*\[0, 1\]"):
         pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, 3 * case.y), 3)
     with pytest.raises(ValueError, match="can guide the objectives"):
         pi_xgb.fit_teacher({"objective": "survival:cox"}, case.dprivileged(), 3)
-    with pytest.raises(TypeError, match="QuantileDMatrix cannot be cut into folds"):
+    with pytest.raises(TypeError, match=r"QuantileDMatrix.*folds"):
         pi_xgb.fit_teacher(case.params(), xgb.QuantileDMatrix(case.z, case.y), 3, crossfit=3)
 
 
@@ -364,13 +364,14 @@ def test_what_a_teacher_says_may_lie_in_any_box(box):
     case = problem("binary:logistic")
     boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=one()) for one in (Boxed, Array))
     assert boxed.get_dump() == array.get_dump()
-    with pytest.raises(TypeError, match="the q of Masked is a masked array"):
+    with pytest.raises(TypeError, match=r"q .*Masked.*masked"):
         pi_xgb.train(case.params(), case.dtrain(), 3, teacher=Masked())
 
 
 def test_leave_one_out_is_the_finest_crossfit():
     case = problem("binary:logistic", n_rows=24)
-    teacher = pi_xgb.fit_teacher(case.params(), case.dprivileged(), 1, crossfit=24)
+    with pytest.warns(UserWarning, match="crossfit=24 is more than"):
+        teacher = pi_xgb.fit_teacher(case.params(), case.dprivileged(), 1, crossfit=24)
     assert len(teacher.boosters) == 24
 
 
@@ -474,66 +475,12 @@ def test_training_twice_with_the_same_objects_gives_the_same_model(how):
     )
 
 
-# --- a teacher that repeats the labels ----------------------------------------------------------------------
+# --- its score ------------------------------------------------------------------------------------------------
 
 
 def trapped(n=400, **data):
     made = pi_xgb.datasets.make_privileged(n, seed=0, **data)
     return xgb.DMatrix(made.x, made.y), xgb.DMatrix(made.z, made.y)
-
-
-REPEATS = "the teacher repeats the labels of its own training rows: its log loss is .* crossfit=5"
-
-
-def test_a_teacher_that_repeats_the_labels_is_told_of():
-    dtrain, privileged = trapped()
-    params = {"objective": "binary:logistic", "nthread": 1}
-    with pytest.warns(UserWarning, match=REPEATS) as warned:
-        booster = pi_xgb.train(params, dtrain, 200, privileged=privileged)
-    assert [record.filename for record in warned] == [__file__]
-    # The model is the one without the check, and nothing of the user's was changed.
-    with pytest.warns(UserWarning, match=REPEATS):
-        teacher = pi_xgb.fit_teacher(params, privileged, 200)
-    label, q = dtrain.get_label(), teacher.values
-    loss = -np.log(np.where(label == 1, q, 1 - q)).mean()
-    assert f"its log loss is {loss:.3f} there" in str(warned[0].message)
-    assert repr(teacher) == f"<LearnedTeacher: 1 booster(s), log loss {loss:.4f} on its own training rows>"
-    again = pi_xgb.train(params, dtrain, 200, teacher=teacher, kl_weight=0.5)
-    assert again.save_raw() == booster.save_raw()
-
-
-@pytest.mark.filterwarnings("error:the teacher repeats:UserWarning")
-def test_no_other_teacher_is_suspected(monkeypatch):
-    dtrain, privileged = trapped()
-    params = {"objective": "binary:logistic", "nthread": 1}
-    checks = []
-    original = repetition._loss_on_others
-    monkeypatch.setattr(repetition, "_loss_on_others", lambda *of: checks.append(1) or original(*of))
-    y = dtrain.get_label()
-    known = xgb.DMatrix(np.column_stack([y, np.zeros(400)]), y)
-    # The warning, which other tests let pass, is an error here. Cross-fitted, with rows without a label, weightless,
-    # joint: not even looked at.
-    some = np.arange(400) % 2 == 0
-    for how in ({"crossfit": 2}, {"labelled": some}, {"kl_weight": 0.0}, {"method": "jpib"}):
-        pi_xgb.train(params, dtrain, 40, privileged=known, **how)
-        if how.keys() & {"crossfit", "labelled"}:
-            pi_xgb.fit_teacher(params, known, 40, **how)
-    # A teacher that is no better on its own rows than is honest costs no training either.
-    pi_xgb.train(params | {"max_depth": 3}, dtrain, 20, privileged=privileged)
-    assert checks == []
-    # One that may well know what it says is tried on other rows, and believed.
-    pi_xgb.train(params, dtrain, 40, privileged=known)
-    assert checks == [1]
-
-
-@pytest.mark.parametrize(("objective", "told"), [("multi:softprob", "log loss"), ("reg:squarederror", "rmse")])
-def test_repetition_of_classes_and_numbers(objective, told):
-    rng = np.random.default_rng(0)
-    z, weight = rng.normal(size=(200, 3)), rng.uniform(0.5, 2, 200)
-    y = rng.integers(0, 3, 200)
-    params = {"objective": objective, "nthread": 1, "eta": 0.5} | ({"num_class": 3} if objective[0] == "m" else {})
-    with pytest.warns(UserWarning, match=f"repeats the labels of its own training rows: its {told} is 0.0"):
-        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=weight), 60)
 
 
 def test_a_cross_fitted_teacher_says_its_score():
@@ -543,7 +490,7 @@ def test_a_cross_fitted_teacher_says_its_score():
     label, q = dtrain.get_label(), teacher.values
     expected = -np.log(np.where(label == 1, q, 1 - q)).mean()
     assert teacher.loss == pytest.approx(expected, rel=1e-5)
-    assert repr(teacher) == f"<LearnedTeacher: 5 booster(s), log loss {expected:.4f} out of fold>"
+    assert repr(teacher) == f"<LearnedTeacher: boosted, 5 model(s) each, log loss {expected:.4f} out of fold>"
 
 
 @pytest.mark.parametrize("labelled", [None, np.arange(200) % 3 > 0])
@@ -555,7 +502,7 @@ def test_the_score_of_a_teacher_is_of_the_labelled_rows_by_their_weights(labelle
     q, y = teacher.values[known].astype(float), case.y[known]
     weight = (case.weight if weighted else np.ones(200))[known] * np.where(y == 1, 3, 1)
     assert teacher.loss == pytest.approx(np.average(-np.log(np.where(y == 1, q, 1 - q)), weights=weight), rel=1e-5)
-    assert repr(teacher) == f"<LearnedTeacher: 2 booster(s), log loss {teacher.loss:.4f} out of fold>"
+    assert repr(teacher) == f"<LearnedTeacher: boosted, 2 model(s) each, log loss {teacher.loss:.4f} out of fold>"
 
 
 @pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])
@@ -571,17 +518,17 @@ def test_a_teacher_without_a_score_tells_none(objective, capsys):
     said = capsys.readouterr().out
     assert said.startswith("teacher: q-mae:") if objective == "reg:absoluteerror" else said == ""
     assert np.isnan(teacher.loss)
-    assert repr(teacher) == "<LearnedTeacher: 2 booster(s)>"
+    assert repr(teacher) == "<LearnedTeacher: boosted, 2 model(s) each>"
 
 
 def test_the_rounds_of_a_teacher_are_a_whole_number():
     case = problem("binary:logistic")
-    with pytest.raises(TypeError, match="num_boost_round must be a whole number, got 'a'"):
+    with pytest.raises(TypeError, match=r"num_boost_round.*whole.*'a'"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), "a")
 
 
 def test_groups_without_folds_would_be_read_by_nobody():
     case = problem("binary:logistic")
     groups = np.arange(case.dprivileged().num_row()) // 2
-    with pytest.raises(ValueError, match="in the folds of crossfit: pass crossfit as well"):
+    with pytest.raises(ValueError, match="crossfit_groups require crossfit"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 2, crossfit_groups=groups)

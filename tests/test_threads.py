@@ -163,6 +163,7 @@ def test_nobody_sees_the_labels_that_the_native_engine_puts_in(other):
     assert at_the_same_time(native, looking)[1] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", [("plain",) * 4, ("plain", "kbpib", "jpib", "given_q")], ids="-".join)
 def test_the_first_use_of_a_matrix_does_not_race(ways):
     # approx sorts the columns of a matrix at its first use, over long enough for threads to meet there: without a
@@ -248,6 +249,7 @@ def test_cv_cells_side_by_side_are_cells_in_turn(method):
     assert together.equals(in_turn)
 
 
+@pytest.mark.slow
 def test_locks_go_with_their_matrices():
     import gc
     import weakref

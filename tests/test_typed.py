@@ -10,9 +10,9 @@ from typing import get_args, get_type_hints
 
 import pytest
 import xgboost
-from pi_xgb._core.methods import METHODS, MethodName
 
 import pi_xgb
+from pi_xgb._core.config import METHODS, MethodName
 from pi_xgb._xgb.keywords import EstimatorKeywords
 
 SETUP = """
@@ -56,6 +56,7 @@ metrics.abroca([1], [1], sensitive_features=[0], method="typo")  # incompatible 
 """
 
 
+@pytest.mark.slow
 def test_mypy_finds_what_is_misspelt_in_a_user_script(tmp_path):
     pytest.importorskip("mypy", reason="the extra lint brings mypy")
     script = tmp_path / "script.py"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pi_xgb._core.loss import NUMBERS, PROBABILITIES, SHARES
 
 from pi_xgb import ModelTeacher, Teacher
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs, moves_freely
@@ -65,9 +64,9 @@ def test_a_list_has_weights_of_its_own():
         [0, 0, 0],
         [1, 1, 1],
     ]
-    with pytest.raises(ValueError, match=r"but kl_weight=0\.25 was given as well: leave kl_weight out"):
+    with pytest.raises(ValueError, match=r"kl_weight=0\.25 was given.*leave kl_weight out"):
         as_weighted_teachers([(Q, 1.0)], 0.25, SHARES)
-    with pytest.raises(ValueError, match="but teacher_weight was given as well: leave teacher_weight out"):
+    with pytest.raises(ValueError, match=r"teacher_weight was given.*leave teacher_weight out"):
         as_weighted_teachers([(Q, 1.0)], 0.5, SHARES, np.ones(3))
 
 
@@ -80,7 +79,7 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
     with pytest.raises(ValueError, match="1 NaN"):
         as_weighted_teachers(q, 0.5, SHARES, there)
     for of_rows in (weight, there):
-        with pytest.raises(ValueError, match="Says gives values of q that are NaN"):
+        with pytest.raises(ValueError, match=r"gives.*q .*NaN"):
             Says(q).answer(task(), Q, of_rows)
     assert Says(q).answer(task(), Q, nowhere)[0] == q[0]
     assert np.isnan(Says(q * np.nan).answer(task(), Q, 0 * nowhere)).all()
@@ -88,13 +87,13 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
 
 def test_answers_have_the_shape_and_the_range_of_means():
     beyond = [0.5, 1.5, 0.0]
-    with pytest.raises(ValueError, match=r"Says gives q from 0\.0 to 1\.5"):
+    with pytest.raises(ValueError, match=r"gives q .*0\.0.*1\.5"):
         Says(beyond).answer(task(), Q, 1.0)
-    with pytest.raises(ValueError, match=r"Says gives q of shape \(2,\), the training rows need \(3,\)"):
+    with pytest.raises(ValueError, match=r"q .*shape \(2,\).*\(3,\)"):
         Says(Q[:2]).answer(task(), Q, 1.0)
     # What is right on average may lie beyond, for losses that learn by averages.
     assert Says(beyond, noisy=True).answer(task(), Q, 1.0).tolist() == beyond
-    with pytest.raises(ValueError, match="averages are not what count:poisson learns by"):
+    with pytest.raises(ValueError, match="count:poisson cannot learn from noise"):
         Says(Q, noisy=True).answer(task("count:poisson"), Q, 1.0)
     with pytest.raises(ValueError, match="NaN or infinite"):
         Says([np.inf, 0, 0], noisy=True).answer(task(), Q, 1.0)
@@ -113,7 +112,7 @@ def test_fixed_answers_are_checked_by_the_range_of_the_student():
     with pytest.raises(ValueError, match="FixedTeacher gives q from"):
         FixedTeacher(3 * Q, NUMBERS).answer(task(), Q, 1.0)
     for within in (PROBABILITIES, SHARES):
-        with pytest.raises(ValueError, match="take the column of the positive class"):
+        with pytest.raises(ValueError, match=r"column.*positive class"):
             FixedTeacher(np.stack([Q, 1 - Q], axis=1), within).answer(task(), Q, 1.0)
 
 
@@ -127,7 +126,7 @@ def test_rows_of_a_fixed_teacher_keep_all_that_it_says():
         assert part._within == NUMBERS
     with pytest.raises(ValueError, match="read-only"):
         whole.values[0] = 1
-    with pytest.raises(ValueError, match="a q for 3 rows, dtrain has 2 rows"):
+    with pytest.raises(ValueError, match=r"q .*3 rows.*2 rows"):
         whole.check(2)
     whole.check(3)
 
@@ -162,8 +161,8 @@ def test_a_model_says_one_column_or_several():
         (lambda data: data, Q),
     ):
         np.testing.assert_allclose(ModelTeacher(model, Q).values, expected, atol=1e-7)
-    with pytest.raises(ValueError, match=r"classes of Model are \[1, 0\]"):
+    with pytest.raises(ValueError, match=r"classes.*\[1, 0\]"):
         ModelTeacher(Model(two, [1, 0]), Q)
-    with pytest.raises(ValueError, match=r"q of Model must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"q .*Model.*\[0, 1\]"):
         ModelTeacher(Model(3 * Q), Q)
     assert ModelTeacher(Model(3 * Q), Q, probabilities=False).values.max() > 1

@@ -105,6 +105,17 @@ LEFT_OUT = {
     "run_gradient_based_sampling_accuracy": "large on purpose: compares accuracies",
 }
 
+# Helpers that take about a second or more.
+SLOW = {
+    "check_get_quantile_cut",
+    "check_quantile_loss_extmem",
+    "check_quantile_loss_rf",
+    "run_cat_thread_safety",
+    "run_feature_importance_strategy_compare",
+    "run_mixed_strategy",
+    "run_training_continuation_model_output",
+}
+
 # With tree_method="approx" XGBoost itself does not pass these.
 HIST_ONLY = {
     "check_init_estimation",
@@ -155,7 +166,8 @@ def found() -> Iterator[Any]:
             if own and function.startswith(("run_", "check_")) and function not in LEFT_OUT:
                 for arguments in calls_of(helper):
                     shown = "-".join(getattr(value, "__name__", str(value)) for value in arguments.values())
-                    yield pytest.param(helper, arguments, id=f"{name}.{function}[{shown}]")
+                    marks = [pytest.mark.slow] if function in SLOW else []
+                    yield pytest.param(helper, arguments, id=f"{name}.{function}[{shown}]", marks=marks)
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def name_of(setting: Any) -> str:
     return ", ".join(map(str, setting)) if isinstance(setting, tuple) else str(setting)
 
 
-def said(interval: Interval) -> str:
+def interval_text(interval: Interval) -> str:
     return f"{signed(interval.mean, 4)} [{signed(interval.low, 4)}, {signed(interval.high, 4)}]"
 
 
@@ -81,7 +81,13 @@ def gain_table(lines: pd.DataFrame, part: Part) -> list[str]:
     rows = []
     for key, row in found.iterrows():
         rows.append(
-            [*name_of(key).split(", "), str(row.cells), said(row.interval), signed(row.auc, 4), f"{row.plain:.0%}"]
+            [
+                *name_of(key).split(", "),
+                str(row.cells),
+                interval_text(row.interval),
+                signed(row.auc, 4),
+                f"{row.plain:.0%}",
+            ]
         )
     return table([*part.by, "cells", "log loss lower by", "AUC higher by", "plain chosen"], rows)
 
@@ -117,8 +123,8 @@ def small(lines: pd.DataFrame) -> str:
     found = settings_of(cells_of(lines, part, DEFAULT), part)
     few = [name for name in found.index if name in SMALL]
     mean = found.loc[few, "logloss"].mean()
-    untold = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["n_errors"].mean()
-    never = [str(name) for name, n_errors in untold.items() if n_errors < LEAST_WRONG]
+    n_mistakes = lines[lines["candidate"] == "plain"].groupby("set", sort=False)["n_errors"].mean()
+    never = [str(name) for name, mistakes in n_mistakes.items() if mistakes < LEAST_WRONG]
     without = settings_of(cells_of(lines, part._replace(least=0), DEFAULT), part).loc[never, "logloss"]
     return paragraph(
         f"The {len(few)} sets of fewer than 250 rows ({', '.join(few)}): mean gain {signed(mean, 4)}, lowest "

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._rows.words import EMPTY
-from .features import spelled
+from .source import MARKS
 
 PARTS = ("year", "month", "day", "weekday", "hour")
 """A part of ``seen`` is the feature ``seen.year``. Monday is 0; there is an hour where some row has a time."""
-_SAMPLE = 1000
+_MOST = 0.9
+"""Of the different texts of a column are dates: it was meant to be one of dates."""
 _TIME = r"([T ](?P<hour>\d{1,2}):\d{2}(.*?(?P<half>[AaPp])[Mm]|.*))?\s*"
 _YEAR_FIRST = re.compile(r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})" + _TIME)
 _DAY_FIRST = re.compile(r"\s*(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME)
@@ -23,33 +23,25 @@ _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
 """With other signs than points nobody can tell the day from the month."""
 
 
-def refuse_dates(frame: pd.DataFrame, file: str) -> None:
-    """A date would be a category of its own, which says nothing of a later one."""
-    for name in frame:
-        if not _has_dates(frame[name]):
-            continue
-        raise ValueError(
-            f"the column {name!r} of {file} has dates, such as {_texts(frame[name]).dropna().iloc[0]}, of which each "
-            "would be a category of its own: take year, month, day, weekday and hour out of them with --dates parts, "
-            "give what matters as a number yourself (days since something), leave the column out with --drop "
-            f"{name}, or take dates for categories with --dates categories"
-        )
+def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
+    """The error for a column of dates, each of which would be a category that says nothing of a later one."""
+    return ValueError(
+        f"the column {column.name!r} of {file} has dates, such as {_texts(column).dropna().iloc[0]}, of which each "
+        "would be a category of its own: take year, month, day, weekday and hour out of them with --dates parts, give "
+        "what matters as a number yourself (days since something), leave the column out with --drop "
+        f"{column.name}, or take dates for categories with --categories {column.name}"
+    )
 
 
-def taken_apart(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """Training columns, with the parts of dates in the place of those that have some."""
-    taken = []
-    for name in frame:
-        if not _has_dates(frame[name]):
-            taken.append(frame[[name]])
-            continue
-        parts = _parts(frame[name], str(name), file)
-        hour = f"{name}.{PARTS[-1]}"
-        taken.append(parts if (parts[hour] > 0).any() else parts.drop(columns=hour))
-        twice = [part for part in taken[-1] if part in frame]
-        if twice:
-            raise ValueError(f"{file} has a column {twice[0]!r}, as the dates in {name!r} would give: drop it")
-    return pd.concat(taken, axis=1) if taken else frame
+def parts_of(column: pd.Series[Any], file: str, others: Collection[str]) -> dict[str, pd.Series[Any]]:
+    """The features that a training column of dates becomes; the hour only where there are times."""
+    parts = _parts(column, str(column.name), file)
+    hour = f"{column.name}.{PARTS[-1]}"
+    parts = parts if (parts[hour] > 0).any() else parts.drop(columns=hour)
+    twice = [part for part in parts if part in others]
+    if twice:
+        raise ValueError(f"{file} has a column {twice[0]!r}, as the dates in {column.name!r} would give: drop it")
+    return {str(name): part for name, part in parts.items()}
 
 
 def with_parts(frame: pd.DataFrame, wanted: Iterable[Any], file: str) -> pd.DataFrame:
@@ -57,6 +49,8 @@ def with_parts(frame: pd.DataFrame, wanted: Iterable[Any], file: str) -> pd.Data
     wanted, there = list(wanted), set(map(str, frame))
     whole = {name: whole_of(name, there) for name in wanted}
     dates = dict.fromkeys(column for name, column in whole.items() if name != column)
+    if not dates:
+        return frame[wanted]
     return pd.concat([frame, *(_parts(frame[name], name, file) for name in dates)], axis=1)[wanted]
 
 
@@ -66,19 +60,20 @@ def whole_of(feature: str, there: Collection[str]) -> str:
     return whole if feature not in there and part in PARTS and whole in there else feature
 
 
-def _has_dates(column: pd.Series[Any]) -> bool:
-    """Whether all that is there is dates, as ISO 8601 and as most programs write them."""
-    kinds = ("string", "date", "datetime", "datetime64")
-    if pd.api.types.infer_dtype(column) not in kinds:
-        return False
-    found = _texts(column).dropna().head(_SAMPLE)
-    return len(found) > 0 and all(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text) for text in found)
+def are_dates(values: Sequence[str]) -> bool:
+    """Whether these different texts are dates, as ISO 8601 and as most programs write them, but for a few."""
+    return sum(bool(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text)) for text in values) > _MOST * len(values)
 
 
 def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
-    """What is there, as text; words for nothing are nothing."""
+    """The values as texts, marks of missing ones as missing values."""
     texts = spelled(column)
-    return texts.mask(texts.isin(EMPTY))
+    return texts.mask(texts.isin(MARKS))
+
+
+def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Every value as text, but for those that are missing."""
+    return column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
 
 
 def _parts(column: pd.Series[Any], name: str, file: str) -> pd.DataFrame:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,9 +14,10 @@ import xgboost
 from .._core.train import train
 from .._xgb.params import usable_cores
 from ..datasets import PrivilegedData, make_privileged
+from .experiment import Experiment, Outcome
 from .options import at_least, new_command
 from .output import add_out, new_output, write_output
-from .rows import Say
+from .source import Log
 
 ROWS, LABELLED, OF_WHICH, TEST_ROWS, ROUNDS, KL_WEIGHT = 300, 60, 1000, 4000, 100, 5.0
 # One thread, and seeds side by side: a second one saves nothing on so few rows, and on a busy machine the two wait for
@@ -31,49 +31,6 @@ EXAMPLE = """example:
 Everything is made here from random numbers; nothing is downloaded, and no file is written but that of --html."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Act:
-    """Methods that are trained on the same data, again and again."""
-
-    opening: str
-    explanations: Mapping[str, str]
-    shown: tuple[str, ...]
-    """Of these the AUC is shown seed by seed."""
-    judged: str
-    """What is set against the control."""
-    scores: Callable[[int], dict[str, float]]
-    """From a seed to the AUC of each method."""
-    closing: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Played:
-    """What came out of an act: the AUC of each method, a row per seed."""
-
-    act: Act
-    scores: pd.DataFrame
-
-    @property
-    def gains(self) -> pd.DataFrame:
-        """Seed by seed, over plain XGBoost on the same rows."""
-        return self.scores.sub(self.scores[PLAIN], axis=0)
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """The means over the seeds, with their standard errors."""
-        means = {"AUC": self.scores, "gain": self.gains}
-        return pd.DataFrame({f"{name}{end}": how(values) for name, values in means.items() for end, how in _MEANS})
-
-    @property
-    def beyond_control(self) -> str:
-        """What z adds to what the control gains without it."""
-        beyond: Any = self.scores[self.act.judged] - self.scores[CONTROL]
-        return f"What z adds: {self.act.judged} less {CONTROL}, {beyond.mean():+.4f} +- {beyond.sem():.4f}"
-
-
-_MEANS: tuple[tuple[str, Callable[[pd.DataFrame], Any]], ...] = (("", pd.DataFrame.mean), (" s.e.", pd.DataFrame.sem))
-
-
 def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
@@ -84,65 +41,68 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, say: Say) -> None:
-    """Play the acts, and write the page."""
+def run(arguments: argparse.Namespace, log: Log) -> None:
+    """Run the experiments, and write the page."""
     path = new_output(arguments, "--html") if arguments.html else None
     if path is None:
         run_demo(arguments.seeds)
         return
-    from .demo_page import check_can_draw, demo_page
+    from .._plots.style import pyplot
+    from .demo_page import demo_page
 
-    check_can_draw()
+    pyplot()  # an error without matplotlib, before the trainings
     page = demo_page(run_demo(arguments.seeds))
     write_output(path, page.encode(), arguments)
-    say(f"{path}: written")
+    log(f"{path}: written")
 
 
-def show_now(line: str) -> None:
-    """Print a line at once, to a pipe as well."""
-    print(line, flush=True)
-
-
-def run_demo(n_seeds: int, show: Callable[[str], Any] = show_now) -> list[Played]:
-    """Play both acts.
+def run_demo(n_seeds: int) -> list[Outcome]:
+    """Run both experiments.
 
     Examples
     --------
-    >>> first, second = run_demo(2, show=lambda line: None)
+    >>> first, second = run_demo(2)  # doctest: +ELLIPSIS
+    300 training rows, ...
     >>> list(first.table.columns)
     ['AUC', 'AUC s.e.', 'gain', 'gain s.e.']
     """
-    first = play(ALL_LABELS, n_seeds, show)
-    show("")
-    return [first, play(FEW_LABELS, n_seeds, show)]
+    first = run_experiment(ALL_LABELS, n_seeds)
+    _show("")
+    return [first, run_experiment(FEW_LABELS, n_seeds)]
 
 
-def play(act: Act, n_seeds: int, show: Callable[[str], Any]) -> Played:
-    """Train the methods of an act, and print what comes out as it comes, then the table.
+def run_experiment(experiment: Experiment, n_seeds: int) -> Outcome:
+    """Train the methods, and print the scores of each seed when it is done, then the table.
 
     Examples
     --------
-    >>> played = play(FEW_LABELS, 2, show=lambda line: None)
-    >>> played.table.index.tolist()[1:]
+    >>> outcome = run_experiment(FEW_LABELS, 2)  # doctest: +ELLIPSIS
+    Second experiment, ...
+    >>> outcome.table.index.tolist()[1:]
     ['KbPIB, labelled rows', 'KbPIB, all rows', 'control: teacher on x', 'plain XGBoost, all labels known']
     """
-    show(act.opening.format(n_seeds=n_seeds))
-    told = []
+    _show(experiment.opening.format(n_seeds=n_seeds))
+    rows = []
     with ThreadPoolExecutor(usable_cores()) as pool:  # which begins no further seed after an error
-        for seed, scores in enumerate(pool.map(act.scores, range(n_seeds)), 1):
-            told.append(scores)
-            shown = ", ".join(f"{name} {scores[name]:.4f}" for name in act.shown)
-            show(f"seed {seed:>2} of {n_seeds}: AUC of {shown}")
-    show("\nThe means over the seeds:")
-    played = Played(act, pd.DataFrame(told))
-    for name, explanation in act.explanations.items():
-        row: Any = played.table.loc[name]
-        gain = "" if name == PLAIN else f"   gain {row['gain']:+.4f} +- {row['gain s.e.']:.4f}"
-        show(f"{name:<32} AUC {row['AUC']:.4f} +- {row['AUC s.e.']:.4f}{gain}")
-        show(f"    {explanation}")
-    show(played.beyond_control)
-    show(act.closing)
-    return played
+        for seed, scores in enumerate(pool.map(experiment.scores, range(n_seeds)), 1):
+            rows.append(scores)
+            shown = ", ".join(f"{name} {scores[name]:.4f}" for name in experiment.shown)
+            _show(f"seed {seed:>2} of {n_seeds}: AUC of {shown}")
+    _show("\nThe means over the seeds:")
+    outcome = Outcome(experiment, pd.DataFrame(rows))
+    for name, explanation in experiment.explanations.items():
+        row: Any = outcome.table.loc[name]
+        gain = "" if name == experiment.baseline else f"   gain {row['gain']:+.4f} +- {row['gain s.e.']:.4f}"
+        _show(f"{name:<32} AUC {row['AUC']:.4f} +- {row['AUC s.e.']:.4f}{gain}")
+        _show(f"    {explanation}")
+    _show(outcome.beyond_control)
+    _show(experiment.closing)
+    return outcome
+
+
+def _show(line: str) -> None:
+    """Print a line at once, to a pipe as well."""
+    print(line, flush=True)
 
 
 def _with_all_labels(seed: int) -> dict[str, float]:
@@ -168,9 +128,9 @@ def _with_few_labels(seed: int) -> dict[str, float]:
     labelled, rows = slice(0, LABELLED), slice(0, OF_WHICH)
     known = np.arange(OF_WHICH) < LABELLED
     # A label must stand there; it is never looked at.
-    told = data.y[rows].where(known, 0)
-    few, many = xgboost.DMatrix(data.x[labelled], told[labelled]), xgboost.DMatrix(data.x[rows], told)
-    few_z, many_z = xgboost.DMatrix(data.z[labelled], told[labelled]), xgboost.DMatrix(data.z[rows], told)
+    label = data.y[rows].where(known, 0)
+    few, many = xgboost.DMatrix(data.x[labelled], label[labelled]), xgboost.DMatrix(data.x[rows], label)
+    few_z, many_z = xgboost.DMatrix(data.z[labelled], label[labelled]), xgboost.DMatrix(data.z[rows], label)
     auc_of = _judge(data)
     return {
         PLAIN: auc_of(few),
@@ -200,7 +160,7 @@ def _auc(data: PrivilegedData, scores: Any) -> float:
     return float((ranks[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-ALL_LABELS = Act(
+ALL_LABELS = Experiment(
     opening=f"{ROWS} training rows, {TEST_ROWS} test rows, {{n_seeds}} seeds, {ROUNDS} rounds, kl_weight {KL_WEIGHT:g}."
     "\nA hidden score decides the label; x are blurred views of it, z are plain ones, there at training only.\n",
     explanations={
@@ -213,7 +173,8 @@ ALL_LABELS = Act(
         "ceiling: the true P(y|x, z)": "no model can know more; it needs z, which is not there at prediction",
     },
     shown=(PLAIN, "KbPIB", "KbPIB, cross-fitted", "JPIB"),
-    judged="KbPIB, cross-fitted",
+    best="KbPIB, cross-fitted",
+    control=CONTROL,
     scores=_with_all_labels,
     closing="""
 AUC: the chance that a positive row is ranked above a negative one, on rows never trained on. gain: the
@@ -222,10 +183,10 @@ two of them is no evidence. These data were made so that z helps; on your own da
 rows are few and labels noisy, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5]).""",
 )
 
-FEW_LABELS = Act(
-    opening=f"Second act, few labels and many rows: {OF_WHICH} training rows, x and z known for all of them, the label "
-    f"for {LABELLED}.\nSo it is with outcomes that come late (readmission, default, a final grade) where early results "
-    "are there.\n",
+FEW_LABELS = Experiment(
+    opening=f"Second experiment, few labels and many rows: {OF_WHICH} training rows, x and z known for all of them, "
+    f"the label for {LABELLED}.\nSo it is with outcomes that come late (readmission, default, a final grade) where "
+    "early results are there.\n",
     explanations={
         PLAIN: f"plain XGBoost on the {LABELLED} labelled rows: what you have today",
         "KbPIB, labelled rows": "a teacher trained on z of these rows guides the student on the same rows",
@@ -234,7 +195,8 @@ FEW_LABELS = Act(
         "plain XGBoost, all labels known": f"plain XGBoost, had the other {OF_WHICH - LABELLED} labels come",
     },
     shown=(PLAIN, "KbPIB, labelled rows", "KbPIB, all rows"),
-    judged="KbPIB, all rows",
+    best="KbPIB, all rows",
+    control=CONTROL,
     scores=_with_few_labels,
     closing="""
 This is where privileged features pay most: the teacher needs few labels, since z says much, and teaches on

@@ -10,12 +10,12 @@ import pandas as pd
 import xgboost
 
 from .._core.losses import LOSSES
-from .labels import is_text, later_labels
+from .labels import has_text_names, later_labels
 from .model import Model, columns_for, load_model
-from .options import add_predicted, add_rows, at_least, check_predicted, names, new_command, probability
+from .options import add_decisions, add_predicted, add_rows, check_predicted, names, new_command
 from .output import FORMATS, add_out, new_output, print_table
-from .rows import Rows, Say, labels_of, names_of, weights_of
-from .source import Source
+from .rows import Rows, labels_of, names_of, weights_of
+from .source import Log, Source
 
 EXAMPLE = """example, with two columns of groups that the model need not know:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
@@ -25,7 +25,7 @@ a model that ranks, and one of times:
 
 Without --groups it prints a few metrics of all rows together, first the loss that was trained. With them, which needs a
 model of two classes, it prints counts and rates of every group and the differences between groups, with intervals, and
-says in words which of these are more than chance. Use rows that the model was not trained on."""
+prints in words which of these are more than chance. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
@@ -60,16 +60,7 @@ def add(commands: Any) -> None:
         "--groups", type=names, action="extend", default=[], metavar="A,B", help="the group of each row"
     )
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
-    command.add_argument(
-        "--threshold", type=probability, default=0.5, help="of the second class (default: %(default)s)"
-    )
-    command.add_argument(
-        "--n-boot",
-        type=at_least(0),
-        default=1000,
-        metavar="N",
-        help="draws for the intervals, 0 for none (default: %(default)s)",
-    )
+    add_decisions(command)
     command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
@@ -80,24 +71,22 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, say: Say) -> None:
+def run(arguments: argparse.Namespace, log: Log) -> None:
     """Print the tables, and write the page."""
     path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     check_predicted(arguments, model.objective)
-    if arguments.groups and model.objective != "binary:logistic":
-        raise ValueError(f"--groups needs a model of two classes (binary:logistic), this one is of {model.objective}")
-    if arguments.threshold != 0.5 and model.objective != "binary:logistic":
-        raise ValueError(
-            f"--threshold needs a model of two classes (binary:logistic), this one is of {model.objective}"
-        )
-    source = Source(arguments.data)
-    rows, groups = _read_rows(arguments, model, source, say)
+    for option, is_given in (("--groups", arguments.groups), ("--threshold", arguments.threshold != 0.5)):
+        if is_given and model.objective != "binary:logistic":
+            raise ValueError(
+                f"{option} needs a model of two classes (binary:logistic), this one is of {model.objective}"
+            )
+    rows, groups = _read_rows(arguments, model, log)
     matrix = rows.student()
     if not arguments.groups:
         print_table(_metrics(model, matrix, arguments.threshold), arguments.format)
         return
-    _print_groups(arguments, model, matrix, groups, rows.weight, say)
+    _print_groups(arguments, model, matrix, groups, rows.weight, log)
     if path is not None:
         from .._report.report import report
 
@@ -113,25 +102,26 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
             random_state=arguments.seed,
             overwrite=arguments.force,
         )
-        say(f"{path}: written")
+        log(f"{path}: written")
 
 
-def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, say: Say) -> tuple[Rows, pd.DataFrame]:
+def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[Rows, pd.DataFrame]:
     """The rows to judge by, and their groups."""
+    source = Source(arguments.data, arguments.missing, log)
     needed = columns_for(model, source)
     labels, groups = labels_of(arguments), list(dict.fromkeys(arguments.groups))
     others = [name for name in (*labels, *groups, arguments.weight, arguments.query) if name]
     source.check_has(others, "the evaluation needs")
     if arguments.query in model.features:
         raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
-    # Letter by letter: 7 and 07 are two groups, but where a column is something else besides, which needs its numbers.
+    # As they are written: 7 and 07 are two groups. A column that is a feature or the label too needs its numbers.
     named = [name for name in groups if name not in (*needed, *labels, arguments.weight)]
-    letters = [*model.categories, *(labels if is_text(model.classes) else []), arguments.query, *named]
-    frame = source.read([*needed, *others], as_text=letters)
+    as_text = [*model.categories, *(labels if has_text_names(model.classes) else []), arguments.query, *named]
+    frame = source.read([*needed, *others], as_text=as_text)
     y = later_labels(frame[labels], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
     query = names_of(frame, arguments.query, source.name)
-    rows = Rows(model.x_of(frame, source.name, say), None, y, weight, query=query).by_query()
+    rows = Rows(model.x_of(frame, source.name, log), None, y, weight, query=query).by_query()
     return rows, frame[groups]
 
 
@@ -147,14 +137,14 @@ def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFr
     rows.set_base_margin(margin)
     params: dict[str, Any] = {"objective": model.objective, **model.objective_params, "eval_metric": chosen}
     booster = xgboost.Booster(params, [rows])
-    told = booster.eval_set([(rows, "rows")])
+    printed = booster.eval_set([(rows, "rows")])
     # In the order in which they were asked for: XGBoost rounds the threshold in a name.
-    values = [float(part.rpartition(":")[2]) for part in told.split("\t")[1:]]
+    values = [float(part.rpartition(":")[2]) for part in printed.split("\t")[1:]]
     return pd.DataFrame({"value": values}, index=pd.Index(chosen, name="metric"))
 
 
 def _print_groups(
-    arguments: argparse.Namespace, model: Model, rows: xgboost.DMatrix, groups: pd.DataFrame, weight: Any, say: Say
+    arguments: argparse.Namespace, model: Model, rows: xgboost.DMatrix, groups: pd.DataFrame, weight: Any, log: Log
 ) -> None:
     from ..metrics import disparity_report, group_report
     from ..metrics._words import sentence
@@ -172,7 +162,7 @@ def _print_groups(
         warnings.simplefilter("always")
         tables = [group_report(y, scores, **common), disparity_report(y, scores, **common)]
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"note: {text}")
+        log(f"note: {text}")
     for i, table in enumerate(tables):
         if i:
             print()

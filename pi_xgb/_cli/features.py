@@ -2,99 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xgboost
 
-from .._rows.tables import some
+from .._rows.names import describe
 from .._rows.words import first_text, place_of
+from .dates import are_dates, parts_of, refused_dates, spelled
+from .source import MARKS, Log
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
+_FEW_NUMBERS = 20
+_MOST = 0.9
+"""Of the different values of a column with more than a few numbers: it was meant to be one of numbers. The values are
+counted once each, since a mark that a program writes for a missing value may stand in many rows."""
 
-def learned_features(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """Training columns: text becomes categories in alphabetical order."""
-    changed = {name: _learned(frame[name], name, file) for name in frame if not _is_plain(frame[name])}
-    return _finite(_replaced(frame, changed), file)
+
+def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: Collection[str]) -> pd.DataFrame:
+    """Training columns: dates as ``--dates`` says, other text as categories in alphabetical order.
+
+    The columns ``categories`` are names whatever they look like.
+    """
+    columns: dict[str, Any] = {}
+    for label, column in frame.items():
+        name = str(label)
+        if pd.api.types.is_numeric_dtype(column.dtype):  # truth values too
+            columns[name] = column.astype("category") if name in categories else column
+            continue
+        kind = pd.api.types.infer_dtype(column)
+        texts = spelled(column) if kind in ("date", "datetime", "datetime64") else column
+        if pd.api.types.infer_dtype(texts) == "string":
+            codes, names = pd.factorize(texts, sort=True)
+            column = pd.Series(pd.Categorical.from_codes(codes, names), column.index, name=name)
+            values = [] if name in categories else [text for text in names if text.strip() not in MARKS]
+            if are_dates(values):
+                if dates == "refuse":
+                    raise refused_dates(texts, file)
+                columns |= parts_of(texts, file, frame.columns)
+                continue
+            check_no_numbers(values, texts, file)
+        is_named = isinstance(column.dtype, pd.CategoricalDtype)
+        columns[name] = _named(column, file) if is_named else _as_numbers(texts, file)
+    return _finite(pd.DataFrame(columns, frame.index), file)
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
     """The categories of each column that has some."""
     return {
-        str(name): frame[name].cat.categories for name in frame if isinstance(frame[name].dtype, pd.CategoricalDtype)
+        str(name): dtype.categories for name, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)
     }
 
 
 def known_features(
-    frame: pd.DataFrame,
-    categories: Categories,
-    file: str,
-    say: Callable[[str], None],
-    pieces: Collection[str] = (),
+    frame: pd.DataFrame, categories: Categories, file: str, log: Log, pieces: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Columns of later rows, with the training's categories; what was not among them is missing, and said.
+    """Columns of later rows, with the training's categories; what was not among them is missing, with a note.
 
     An error where the names of categories may be ``pieces`` of what they were.
     """
-    changed: dict[Any, Any] = {}
-    for name in frame:
-        column = frame[name]
+    columns: dict[str, Any] = {}
+    for label, column in frame.items():
+        columns[name := str(label)] = column
         if name in categories:
-            changed[name] = _known(column, str(name), categories[str(name)], name in pieces, file, say)
-        elif not _is_plain(column):
-            changed[name] = _as_numbers(column, str(name), file)
-    return _finite(_replaced(frame, changed), file)
+            columns[name] = _known(column, categories[name], name in pieces, file, log)
+        elif not pd.api.types.is_numeric_dtype(column.dtype):
+            columns[name] = _as_numbers(column, file)
+    return _finite(pd.DataFrame(columns, frame.index), file)
 
 
-def _is_plain(column: pd.Series[Any]) -> bool:
-    """Numbers or truth values, which XGBoost takes as they are."""
-    return pd.api.types.is_numeric_dtype(column.dtype)
+def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
+    """An error where the different ``values`` of a column of text look like numbers with a few texts among them."""
+    if len(values) <= _FEW_NUMBERS:
+        return
+    # 5% and 1,5 were meant as numbers, too.
+    numbers = [text.rstrip("% ").replace(",", ".") for text in values]
+    n_numbers = pd.to_numeric(pd.Series(numbers, dtype=object), errors="coerce").notna().sum()
+    if n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
+        text = first_text(column.mask(column.isin(MARKS)), file)
+        raise ValueError(
+            f"the column {column.name!r} of {file} has {text} among {n_numbers} different numbers: write numbers with "
+            f"a point and without %; where it means a missing value, add --missing {text.partition(' in ')[0]}; if "
+            f"all of them are names, add --categories {column.name}"
+        )
 
 
 def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     """The same; an error where a number is infinite in the single precision of XGBoost, which names no column."""
-    for name in frame:
-        column = frame[name]
-        if getattr(column.dtype, "kind", "") != "f":
-            continue
-        with np.errstate(over="ignore"):
-            infinite = np.isinf(column.to_numpy(np.float32, na_value=np.nan))
-        if infinite.any():
-            row = int(infinite.argmax())
-            raise ValueError(
-                f"the column {name!r} of {file} has {column.iloc[row]} in {place_of(int(frame.index[row]), file)}, "
-                "which is infinite or too large for XGBoost, whose numbers end at 3.4e38: leave the field empty where "
-                "the number is missing, or write a smaller one"
-            )
+    floats = [getattr(dtype, "kind", "") == "f" for dtype in frame.dtypes]
+    numbers = frame if all(floats) else frame.loc[:, floats]
+    with np.errstate(over="ignore"):
+        infinite = np.isinf(numbers.to_numpy(np.float32, na_value=np.nan))
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise ValueError(
+            f"the column {numbers.columns[column]!r} of {file} has {float(numbers.to_numpy()[row, column])} in "
+            f"{place_of(int(frame.index[row]), file)}, which is infinite or too large for XGBoost, whose numbers end "
+            "at 3.4e38: leave the field empty where the number is missing, or write a smaller one"
+        )
     return frame
 
 
-def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Every value as text, but for those that are missing."""
-    return column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+def _named(column: pd.Series[Any], file: str) -> Any:
+    """Categories that XGBoost can keep."""
+    if any(isinstance(category, bytes) for category in column.cat.categories):
+        return _as_numbers(column, file)  # which is an error
+    if any("\0" in str(text) for text in column.cat.categories):
+        raise ValueError(
+            f"the column {column.name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend "
+            "it or leave it out with --drop"
+        )
+    return column
 
 
-def _learned(column: pd.Series[Any], name: Any, file: str) -> Any:
-    if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
-        column = spelled(column)
-    if pd.api.types.infer_dtype(column) == "string":
-        column = column.astype("category")
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        if any(isinstance(category, bytes) for category in column.cat.categories):
-            return _as_numbers(column, name, file)  # which says that they are none
-        if any("\0" in str(text) for text in column.cat.categories):
-            raise ValueError(
-                f"the column {name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend it "
-                "or leave it out with --drop"
-            )
-        return column
-    return _as_numbers(column, name, file)
-
-
-def _as_numbers(column: pd.Series[Any], name: Any, file: str) -> Any:
+def _as_numbers(column: pd.Series[Any], file: str) -> Any:
     """Truth values with gaps, exact decimals, a column without any value; else an error."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
@@ -102,50 +126,34 @@ def _as_numbers(column: pd.Series[Any], name: Any, file: str) -> Any:
     if kind in ("boolean", "decimal", "floating", "integer", "empty"):
         return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
     if kind == "string":
+        text = first_text(column, file)
         raise ValueError(
-            f"the column {name!r} of {file} has text, such as {first_text(column, file)}, where the model learned from "
-            "numbers: make it numbers, with nothing in the place of a missing one"
+            f"the column {column.name!r} of {file} has text, such as {text}, where the model learned from numbers: "
+            f"write a number, or add --missing {text.partition(' in ')[0]} where it means a missing value"
         )
     raise ValueError(
-        f"the column {name!r} of {file} has values such as {column.dropna().iloc[0]!r} ({kind}), which are "
+        f"the column {column.name!r} of {file} has values such as {column.dropna().iloc[0]!r} ({kind}), which are "
         "neither numbers nor text: turn it into one of the two, or leave it out with --drop"
     )
 
 
-def _known(
-    column: pd.Series[Any],
-    name: str,
-    categories: pd.Index[Any],
-    in_pieces: bool,
-    file: str,
-    say: Callable[[str], None],
-) -> Any:
-    missing = column.isna().to_numpy()
-    values = column.astype(object)
-    sought = _numbers_in(values) if pd.api.types.is_numeric_dtype(categories.dtype) else values.map(str)
-    codes = categories.get_indexer(pd.Index(sought))
-    codes[missing] = -1
-    unseen = (codes < 0) & ~missing
+def _known(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
+    codes, found = pd.factorize(column)
+    names = pd.Series(found.astype(object), dtype=object)
+    # Of a CSV file they are read as they are written: 7.0 is the category 7.
+    is_number = pd.api.types.is_numeric_dtype(categories.dtype)
+    sought = pd.to_numeric(names, errors="coerce") if is_number else names.map(str)
+    places = np.append(categories.get_indexer(pd.Index(sought)), -1)  # the last one for missing values, of code -1
+    known = places[codes]
+    unseen = (known < 0) & (codes >= 0)
     if unseen.any():
-        new = some(pd.unique(values[unseen]).tolist())
+        new = describe(names[places[:-1] < 0])
+        where = f"the column {column.name!r} of {file} has values in {int(unseen.sum())} rows that"
         if in_pieces:
             raise ValueError(
-                f"the column {name!r} of {file} has values in {int(unseen.sum())} rows that the model does not know "
-                f"({new}), and of names with letters beyond ASCII XGBoost {xgboost.__version__} keeps pieces only "
-                "where they come from pandas: train the model with pi-xgb train, or with XGBoost 3.4 or later"
+                f"{where} the model does not know ({new}), and of names with letters beyond ASCII XGBoost "
+                f"{xgboost.__version__} keeps pieces only where they come from pandas: train the model with pi-xgb "
+                "train, or with XGBoost 3.4 or later"
             )
-        say(
-            f"note: the column {name!r} of {file} has values in {int(unseen.sum())} rows that the training did not "
-            f"have ({new}): they count as missing"
-        )
-    return pd.Categorical.from_codes(codes, categories=categories)
-
-
-def _numbers_in(values: pd.Series[Any]) -> pd.Series[Any]:
-    """With numbers in the place of texts: of a CSV file the columns of categories are read letter by letter."""
-    is_text = values.map(lambda value: isinstance(value, str)).astype(bool)
-    return values.where(~is_text, pd.to_numeric(values[is_text], errors="coerce"))
-
-
-def _replaced(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
-    return frame.assign(**{str(name): column for name, column in columns.items()}) if columns else frame
+        log(f"note: {where} the training did not have ({new}): they count as missing")
+    return pd.Categorical.from_codes(known, categories=categories)

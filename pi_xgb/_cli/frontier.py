@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import io
 from typing import Any
 
 from .._frontier.result import Frontier
-from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_training, at_least, constraint, gap, names, new_command, params_of, probability
+from .options import (
+    add_decisions,
+    add_training,
+    at_least,
+    constraint,
+    new_command,
+    params_of,
+    several,
+    weight,
+)
 from .output import FORMATS, add_out, new_output, print_table, write_output
-from .rows import Say, columns_of, constraints_of, read_training
-from .source import Source
-from .tune import weights
+from .rows import constraints_of, read_training
+from .source import Log
 
 EXAMPLE = """example, what a difference of at most 0.05 between the sexes in the share selected costs:
   pi-xgb frontier loans.csv --label repaid --constraint parity:sex --gap 0.05 --out fair.ubj
@@ -32,27 +38,24 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--constraint",
         type=constraint,
+        nargs=1,
         required=True,
         metavar="KIND:COLUMN",
         help="which groups, and what is to be equal: parity:sex (the share selected), odds:sex (that among rows of "
         "each label) or precision:sex (how often a selection is right); the model does not see the column",
     )
     command.add_argument(
-        "--kl-weight", dest="weights", type=weights, metavar="A,B", help="the weights to try (default: 1 to 100)"
+        "--kl-weight", type=several(weight), metavar="A,B", help="the weights to try (default: 1 to 100)"
     )
     command.add_argument(
-        "--gap", type=gaps, default=[], metavar="A,B", help="wanted gaps, such as 0.05, up to 1 (odds, a sum: 2)"
+        "--gap",
+        type=several(weight),
+        default=[],
+        metavar="A,B",
+        help="wanted gaps, such as 0.05",
     )
-    command.add_argument("--threshold", type=probability, default=0.5, help="of a selection (default: %(default)s)")
+    add_decisions(command)
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
-    command.add_argument(
-        "--n-boot",
-        dest="draws",
-        type=at_least(0),
-        default=1000,
-        metavar="N",
-        help="draws for intervals (default: %(default)s)",
-    )
     command.add_argument("--jobs", type=at_least(1), default=1, help="folds side by side (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
     command.add_argument("--plot", metavar="FILE", help="draw it as well (needs matplotlib)")
@@ -60,12 +63,7 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def gaps(text: str) -> list[float]:
-    """Gaps with commas between them."""
-    return [gap(part) for part in names(text, "numbers")]
-
-
-def run(arguments: argparse.Namespace, say: Say) -> None:
+def run(arguments: argparse.Namespace, log: Log) -> None:
     """Measure, print the table, draw it and train where that is asked for."""
     from .._frontier.frontier import frontier
 
@@ -73,28 +71,14 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
     picture = new_output(arguments, "--plot", endings=(".png", ".svg", ".pdf")) if arguments.plot else None
     if path is not None and len(arguments.gap) != 1:
         raise ValueError(f"--out trains the model of one wanted gap: add one with --gap, got {len(arguments.gap)}")
-    if arguments.constraint.kind != "odds" and max(arguments.gap, default=0) > 1:
-        raise ValueError(
-            f"--gap must be at most 1 for {arguments.constraint.option}, a difference between rates, got "
-            f"{max(arguments.gap):g}: five percentage points are 0.05"
-        )
-    params = params_of(arguments)
-    source = Source(arguments.data)
-    columns = columns_of(source, arguments)
-    if columns.unlabelled == "refuse":
-        # It is below: what reading says of such rows advises a teacher, and there is none here.
-        columns = dataclasses.replace(columns, unlabelled="teach")
-    rows, target = read_training(source, columns, params["objective"], say)
-    if rows.labelled is not None:
-        raise ValueError(
-            f"frontier counts right decisions, and {int((~rows.labelled).sum())} rows of {source.name} have no label: "
-            "leave them out with --unlabelled drop"
-        )
-    params = {**params, **target.params}
-    ((made, _),) = constraints_of([arguments.constraint], rows)
-    asked = {"kl_weight": arguments.weights} if arguments.weights else {}
-    found = frontier(
-        params,
+    objective = params_of(arguments)["objective"]
+    if objective not in (None, "binary:logistic"):
+        raise ValueError(f"--objective must be binary:logistic, got {objective}: frontier compares decisions")
+    training = read_training(arguments, log)
+    rows = training.rows
+    ((made, _),) = constraints_of(arguments.constraint, rows)
+    result = frontier(
+        training.params,
         rows.student(),
         arguments.rounds,
         constraint=made,
@@ -102,27 +86,27 @@ def run(arguments: argparse.Namespace, say: Say) -> None:
         threshold=arguments.threshold,
         nfold=arguments.folds,
         seed=arguments.seed,
-        n_boot=arguments.draws,
+        n_boot=arguments.n_boot,
         n_jobs=arguments.jobs,
-        **asked,
+        **({"kl_weight": arguments.kl_weight} if arguments.kl_weight else {}),
     )
-    print_table(found.table, arguments.format)
-    say(str(found))
+    print_table(result.table, arguments.format)
+    log(str(result))
     if picture is not None:
-        write_output(picture, drawn(found, picture.suffix[1:]), arguments)
+        write_output(picture, drawn(result, picture.suffix[1:]), arguments)
     if path is not None:
-        booster = found.train(rows.student(), made, gap=arguments.gap[0])
-        write_model(path, booster, target.classes, categories_of(rows.x), arguments)
-        say(f"{path}: written")
+        booster = result.train(rows.student(), made, gap=arguments.gap[0])
+        write_model(path, booster, training, arguments)
+        log(f"{path}: written")
 
 
-def drawn(found: Frontier, kind: str) -> bytes:
+def drawn(result: Frontier, kind: str) -> bytes:
     """The picture as a file."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError('--plot needs matplotlib: pip install "pi-xgb[plot]"') from error
     figure, content = Figure(layout="constrained"), io.BytesIO()
-    found.plot(figure.subplots())
+    result.plot(figure.subplots())
     figure.savefig(content, format=kind, dpi=150)
     return content.getvalue()

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.losses import check_bounds
-from .._core.target import Target, check_no_gaps, encode_labels, read_target
+from .._core.losses import LOSSES, check_bounds
+from .._rows.labels import Target, encode_labels, read_target
+from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, place_of
 
@@ -18,19 +19,17 @@ _EXACT = 2.0**53
 """Below it each whole number is a number of double precision."""
 
 
-def training_labels(columns: pd.DataFrame, objective: str | None, unlabelled: str, file: str) -> Target:
+def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> Target:
     """The labels of the training rows; names of classes are text unless they are numbers or truth values.
 
     Two columns are the bounds of a time, of which the target has both; without a lower one there is no label.
     """
     if columns.shape[1] == 2:
-        return _training_times(columns, str(objective), unlabelled, file)
+        return _training_times(columns, str(objective), file)
     column = columns.iloc[:, 0]
     target = read_target(
         column, objective, whole_numbers="ask", missing="unlabelled", name=_named(column, file), say="--objective "
     )
-    if unlabelled == "refuse":
-        _refuse_gaps(target.labelled, _named(column, file))
     classes = target.classes
     if classes is None or classes.dtype.kind in "biu":
         return target
@@ -43,15 +42,23 @@ def training_labels(columns: pd.DataFrame, objective: str | None, unlabelled: st
     return dataclasses.replace(target, classes=classes.astype(np.int64))
 
 
-def _training_times(bounds: pd.DataFrame, objective: str, unlabelled: str, file: str) -> Target:
+def keep_names(target: Target, written: pd.Series[Any], file: str) -> Target:
+    """The same, with text for the names of classes where numbers would not give back what is ``written``: 007."""
+    classes = target.classes
+    if classes is None or has_text_names(classes):
+        return target
+    numbers = [] if classes.dtype.kind == "b" else classes.astype(np.float64).tolist()
+    known = written if target.labelled is None else written.where(target.labelled)
+    if set(known.dropna().map(str).str.strip()) <= {str(name) for name in (*classes.tolist(), *numbers)}:
+        return target
+    return training_labels(known.to_frame(), target.objective, file)
+
+
+def _training_times(bounds: pd.DataFrame, objective: str, file: str) -> Target:
     values, known = _bounds(bounds, file)
-    name = f"the lower bound {bounds.columns[0]!r} of {file}"
     if not known.any():
-        raise no_labelled_row(name)
-    labelled = None if known.all() else known
-    if unlabelled == "refuse":
-        _refuse_gaps(labelled, name)
-    return Target(values, objective, None, labelled)
+        raise no_labelled_row(f"the lower bound {bounds.columns[0]!r} of {file}")
+    return Target(values, objective, None, None if known.all() else known)
 
 
 def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
@@ -73,34 +80,22 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     return np.column_stack([lower, upper]), known
 
 
-def _refuse_gaps(labelled: Array | None, name: str) -> None:
-    if labelled is None:
-        return
-    raise ValueError(
-        f"{name} has {int((~labelled).sum())} missing values in {len(labelled)} rows: --unlabelled teach lets the "
-        "teacher alone teach these rows, from their privileged columns; --unlabelled drop leaves them out; "
-        "--unlabelled refuse, the default, is this error"
-    )
-
-
-def labelled_alone(target: Target) -> Target:
-    """The same without the rows that have no label."""
-    return dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
-
-
 def later_labels(columns: pd.DataFrame, classes: Array | None, objective: str, file: str) -> Array:
     """The labels of other rows, numbered as those of the training, or both bounds of their times."""
     column = columns.iloc[:, 0]
     if columns.shape[1] == 2:
-        check_no_gaps(column, f"the lower bound {column.name!r} of {file}")
+        per_row(f"the lower bound {column.name!r} of {file}", column, kind="values")
         return _bounds(columns, file)[0]
-    if is_text(classes):
+    if has_text_names(classes):
         column = column.map(str, na_action="ignore")
-    return encode_labels(column, classes, objective, name=_named(column, file), like="the training")
+    label = encode_labels(column, classes, name=_named(column, file), like="the training")
+    if classes is None and objective in LOSSES:
+        LOSSES[objective].check_labels(label, 0, _named(column, file))
+    return label
 
 
-def is_text(classes: Array | None) -> bool:
-    """Whether labels are to be read letter by letter."""
+def has_text_names(classes: Array | None) -> bool:
+    """Whether labels are to be read as they are written."""
     return classes is not None and classes.dtype.kind in "UO"
 
 

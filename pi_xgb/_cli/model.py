@@ -1,4 +1,4 @@
-"""A model file: what it needs, what it says, and what its answers mean."""
+"""A model file: the columns it needs, and what its answers mean."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .._xgb.categories import categories_of_model, kept_in_pieces, write_categor
 from .._xgb.classes import read_classes, write_classes
 from .._xgb.model_file import load_booster
 from .dates import whole_of, with_parts
-from .features import Categories, known_features
+from .features import categories_of, known_features
 from .output import new_output, write_output
-from .rows import Say
-from .source import Source
+from .rows import Training
+from .source import Log, Source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Model:
         """The rounds that predict: up to the best one where the training stopped early."""
         return rounds_in_use(self.booster)
 
-    def x_of(self, frame: pd.DataFrame, file: str, say: Say) -> pd.DataFrame:
+    def x_of(self, frame: pd.DataFrame, file: str, log: Log) -> pd.DataFrame:
         """The features of rows as the model takes them."""
-        return known_features(with_parts(frame, self.features, file), self.categories, file, say, self.in_pieces)
+        return known_features(with_parts(frame, self.features, file), self.categories, file, log, self.in_pieces)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
         """The answers of the booster."""
@@ -94,12 +94,10 @@ def new_model_file(arguments: argparse.Namespace) -> Path:
     return new_output(arguments, endings=(".ubj", ".json"))
 
 
-def write_model(
-    path: Path, booster: xgboost.Booster, classes: Any, categories: Categories, arguments: argparse.Namespace
-) -> None:
+def write_model(path: Path, booster: xgboost.Booster, training: Training, arguments: argparse.Namespace) -> None:
     """Write a plain file of XGBoost, in the format of its ending, with the names of classes and categories."""
-    write_classes(booster, classes)
-    write_categories(booster, categories)
+    write_classes(booster, training.classes)
+    write_categories(booster, categories_of(training.rows.x))
     write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 

@@ -6,19 +6,23 @@ import argparse
 import contextlib
 import csv
 import dataclasses
+import importlib
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from .._core.config import METHODS
+from .._core.config import SEES
+from .._core.learners import TEACHERS
+from .._core.learners.estimator import is_estimator
 from .._core.losses import LOSSES
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")
 UNLABELLED = ("refuse", "teach", "drop")
-DATES = ("refuse", "parts", "categories")
+DATES = ("refuse", "parts")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -29,26 +33,24 @@ UNREAD: tuple[_Rule, ...] = (
         "--kl-weight auto chooses the number of rounds as well: leave {} out",
     ),
     (
-        ("method", "kl_weight", "crossfit", "teacher", "teacher_weight", "crossfit_groups"),
-        lambda a: a.privileged,
-        _IGNORED + "say which columns are privileged, with --privileged",
+        ("method", "kl_weight", "crossfit", "teacher_weight", "crossfit_groups"),
+        lambda a: a.privileged or a.command == "frontier" or a.teacher,
+        _IGNORED + "say which columns are privileged, with --privileged, or who teaches, with --teacher",
     ),
+    (("teacher_sees",), lambda a: a.privileged, _IGNORED + "say which columns are privileged, with --privileged"),
     (
         ("unlabelled",),
-        lambda a: a.privileged or a.unlabelled != "teach",
+        lambda a: a.privileged or a.teacher or a.unlabelled != "teach",
         "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
     ),
-    *(
-        (
-            method_named(name).unread,
-            lambda a, name=name: a.method not in (name, [name]),
-            f"--method {name} has no use for {{}}: {method_named(name).why_unread}",
-        )
-        for name in METHODS
+    (
+        ("crossfit", "crossfit_groups"),
+        lambda a: a.method not in ("jpib", ["jpib"]),
+        "{} is not supported with --method jpib: its teacher grows with the student and stops with it",
     ),
     (
         ("crossfit_groups",),
-        lambda a: a.crossfit not in (0, [0]) or (a.kl_weight == "auto" and a.teacher == "all"),
+        lambda a: a.crossfit not in (0, [0]) and (a.crossfit is not None or _crossfits_by_itself(a)),
         "{} says which rows stay together in the folds of --crossfit: add --crossfit 5",
     ),
     (
@@ -56,10 +58,16 @@ UNREAD: tuple[_Rule, ...] = (
         lambda a: getattr(a, "groups", True),
         "{} is a page about groups: say which columns they are in, with --groups",
     ),
-    (("n_boot",), lambda a: a.groups, _IGNORED + "say which columns groups are in, with --groups"),
+    (("n_boot",), lambda a: getattr(a, "groups", True), _IGNORED + "say which columns groups are in, with --groups"),
     (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
 )
 """Options that nothing would read unless the others say so, and what is wrong with those that were given."""
+
+
+def _crossfits_by_itself(arguments: argparse.Namespace) -> bool:
+    """Whether the teacher is cross-fitted where nobody says so: not the booster that sees privileged columns alone."""
+    boosted = arguments.teacher in (None, "boosted") and arguments.teacher_sees != "all"
+    return arguments.command != "train" or arguments.kl_weight == "auto" or not boosted
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
@@ -68,51 +76,35 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
     if given.get("kl_weight") == 0:  # plain XGBoost, with or without privileged columns
         del given["kl_weight"]
     for options, is_read, message in UNREAD:
-        named = [f"--{name.replace('_', '-')}" for name in options if name in given]
+        named = [option_of(name) for name in options if name in given]
         if named and not is_read(arguments):
             raise ValueError(message.format(", ".join(named)))
 
 
-# The library's keywords that are no words, by the option that stands for each.
-_KEYWORDS = {
-    "num_boost_round": "--rounds",
-    "early_stopping_rounds": "--early-stopping",
-    "sample_weight": "--weight",
-    "kl_weight": "--kl-weight",
-    "teacher_weight": "--teacher-weight",
-    "crossfit_groups": "--crossfit-groups",
-    "crossfit": "--crossfit",
-    "nfold": "--folds",
-    "n_jobs": "--jobs",
-    "params['objective']": "--objective",
+_OTHER_NAMES = {
+    "num_boost_round": "rounds",
+    "early_stopping_rounds": "early_stopping",
+    "sample_weight": "weight",
+    "sensitive_features": "groups",
+    "nfold": "folds",
+    "n_jobs": "jobs",
+    "random_state": "seed",
 }
-_WORDS = ("privileged", "method", "teacher", "metric", "repeats", "sizes", "seed")
-"""Keywords only where "=" follows."""
-_NAMED = re.compile(
-    rf"(?<![\w'\"-])(?:({'|'.join(map(re.escape, _KEYWORDS))})(?![\w'\"])=?|({'|'.join(_WORDS)})=)"
-    r"(?:(?<==)[\[(]([\d., ]+)[\])])?(?=([\w\[('\"])?)"
-)
-"""With the numbers of a list that follows, and whether any other value does."""
+"""Keywords of the library whose options are not called the same."""
+_KEYWORD = re.compile(r"(\w+_\w+|\w+(?= must ))(?= )")
+"""A keyword that a message begins with; a word of English counts as one where the message says what it must be."""
 
 
-_PARAMETER = re.compile(r"params\['(\w+)'\] = (\w+)(?: \(of \w+: \w+=\w+\))?")
-"""A parameter that a message advises, and how an estimator has it."""
-_FIRST = re.compile(r"^(resume|metric|sizes|seed)(?= names | must be | has | ')")
-"""Keywords that are words elsewhere, where a message begins with them."""
-_OBJECTIVE = re.compile(r"params\['objective'\] = '([\w:]+)'")
+def with_option(message: str, arguments: argparse.Namespace) -> str:
+    """A message of the library, with the option in the place of the keyword that it begins with."""
+    found = _KEYWORD.match(message)
+    dest = _OTHER_NAMES.get(found[1], found[1]) if found else ""
+    return option_of(dest) + message[len(found[1]) :] if found and dest in arguments else message
 
 
-def with_options(message: str) -> str:
-    """What the library says of its keywords, said of the options; what stands in quotes is the user's own."""
-
-    def option(found: re.Match[str]) -> str:
-        name = _KEYWORDS[found[1]] if found[1] else f"--{found[2]}"
-        if found[3]:
-            return f"{name} {found[3].replace(' ', '').rstrip(',')}"
-        return name + " " * bool(found[4] and found[0].endswith("="))
-
-    message = _OBJECTIVE.sub(r"--objective \1", _FIRST.sub(r"--\1", message))
-    return _NAMED.sub(option, _PARAMETER.sub(r"--params \1=\2", message))
+def option_of(dest: str) -> str:
+    """The option of an attribute of the arguments."""
+    return f"--{dest.replace('_', '-')}"
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
@@ -129,12 +121,22 @@ def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
         "data",
         metavar="DATA",
         help=f"{data}: CSV (also compressed) or Parquet; - reads CSV from standard input. "
-        "An empty field is missing; in columns of numbers or truth values NA, NaN, null and None are too",
+        "An empty field is missing; in columns of numbers or truth values NA, NaN, null, None, ?, - and . are too",
+    )
+    command.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="a further text that means a missing value in any column of a CSV file, such as unknown; again for more",
     )
 
 
-def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> None:
-    """Which column is what, and how a booster is trained; ``teaches`` says whether privileged columns have a use."""
+def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, chooses: bool = False) -> None:
+    """Which column is what, and how a booster is trained.
+
+    Privileged columns have a use if a teacher ``teaches``, and are needed if the command ``chooses`` how.
+    """
     add_rows(command, data="the training rows")
     if teaches:
         add_predicted(command)
@@ -154,9 +156,16 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
         "--dates",
         choices=DATES,
         default="refuse",
-        help="what becomes of columns of dates: an error, their parts (year, month, day, weekday, and the hour where "
-        "there are times), which predict takes out of the same column, or a category for each date (default: "
-        "%(default)s)",
+        help="what becomes of columns of dates: an error, or parts (year, month, day, weekday, and the hour where "
+        "there are times), which predict takes out of the same column (default: %(default)s)",
+    )
+    command.add_argument(
+        "--categories",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns of names, also where these look like numbers or dates, such as codes",
     )
     command.add_argument(
         "--objective",
@@ -175,9 +184,10 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True) -> N
     )
     command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
     if teaches:
-        _add_privileged(command)
+        _add_privileged(command, required=chooses)
     else:
-        command.set_defaults(privileged=[], teacher_weight=None, crossfit_groups=None, query=None)
+        unused = ("lower_bound", "upper_bound", "teacher_weight", "crossfit_groups", "query")
+        command.set_defaults(privileged=[], **dict.fromkeys(unused))
 
 
 def add_predicted(command: argparse.ArgumentParser) -> None:
@@ -201,36 +211,24 @@ def add_predicted(command: argparse.ArgumentParser) -> None:
 def check_predicted(arguments: argparse.Namespace, objective: str | None) -> None:
     """What is predicted is named by the options of this objective, None for one that the labels decide."""
     loss = LOSSES.get(str(objective))
-    has_bounds, ranks = loss is not None and loss.label_fields != ("label",), str(objective).startswith("rank:")
-    bounds = [name for name in ("lower_bound", "upper_bound") if getattr(arguments, name)]
-    if has_bounds and (arguments.label or len(bounds) < 2):
+    needed = ["--label", "--query"] if str(objective).startswith("rank:") else ["--label"]
+    if loss is not None and loss.label_fields != ("label",):
+        needed = ["--lower-bound", "--upper-bound"]
+    given = [option_of(dest) for dest in ("label", "lower_bound", "upper_bound", "query") if getattr(arguments, dest)]
+    if given != needed:
         raise ValueError(
-            f"{objective} has no label but two bounds of a time: name their columns with --lower-bound and "
-            "--upper-bound, in place of --label"
-        )
-    if bounds and not has_bounds:
-        raise ValueError(
-            f"--{bounds[0].replace('_', '-')} is for survival:aft, and the objective is {objective or 'not named'}: "
-            "name what is predicted with --label, or add --objective survival:aft"
-        )
-    if not (has_bounds or arguments.label):
-        raise ValueError("say what is predicted, with --label")
-    if ranks and not arguments.query:
-        raise ValueError(
-            f"{objective} ranks the rows of a query: name the column that says of which query a row is, with --query"
-        )
-    if arguments.query and not ranks:
-        raise ValueError(
-            f"--query says which rows are ranked together, and the objective is {objective or 'not named'}: leave it "
-            "out (--crossfit-groups keeps rows together), or add --objective rank:ndcg or rank:pairwise"
+            f"{objective or 'training without --objective'} needs {' and '.join(needed)}, got "
+            f"{' and '.join(given) or 'neither'}: --query is for rank:ndcg and rank:pairwise, the bounds are for "
+            "survival:aft, and --label is for all others"
         )
 
 
-def _add_privileged(command: argparse.ArgumentParser) -> None:
+def _add_privileged(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument(
         "--privileged",
         type=names,
         action="extend",
+        required=required,
         default=[],
         metavar="A,B",
         help="columns that will not be there at prediction; the teacher learns from them",
@@ -259,6 +257,20 @@ def add_constraint(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_decisions(command: argparse.ArgumentParser) -> None:
+    """From where on a row is selected, and how intervals are drawn."""
+    command.add_argument(
+        "--threshold", type=probability, default=0.5, help="of the second class (default: %(default)s)"
+    )
+    command.add_argument(
+        "--n-boot",
+        type=at_least(0),
+        default=1000,
+        metavar="N",
+        help="draws for the intervals, 0 for none (default: %(default)s)",
+    )
+
+
 def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """XGBoost's params; the objective may stand among them."""
     params = dict(arguments.params)
@@ -269,50 +281,30 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class ConstraintOption:
     """A constraint as the command line names it."""
 
     kind: str
     column: str
     weight: float | None = None
 
-    @property
-    def option(self) -> str:
-        """As it was written."""
-        return f"{self.kind}:{self.column}"
 
-
-def constraint(text: str) -> Asked:
+def constraint(text: str) -> ConstraintOption:
     """``parity:sex`` without a weight."""
     kind, colon, column = text.partition(":")
     if kind not in CONSTRAINTS or not (colon and column):
         raise argparse.ArgumentTypeError(
             f"must look like parity:sex, with one of {', '.join(CONSTRAINTS)}, got {text!r}"
         )
-    return Asked(kind, column)
+    return ConstraintOption(kind, column)
 
 
-def weighed_constraint(text: str) -> Asked:
+def weighed_constraint(text: str) -> ConstraintOption:
     """``parity:sex=5``."""
     named, equals, number = text.rpartition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"must look like parity:sex=5, with the weight at its end, got {text!r}")
     return dataclasses.replace(constraint(named), weight=weight(number))
-
-
-def check_compatible(asked: Sequence[Asked]) -> None:
-    """No column is asked to satisfy two constraints at once, which no model could."""
-    kinds: dict[str, Asked] = {}
-    for one in asked:
-        before = kinds.setdefault(one.column, one)
-        if before is one:
-            continue
-        if before.kind == one.kind:
-            raise ValueError(f"--constraint names {one.option} twice: give it one weight")
-        raise ValueError(
-            f"--constraint names {before.option} and {one.option}, which contradict each other where the groups differ "
-            "in how often the label is 1: choose one of them"
-        )
 
 
 def names(text: str, what: str = "column names") -> list[str]:
@@ -334,6 +326,46 @@ def parameter(text: str) -> tuple[str, Any]:
         return key, value
 
 
+def teacher_kind(text: str) -> Any:
+    """A word for a kind of teacher, or what MODULE:FACTORY makes: an estimator with scikit-learn's interface."""
+    if text in TEACHERS:
+        return text
+    module, colon, factory = text.partition(":")
+    if not (module and colon and factory):
+        raise argparse.ArgumentTypeError(f"must be {', '.join(TEACHERS)} or MODULE:FACTORY, got {text!r}")
+    with contextlib.ExitStack() as stack:
+        sys.path.insert(0, str(Path.cwd()))  # where a script of the user's lies
+        stack.callback(sys.path.remove, str(Path.cwd()))
+        try:
+            made = getattr(importlib.import_module(module), factory)()
+        except (ImportError, AttributeError, TypeError) as error:
+            raise argparse.ArgumentTypeError(
+                f"must name a function without arguments, got {text!r}: {error}"
+            ) from error
+    if not is_estimator(made):
+        raise argparse.ArgumentTypeError(f"must make an estimator with fit, got {type(made).__name__} from {text!r}")
+    return made
+
+
+def add_teacher(command: argparse.ArgumentParser, *, several: bool) -> None:
+    """Who teaches, and what the teacher sees."""
+    more: dict[str, Any] = {"action": "append"} if several else {}
+    again, usual = ("; again for others", "mixed") if several else ("", "boosted with --privileged")
+    command.add_argument(
+        "--teacher",
+        type=teacher_kind,
+        metavar="KIND",
+        help=f"{', '.join(TEACHERS)}, or MODULE:FACTORY for an estimator{again} (default: {usual})",
+        **more,
+    )
+    command.add_argument(
+        "--teacher-sees",
+        choices=SEES,
+        help=f"the privileged columns alone, or all{again} (default: privileged for boosted, else all)",
+        **more,
+    )
+
+
 def at_least(smallest: int) -> Any:
     """A whole number that is not too small."""
 
@@ -346,6 +378,19 @@ def at_least(smallest: int) -> Any:
     return read
 
 
+def several(read: Callable[[str], Any]) -> Any:
+    """Values with commas between them."""
+    return lambda text: [read(part) for part in names(text, "numbers")]
+
+
+def fold_count(text: str) -> int:
+    """A number of folds, or 0."""
+    number: int = at_least(0)(text)
+    if number == 1:
+        raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
+    return number
+
+
 def _number(text: str, largest: float, what: str) -> float:
     with contextlib.suppress(ValueError):
         if 0 <= (number := float(text)) <= largest:
@@ -356,11 +401,6 @@ def _number(text: str, largest: float, what: str) -> float:
 def weight(text: str) -> float:
     """A kl_weight."""
     return _number(text, sys.float_info.max, "of at least 0")
-
-
-def gap(text: str) -> float:
-    """A difference between groups."""
-    return _number(text, 2.0, "between 0 and 1, for odds between 0 and 2")
 
 
 def probability(text: str) -> float:

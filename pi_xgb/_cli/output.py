@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from .._files import new_file, write_file
 
 FORMATS = ("text", "csv")
 
-
 _ANYWAY = "add --force"
+_INPUTS = {"data": "DATA", "model": "--model", "valid": "--valid", "resume": "--resume"}
 
 
 def add_out(command: argparse.ArgumentParser, option: str = "--out", **how: Any) -> None:
@@ -23,8 +24,13 @@ def add_out(command: argparse.ArgumentParser, option: str = "--out", **how: Any)
 
 
 def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tuple[str, ...] = ()) -> Path:
-    """The file that an option names; it can be written and would destroy nothing."""
+    """The file that an option names; it can be written and would destroy nothing, no input in any case."""
     name = vars(arguments)[option.removeprefix("--")]
+    for dest, place in _INPUTS.items():
+        given = getattr(arguments, dest, None)
+        source: Any = 0 if given == "-" else given  # what stands behind standard input may be a file, too
+        if given and os.path.isfile(name) and os.path.exists(source) and os.path.samefile(name, source):
+            raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
     return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from .._rows.tables import some
+from .._rows.names import describe
 from .._xgb.matrix import matrix_of
 from .model import columns_for, load_model
 from .options import add_rows, names, new_command
 from .output import add_out, new_output, write_output
-from .rows import Say
-from .source import Source, written
+from .source import Log, Source, written
 
 EXAMPLE = """example:
   pi-xgb predict new.csv --model model.ubj --keep patient > answers.csv
@@ -28,7 +27,7 @@ have counts as missing."""
 
 def add(commands: Any) -> None:
     """The command and its options."""
-    command = new_command(commands, "predict", "what a model says about the rows of a file", EXAMPLE)
+    command = new_command(commands, "predict", "the answers of a model for the rows of a file", EXAMPLE)
     add_rows(command, data="the rows")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     command.add_argument(
@@ -38,35 +37,25 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, say: Say) -> None:
+def run(arguments: argparse.Namespace, log: Log) -> None:
     """Predict, then write the answers."""
     path = None if arguments.out == "-" else new_output(arguments)
     model = load_model(arguments.model)
-    source = Source(arguments.data)
-    needed = columns_for(model, source)
-    source.check_has(arguments.keep, "--keep names")
-    only_kept = [name for name in arguments.keep if name not in needed]
-    frame = source.read([*needed, *only_kept], as_text=model.categories, copied=only_kept)
-    answers = model.answers(matrix_of(model.x_of(frame, source.name, say)))
-    kept = _kept(source, frame, list(dict.fromkeys(arguments.keep)), needed)
-    twice = [str(name) for name in kept if name in answers]
+    source = Source(arguments.data, arguments.missing, log)
+    needed, keep = columns_for(model, source), list(dict.fromkeys(arguments.keep))
+    source.check_has(keep, "--keep names")
+    frame = source.read(needed, as_text=model.categories)
+    answers = model.answers(matrix_of(model.x_of(frame, source.name, log)))
+    twice = [name for name in keep if name in answers]
     if twice:
         raise ValueError(
-            f"--keep names {some(twice)}, and so are the answers called: rename the column of {source.name}, or do "
-            "not keep it"
+            f"--keep names {describe(twice)}, and so are the answers called: rename the column of {source.name}, or "
+            "do not keep it"
         )
+    kept = source.copy(keep) if keep else pd.DataFrame(index=answers.index)
     table = pd.concat([kept, answers], axis=1)
     if path is None:
         table.to_csv(sys.stdout, index=False)
     else:
         write_output(path, written(table, path), arguments)
-        say(f"{path}: {len(table)} rows")
-
-
-def _kept(source: Source, frame: pd.DataFrame, names: list[str], features: list[str]) -> pd.DataFrame:
-    """The columns to copy; a feature is read once more, as it stands in the file."""
-    again = [name for name in names if name in features]
-    if again:
-        copies = source.read(again, copied=again)
-        frame = frame.assign(**{name: copies[name] for name in again})
-    return frame[names].reset_index(drop=True)
+        log(f"{path}: {len(table)} rows")

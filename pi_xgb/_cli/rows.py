@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,25 +13,24 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.target import Target
-from .._rows.tables import some
-from .._stats.folds import checked_groups
+from .._rows.labels import Target
+from .._rows.names import describe
+from .._rows.supervision import checked_groups
+from .._rows.words import is_text
 from .._xgb.matrix import matrix_of, set_queries
-from .dates import refuse_dates, taken_apart, with_parts
-from .features import categories_of, known_features, learned_features
-from .labels import is_text, labelled_alone, later_labels, training_labels
-from .options import Asked, check_compatible
-from .source import Source
-
-Say = Callable[[str], None]
+from .dates import with_parts
+from .features import categories_of, check_no_numbers, known_features, learned_features
+from .labels import has_text_names, keep_names, later_labels, training_labels
+from .options import ConstraintOption, check_predicted, option_of, params_of
+from .source import Log, Source
 
 _MANY_CATEGORIES = 1000
 _FEW_ROWS = 20
 """Among fewer, columns of features look like numbers of rows by chance."""
 _WEIGHTS = ("weight", "teacher_weight")
 _NAMES = ("crossfit_groups", "query")
-_OF_ROWS = (*_WEIGHTS, *_NAMES)
-"""Options that each name a column about single rows, which is no feature then."""
+_PER_ROW = (*_WEIGHTS, *_NAMES)
+"""Options that each name a column with a value for each row, which is no feature then."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,24 +41,39 @@ class Columns:
     privileged: list[str]
     labels: list[str]
     """The column of the label, or those of the lower and the upper bound."""
-    of_rows: dict[str, str]
-    """The column of each of ``_OF_ROWS`` that there is."""
-    unlabelled: str
-    """What becomes of rows without a label."""
-    dates: str
-    """What becomes of columns of dates."""
+    per_row: dict[str, str]
+    """The column of each of ``_PER_ROW`` that there is."""
     compared: list[str]
     """Those of the groups that constraints compare, which may be privileged besides."""
+    categories: list[str]
+    """Those that are names whatever they look like."""
 
     @property
     def read(self) -> list[str]:
         """Every column that is needed."""
-        return [*self.features, *self.privileged, *self.labels, *self.of_rows.values(), *self.compared]
+        return [*self.features, *self.privileged, *self.labels, *self.per_row.values(), *self.compared]
+
+    @property
+    def as_text(self) -> list[str]:
+        """Those to be read as they are written, where 7 and 007 differ."""
+        groups = [name for name in self.compared if name not in self.privileged]
+        return [*self.categories, *groups, *(self.per_row[name] for name in _NAMES if name in self.per_row)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What a model is trained on."""
+
+    rows: Rows
+    params: dict[str, Any]
+    """Those of the options, and those that follow from the labels."""
+    classes: Array | None
+    columns: Columns
 
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows as the parties of a training see them; where nobody knows the label, y is 0 and ``labelled`` False."""
+    """Rows of a training; where the label is missing, y is 0 and ``labelled`` False."""
 
     x: pd.DataFrame
     z: pd.DataFrame | None
@@ -75,19 +89,19 @@ class Rows:
     """The groups that constraints compare, a column for each of theirs."""
 
     def take(self, rows: Array) -> Rows:
-        """Some of the rows."""
-        taken: dict[str, Any] = {name: part for name, part in vars(self).items() if part is not None}
-        for name, part in taken.items():
-            taken[name] = part.iloc[rows] if isinstance(part, pd.DataFrame) else part[rows]
-        return dataclasses.replace(self, **taken)
+        """A part of the rows."""
+        parts: dict[str, Any] = {name: part for name, part in vars(self).items() if part is not None}
+        for name, part in parts.items():
+            parts[name] = part.iloc[rows] if isinstance(part, pd.DataFrame) else part[rows]
+        return dataclasses.replace(self, **parts)
 
     def by_query(self) -> Rows:
         """The rows of a query side by side, as XGBoost takes them; otherwise as they were."""
         return self if self.query is None else self.take(np.argsort(pd.factorize(self.query)[0], kind="stable"))
 
     @property
-    def told_y(self) -> Array:
-        """The labels, NaN where nobody knows them."""
+    def y_with_gaps(self) -> Array:
+        """The labels, NaN where they are missing."""
         if self.labelled is None:
             return self.y
         known = self.labelled if self.y.ndim == 1 else self.labelled[:, None]
@@ -95,7 +109,7 @@ class Rows:
 
     @property
     def supervision(self) -> dict[str, Any]:
-        """The keywords of a training about single rows, those that say something."""
+        """The keywords of a training with a value for each row, without those that are None."""
         given = {name: getattr(self, name) for name in ("labelled", "teacher_weight", "crossfit_groups")}
         return {name: values for name, values in given.items() if values is not None}
 
@@ -103,12 +117,9 @@ class Rows:
         """What the student learns from."""
         return self._matrix(self.x)
 
-    def teacher(self, *, sees_all: bool) -> xgboost.DMatrix | None:
-        """What the teacher learns from; None where nothing is privileged."""
-        if self.z is None:
-            return None
-        seen = pd.concat([self.x, self.z], axis=1) if sees_all else self.z
-        return self._matrix(seen)
+    def privileged(self) -> xgboost.DMatrix | None:
+        """The privileged columns; None where there are none."""
+        return None if self.z is None else self._matrix(self.z)
 
     def _matrix(self, table: pd.DataFrame) -> xgboost.DMatrix:
         bounded = self.y.ndim == 2
@@ -120,7 +131,7 @@ class Rows:
         return matrix
 
 
-def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float | None]]:
+def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tuple[Any, float | None]]:
     """The constraints of these rows, with their weights."""
     from .. import constraints
 
@@ -130,30 +141,29 @@ def constraints_of(asked: Sequence[Asked], rows: Rows) -> list[tuple[Any, float 
         "precision": constraints.PredictiveParity,
     }
     compared: Any = rows.compared
-    return [(kinds[one.kind](compared[one.column].astype(object)), one.weight) for one in asked]
+    return [(kinds[option.kind](compared[option.column].astype(object)), option.weight) for option in options]
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Divide the columns of a file as the options say; what no option names is a feature of the student."""
-    targets = (arguments.label or "").split(",")
-    if arguments.label and arguments.label not in source.columns and set(targets) <= set(source.columns):
+    per_row = {name: column for name in _PER_ROW if (column := getattr(arguments, name))}
+    lower, upper = arguments.lower_bound, arguments.upper_bound
+    compared = [constraint.column for constraint in arguments.constraint]
+    if len(set(compared)) < len(compared):
         raise ValueError(
-            f"--label names one column, got {len(targets)}: train a model for each, with the others in --drop, or "
-            "all in one model in Python, by pi_xgb.train with a matrix of labels"
+            f"--constraint must name each column once, got {', '.join(compared)}: choose one constraint each"
         )
-    of_rows = {name: column for name in _OF_ROWS if (column := getattr(arguments, name))}
     named = {
-        **_predicted(arguments),
+        "--label": [arguments.label],
+        "--lower-bound": [lower],
+        "--upper-bound": [upper] if upper != lower else [],
         "--privileged": arguments.privileged,
-        **{_option(name): [column] for name, column in of_rows.items()},
+        **{option_of(name): [column] for name, column in per_row.items()},
         "--drop": arguments.drop,
+        "--constraint": [column for column in compared if column not in arguments.privileged],
     }
-    asked = getattr(arguments, "constraint", None) or []
-    asked = asked if isinstance(asked, list) else [asked]
-    check_compatible(asked)
-    compared = [one.column for one in asked]
-    named["--constraint"] = [column for column in compared if column not in arguments.privileged]
-    for option, columns in named.items():
+    named = {option: [column for column in columns if column] for option, columns in named.items()}
+    for option, columns in {**named, "--categories": arguments.categories}.items():
         source.check_has(columns, f"{option} names")
     used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
     twice = sorted(column for column, times in used.items() if times > 1)
@@ -163,11 +173,11 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     features = [column for column in source.columns if column not in used and column not in source.row_names]
     if not features:
         raise ValueError(
-            f"{source.name} has no column left for the student: besides {some(list(used))} it needs at least one that "
+            f"{source.name} has no column left for the student: besides {describe(used)} it needs at least one that "
             "will be there at prediction"
         )
-    labels, privileged = labels_of(arguments), list(dict.fromkeys(arguments.privileged))
-    return Columns(features, privileged, labels, of_rows, arguments.unlabelled, arguments.dates, compared)
+    privileged = list(dict.fromkeys(arguments.privileged))
+    return Columns(features, privileged, labels_of(arguments), per_row, compared, arguments.categories)
 
 
 def labels_of(arguments: argparse.Namespace) -> list[str]:
@@ -175,71 +185,83 @@ def labels_of(arguments: argparse.Namespace) -> list[str]:
     return [arguments.label] if arguments.label else [arguments.lower_bound, arguments.upper_bound]
 
 
-def _predicted(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """What is predicted, by the option that names it."""
-    if arguments.label:
-        return {"--label": [arguments.label]}
-    lower, upper = labels_of(arguments)
-    return {"--lower-bound": [lower], "--upper-bound": [upper] if upper != lower else []}
-
-
-def read_training(source: Source, columns: Columns, objective: str | None, say: Say) -> tuple[Rows, Target]:
+def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     """The rows to learn from."""
-    # Letter by letter: 7 and 007 are two patients.
-    frame = source.read(columns.read, as_text=_names_of(columns))
-    frame, target = _labels_of(frame, columns, objective, source.name, say)
-    x, z = (_learned(frame[names], columns.dates, source.name) for names in (columns.features, columns.privileged))
+    params = params_of(arguments)
+    check_predicted(arguments, params["objective"])
+    source = Source(arguments.data, arguments.missing, log)
+    columns = columns_of(source, arguments)
+    frame = source.read(columns.read, as_text=columns.as_text)
+    target = _target_of(source, frame, columns, params["objective"])
+    if target.labelled is not None and arguments.unlabelled != "teach":
+        _check_drops(target.labelled, arguments, columns, source.name)
+        n_gaps = int((~target.labelled).sum())
+        log(f"note: {n_gaps} of {len(frame)} rows of {source.name} have no label and are left out")
+        frame = frame[target.labelled]
+        target = dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
+    how: dict[str, Any] = {"dates": arguments.dates, "categories": columns.categories}
+    x = learned_features(frame[columns.features], source.name, **how)
+    z = learned_features(frame[columns.privileged], source.name, **how) if columns.privileged else None
     for part in (x, z):
-        _warn_of_identifiers(part, source.name, say)
+        _note_identifiers(part, source.name, log)
     compared = frame[columns.compared] if columns.compared else None
-    of_rows = _of_rows(frame, columns, source.name)
-    rows = f"{len(frame)} rows"
-    if of_rows["query"] is not None:
-        rows += f" in {len(pd.unique(of_rows['query']))} queries"
-    if target.labelled is not None:
-        rows += f" ({int((~target.labelled).sum())} without a label)"
-    counted = f"{len(columns.features)} features, {len(columns.privileged)} privileged columns"
-    predicted = " and ".join(dict.fromkeys(columns.labels))
-    say(f"{source.name}: {rows}, {counted}, {target.objective} for {predicted}")
-    return Rows(x, z, target.values, labelled=target.labelled, compared=compared, **of_rows).by_query(), target
+    per_row = _per_row(frame, columns, source.name)
+    rows = Rows(x, z, target.values, labelled=target.labelled, compared=compared, **per_row).by_query()
+    log(
+        f"{source.name}: {_counts(rows, columns)}, {target.objective} for {' and '.join(dict.fromkeys(columns.labels))}"
+    )
+    return Training(rows, {**params, **target.params}, target.classes, columns)
 
 
-def _learned(frame: pd.DataFrame, dates: str, file: str) -> Any:
-    """Columns of features as the training takes them, None where there are none."""
-    if frame.columns.empty:
-        return None
-    if dates == "refuse":
-        refuse_dates(frame, file)
-    return learned_features(taken_apart(frame, file) if dates == "parts" else frame, file)
+def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective: str | None) -> Target:
+    """What is to be predicted; the names of classes are what the file has."""
+    label = frame[columns.labels[0]]
+    if len(columns.labels) == 1 and label.name not in columns.categories and is_text(label):
+        check_no_numbers(label.dropna().unique().tolist(), label, source.name)
+    target = training_labels(frame[columns.labels], objective, source.name)
+    if target.classes is None or source.is_parquet:
+        return target
+    return keep_names(target, source.copy(columns.labels).iloc[:, 0], source.name)
 
 
-def _labels_of(
-    frame: pd.DataFrame, columns: Columns, objective: str | None, file: str, say: Say
-) -> tuple[pd.DataFrame, Target]:
-    """What is to be predicted, and the rows to learn it from."""
-    target = training_labels(frame[columns.labels], objective, columns.unlabelled, file)
-    if target.labelled is None or columns.unlabelled != "drop":
-        return frame, target
-    say(f"note: {int((~target.labelled).sum())} of {len(frame)} rows of {file} have no label and are left out")
-    return frame[target.labelled], labelled_alone(target)
+def _check_drops(labelled: Array, arguments: argparse.Namespace, columns: Columns, file: str) -> None:
+    """An error for rows without a label unless they are to be left out."""
+    if arguments.unlabelled == "drop":
+        return
+    label = f"the {'label' if len(columns.labels) == 1 else 'lower bound'} {columns.labels[0]!r} of {file}"
+    teach = ", or --unlabelled teach to train on what the teacher predicts for them" if columns.privileged else ""
+    raise ValueError(
+        f"{label} has {int((~labelled).sum())} missing values in {len(labelled)} rows: add --unlabelled drop to leave "
+        f"them out{teach}"
+    )
 
 
-def read_validation(source: Source, columns: Columns, like: Rows, target: Target, say: Say) -> Rows:
+def _counts(rows: Rows, columns: Columns) -> str:
+    n_rows = f"{len(rows.y)} rows"
+    if rows.query is not None:
+        n_rows += f" in {len(pd.unique(rows.query))} queries"
+    if rows.labelled is not None:
+        n_rows += f" ({int((~rows.labelled).sum())} without a label)"
+    return f"{n_rows}, {len(columns.features)} features, {len(columns.privileged)} privileged columns"
+
+
+def read_validation(source: Source, training: Training, log: Log) -> Rows:
     """Rows of another file, in the terms of the training's; the privileged columns may be missing there."""
+    columns, rows, classes = training.columns, training.rows, training.classes
     source.check_has(columns.features, "the student learns from")
-    weight, query = (columns.of_rows.get(name) for name in ("weight", "query"))
+    weight, query = (columns.per_row.get(name) for name in ("weight", "query"))
     source.check_has([*columns.labels, *(name for name in (weight, query) if name)], "the training needs")
-    known = {**categories_of(like.x), **({} if like.z is None else categories_of(like.z))}
-    as_text = [*known, *(columns.labels if is_text(target.classes) else []), *_names_of(columns)]
+    known = {**categories_of(rows.x), **({} if rows.z is None else categories_of(rows.z))}
+    as_text = [*known, *(columns.labels if has_text_names(classes) else []), *columns.as_text]
     frame = source.read(columns.read, as_text=as_text)
-    x = known_features(with_parts(frame, like.x, source.name), known, source.name, say)
+    x = known_features(with_parts(frame, rows.x, source.name), known, source.name, log)
     z = None
-    if like.z is not None and set(columns.privileged).issubset(source.columns):
-        z = known_features(with_parts(frame, like.z, source.name), known, source.name, say)
-    y = later_labels(frame[columns.labels], target.classes, target.objective, source.name)
+    if rows.z is not None and set(columns.privileged).issubset(source.columns):
+        z = known_features(with_parts(frame, rows.z, source.name), known, source.name, log)
+    y = later_labels(frame[columns.labels], classes, training.params["objective"], source.name)
     queries = names_of(frame, query, source.name)
     if queries is not None:
-        _check_other_queries(queries, like.query, source.name)
+        _check_other_queries(queries, rows.query, source.name)
     return Rows(x, z, y, weights_of(frame, weight, source.name), query=queries).by_query()
 
 
@@ -284,13 +306,10 @@ def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "
     return column.to_numpy(np.float64)
 
 
-def _of_rows(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array | None]:
-    """What the columns of single rows say, as the fields of :class:`Rows`."""
-    found = {name: weights_of(frame, columns.of_rows.get(name), file, _option(name)) for name in _WEIGHTS}
-    groups, query = (names_of(frame, columns.of_rows.get(name), file, _option(name)) for name in _NAMES)
-    if groups is not None and query is not None:
-        _check_whole(groups, query)
-    return {**found, "crossfit_groups": groups, "query": query}
+def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array | None]:
+    """The columns with a value for each row, as the fields of :class:`Rows`."""
+    weights = {name: weights_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _WEIGHTS}
+    return weights | {name: names_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _NAMES}
 
 
 def names_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--query") -> Array | None:
@@ -300,43 +319,21 @@ def names_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--
     )
 
 
-def _check_whole(groups: Array, query: Array) -> None:
-    """All rows of a query are in one group."""
-    parts = pd.Series(groups).groupby(query).nunique()
-    if (parts > 1).any():
-        raise ValueError(
-            f"--crossfit-groups tears {int((parts > 1).sum())} queries apart, such as {parts.idxmax()!r}, whose rows "
-            "are ranked together: give all rows of a query the same value, or leave it out, for queries stay whole by "
-            "themselves"
-        )
-
-
-def _names_of(columns: Columns) -> list[str]:
-    """Columns of names, which are read letter by letter; of groups those alone that no teacher learns from."""
-    of_rows = [columns.of_rows[name] for name in _NAMES if name in columns.of_rows]
-    return [*of_rows, *(name for name in columns.compared if name not in columns.privileged)]
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _note_identifiers(frame: pd.DataFrame | None, file: str, log: Log) -> None:
+    """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
+    if frame is None:
+        return
+    for name, dtype in frame.dtypes.items():
+        found = ""
+        if isinstance(dtype, pd.CategoricalDtype):
+            n_texts = len(dtype.categories)
+            if n_texts > _MANY_CATEGORIES or (n_texts == len(frame) and n_texts >= _FEW_ROWS):
+                found = f"{n_texts} different texts; if they name rows rather than kinds"
+        elif getattr(dtype, "kind", "O") in "iu" and len(frame) >= _FEW_ROWS and _is_count(frame[name]):
+            found = f"each number from {frame[name].min()} to {frame[name].max()} once; if they number the rows"
+        if found:
+            log(f"note: the column {name!r} of {file} has {found}, leave it out: --drop {name}")
 
 
 def _is_count(column: pd.Series[Any]) -> bool:
     return bool(int(column.max()) - int(column.min()) == len(column) - 1 and column.is_unique)
-
-
-def _warn_of_identifiers(frame: pd.DataFrame | None, file: str, say: Say) -> None:
-    """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
-    if frame is None:
-        return
-    for name in frame:
-        column = frame[name]
-        told = ""
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            n_texts = len(column.cat.categories)
-            if n_texts > _MANY_CATEGORIES or (n_texts == len(column) and n_texts >= _FEW_ROWS):
-                told = f"{n_texts} different texts; if they name rows rather than kinds"
-        elif column.dtype.kind in "iu" and len(column) >= _FEW_ROWS and _is_count(column):
-            told = f"each number from {column.min()} to {column.max()} once; if they number the rows"
-        if told:
-            say(f"note: the column {name!r} of {file} has {told}, leave it out: --drop {name}")

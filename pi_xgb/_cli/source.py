@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import re
 import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from .._rows.tables import some
-from .._rows.words import MISSING, PARQUET, is_text
+from .._rows.names import describe
+from .._rows.words import EMPTY, PARQUET, is_text
 
-_SAMPLE = 1000
+Log = Callable[[str], None]
+"""Takes the messages of a command."""
+
+MARKS = frozenset(("", *EMPTY))
+"""What programs write for a missing value."""
+_SPELLINGS = [text for mark in sorted(MARKS) for text in (mark, f" {mark}", f"{mark} ", f" {mark} ")]
 _BROKEN: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 """What packed files say that are cut off, or packed in another way."""
 with contextlib.suppress(ImportError):  # some Pythons are built without it
@@ -29,20 +33,26 @@ with contextlib.suppress(ImportError):  # some Pythons are built without it
 
 
 class Source:
-    """A file of rows, or standard input as ``-``, whose columns are known before its rows are read."""
+    """A file of rows, or standard input as ``-``, whose columns are known before its rows are read.
 
-    def __init__(self, name: str) -> None:
+    The texts ``missing`` are missing values in every column of a CSV file.
+    """
+
+    def __init__(self, name: str, missing: Sequence[str], log: Log) -> None:
         self.name = "standard input" if name == "-" else name
-        self._is_parquet = Path(name).suffix.lower() in PARQUET
+        self._missing, self._log = missing, log
+        self.is_parquet = Path(name).suffix.lower() in PARQUET
         self._file: Any = name
         if name == "-":
-            self._file = _kept(sys.stdin.buffer.read(), self.name)
+            self._file = io.BytesIO(sys.stdin.buffer.read())
         elif not Path(name).exists():
             raise FileNotFoundError(f"there is no file {name!r}")
         elif Path(name).is_dir():
             raise ValueError(f"{name!r} is a folder: name a CSV or Parquet file")
         elif not Path(name).is_file():  # a pipe, which can be read once
-            self._file = _kept(Path(name).read_bytes(), self.name)
+            self._file = io.BytesIO(Path(name).read_bytes())
+        if missing and self.is_parquet:
+            raise ValueError(f"--missing is for CSV files, and {name!r} marks missing values by itself: leave it out")
         self.row_names: set[str] = set()
         """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
@@ -55,61 +65,67 @@ class Source:
         missing = [column for column in columns if column not in there]
         if missing:
             raise ValueError(
-                f"{self.name} has no column {some(missing)}, which {what}: its columns are {some(self.columns)}"
-                f"{_semicolons(self.columns)}"
+                f"{self.name} has no column {describe(missing)}, which {what}: its columns are "
+                f"{describe(self.columns)}{_semicolons(self.columns)}"
             )
 
-    def read(
-        self, columns: Collection[str], *, as_text: Collection[str] = (), copied: Collection[str] = ()
-    ) -> pd.DataFrame:
-        """These columns in the order of the file.
-
-        Of a CSV file those of ``as_text`` letter by letter, those of ``copied`` too, and there an empty field is no
-        missing value but an empty text.
-        """
+    def read(self, columns: Collection[str], *, as_text: Collection[str] = ()) -> pd.DataFrame:
+        """These columns in the order of the file, those of ``as_text`` of a CSV file as they are written."""
         asked = set(columns)
         wanted = [column for column in self.columns if column in asked]
-        if self._is_parquet:
+        if self.is_parquet:
             frame = pd.read_parquet(self._file, columns=wanted)
             named = [name for name in frame.index.names if name in asked]
             frame = (frame.reset_index(named) if named else frame)[wanted].reset_index(drop=True)
         else:
-            frame = self._read_csv(wanted, as_text, copied)
+            frame = self._read_csv(wanted, as_text)
         if not len(frame):
             raise ValueError(f"{self.name} has a header and no rows")
         return frame
 
-    def _read_csv(self, wanted: list[str], as_text: Collection[str], copied: Collection[str]) -> pd.DataFrame:
-        """Words such as NA are missing in columns of numbers only, and a column is known when it was read.
+    def copy(self, columns: Sequence[str]) -> pd.DataFrame:
+        """These columns, of a CSV file as they are written, with an empty text for an empty field."""
+        if self.is_parquet:
+            return self.read(columns)[columns]
+        return self._csv(usecols=columns, dtype=str, na_filter=False)[columns]
 
-        So a guess from the first rows comes first; where it was wrong, the column is read again.
-        """
-        letters = {name for name in wanted if name in as_text or name in copied}
-        sample = self._csv(nrows=_SAMPLE)
-        texts = letters | {name for name in wanted if is_text(sample[name])}
-        frame = self._columns(wanted, letters, texts, copied)
-        wrong = [name for name in wanted if name not in texts and is_text(frame[name])]
-        if wrong:
-            again = self._columns(wrong, set(), set(wrong), ())
-            frame = frame.assign(**{name: again[name] for name in wrong})
+    def _read_csv(self, wanted: list[str], as_text: Collection[str]) -> pd.DataFrame:
+        """Marks of missing values, such as NA, count as such where the rest of a column is numbers or truth values."""
+        # With usecols pandas would cut off what a row has too much. Other columns cost next to nothing where only a
+        # byte of each value is kept. Without low_memory=False a long column may be read as numbers here and text there.
+        others = set(self.columns).difference(wanted).union(as_text)
+        how: dict[str, Any] = {"keep_default_na": False, "low_memory": False}
+        missing = ["", *self._missing]
+        frame = self._csv(
+            dtype={name: "S1" for name in self.columns if name in others}, na_values=missing + _SPELLINGS, **how
+        )
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise ValueError(
+                f"{self.name} has {len(self.columns)} column names and more values than that in line 2: give every "
+                "column a name (row names of R: write.csv(..., row.names = FALSE)), put a value with a comma in "
+                "quotes, and end no line with a comma"
+            )
+        frame = frame if wanted == self.columns else frame[wanted]
+        # Once more without marks: texts as they are written, and whether a gap is an empty field.
+        texts = {name for name in wanted if name in others or is_text(frame[name])}
+        gaps = set(frame.columns[frame.isna().any()]) - texts
+        if texts or gaps:
+            types = {name: str for name in texts if name in others}
+            written = self._csv(usecols=[*texts, *gaps], dtype=types, na_values=missing, **how)
+            self._note_marks(frame, written[[name for name in wanted if name in gaps and is_text(written[name])]])
+        if texts:
+            frame = pd.DataFrame({name: written[name] if name in texts else frame[name] for name in wanted})
         return frame
 
-    def _columns(
-        self, wanted: list[str], letters: Collection[str], texts: Collection[str], copied: Collection[str]
-    ) -> pd.DataFrame:
-        # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
-        # where only a byte of it is kept.
-        kept = set(wanted)
-        types: dict[Any, Any] = {name: "str" if name in letters else "S1" for name in self.columns}
-        types = {name: kind for name, kind in types.items() if name in letters or name not in kept}
-        missing: dict[Any, Any] = {
-            name: [""] if name in texts else ["", *MISSING] for name in wanted if name not in copied
-        }
-        # Without low_memory=False a long column may be read as numbers here and text there.
-        return self._csv(dtype=types, keep_default_na=False, na_values=missing, low_memory=False)[wanted]
+    def _note_marks(self, frame: pd.DataFrame, written: pd.DataFrame) -> None:
+        if not written.empty:
+            first = written.iloc[:, :5]
+            marks = pd.unique(first.to_numpy(object)[frame[first.columns].isna() & first.notna()])
+            columns = describe(written.columns, 5)
+            self._log(f"note: {self.name} has {describe(marks)} in {columns}: read as missing values")
 
     def _header(self) -> list[str]:
-        if self._is_parquet:
+        if self.is_parquet:
             schema = _parquet(self.name).read_schema(self._file)
             self.row_names = {
                 name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if name in schema.names
@@ -117,21 +133,17 @@ class Source:
             # An index without a name is in a column that pandas made up.
             return [name for name in schema.names if not name.startswith("__index_level_")]
         line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
-        twice = [name for name, times in Counter(line).items() if name and times > 1]
+        names = [name or f"Unnamed: {i}" for i, name in enumerate(line)]  # as pandas calls them
+        twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             raise ValueError(f"{self.name} has the column {twice[0]!r} twice: give each column a name of its own")
-        first = self._csv(nrows=1)
-        if not isinstance(first.index, pd.RangeIndex):
-            raise ValueError(
-                f"{self.name} has {first.shape[1]} column names and more values than that in line 2: give every "
-                "column a name (row names of R: write.csv(..., row.names = FALSE)), put a value with a comma in "
-                f"quotes, and end no line with a comma{_semicolons(line)}"
-            )
-        return [str(name) for name in first.columns]
+        return names
 
     def _csv(self, **options: Any) -> pd.DataFrame:
         if isinstance(self._file, io.BytesIO):
             self._file.seek(0)
+            if self._file.getvalue()[:2] == b"\x1f\x8b":
+                options["compression"] = "gzip"
         try:
             frame: pd.DataFrame = pd.read_csv(self._file, **options)
         except pd.errors.EmptyDataError:
@@ -139,7 +151,7 @@ class Source:
         except UnicodeDecodeError as error:
             raise ValueError(f"{self.name} is no text in UTF-8 ({error}): save it as UTF-8") from error
         except pd.errors.ParserError as error:
-            raise ValueError(f"{self.name} is no table in CSV format: {_told(error)}") from error
+            raise ValueError(f"{self.name} is no table in CSV format: {_fault(error)}") from error
         except _BROKEN as error:
             if getattr(error, "errno", None) is not None:  # of the disk, not of what the file has
                 raise
@@ -150,15 +162,7 @@ class Source:
         return frame
 
 
-def _kept(content: bytes, name: str) -> io.BytesIO:
-    """What can be read once only, to be read again; unpacked where gzip packed it."""
-    try:
-        return io.BytesIO(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
-    except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(f"{name} begins as gzip begins, and cannot be unpacked: {error}") from error
-
-
-def _told(error: pd.errors.ParserError) -> str:
+def _fault(error: pd.errors.ParserError) -> str:
     """What pandas found, in the terms of the file."""
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if found is None:

@@ -11,19 +11,18 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.config import DEFAULT_METHOD, METHODS, SEES, TeacherConfig
+from .._core.config import DEFAULT_METHOD, METHODS
+from .._core.learners import DEFAULT_TEACHER
 from .._core.losses import LOSSES
-from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar
 from .._xgb.booster import best_round
-from .features import categories_of
 from .model import new_model_file, write_model
-from .options import add_constraint, add_training, at_least, check_predicted, new_command, params_of, weight_or_auto
+from .options import add_constraint, add_teacher, add_training, at_least, fold_count, new_command, weight_or_auto
 from .output import add_out
-from .rows import Rows, Say, columns_of, constraints_of, read_training, read_validation, set_aside
-from .source import Source
+from .rows import Rows, constraints_of, read_training, read_validation, set_aside
+from .source import Log, Source
 from .tune import choose
 
 EXAMPLE = """example, with lab and score known for the training rows only:
@@ -36,8 +35,12 @@ times until an event, the upper bound empty where nobody saw it:
       --out model.ubj
 
 The model is a plain file of XGBoost. It holds the classifier features and the names of the classes, and neither a
-name nor a value of the privileged columns. Text becomes categories. An empty field is missing; in a column of numbers
-or truth values NA, NaN, null, None and the like are too, and in a column of text they are text."""
+name nor a value of the privileged columns. Text becomes categories. An empty field is missing. NA, ?, - and the like
+are missing in a column of numbers or truth values, with a note, and text in a column of text. A column in which nearly
+all values are numbers is an error that names the first one that is not."""
+
+
+_OF_TEACHER = ("teacher", "teacher_sees", "crossfit")
 
 
 def add(commands: Any) -> None:
@@ -57,18 +60,12 @@ def add(commands: Any) -> None:
         help="how much the teacher counts against 1 for the labels, 0 for plain XGBoost, or auto for a choice by "
         "cross-validation (default: %(default)s)",
     )
-    command.add_argument(
-        "--teacher",
-        choices=SEES,
-        default="privileged",
-        help="what the teacher sees: the privileged columns alone, or all (default: %(default)s)",
-    )
+    add_teacher(command, several=False)
     command.add_argument(
         "--crossfit",
-        type=at_least(0),
-        default=0,
+        type=fold_count,
         metavar="FOLDS",
-        help="judge every row by a teacher that did not see it",
+        help="predict every row by a teacher that did not see it, 0 for one that did (default: by its kind)",
     )
     command.add_argument("--valid", metavar="FILE|SHARE", help="rows to watch: a file, or a share of DATA such as 0.2")
     command.add_argument(
@@ -77,27 +74,24 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, say: Say) -> None:
+def run(arguments: argparse.Namespace, log: Log) -> None:
     """Train, then write the model."""
     path = new_model_file(arguments)
-    params = params_of(arguments)
-    check_predicted(arguments, params["objective"])
-    source = Source(arguments.data)
-    columns = columns_of(source, arguments)
     share = _share(arguments.valid) if arguments.valid else None
-    valid_source = Source(arguments.valid) if arguments.valid and share is None else None
-    rows, target = read_training(source, columns, params["objective"], say)
-    valid = None
+    valid_source = Source(arguments.valid, arguments.missing, log) if arguments.valid and share is None else None
+    training = read_training(arguments, log)
+    rows, params, valid = training.rows, training.params, None
     if valid_source is not None:
-        valid = read_validation(valid_source, columns, rows, target, say)
+        valid = read_validation(valid_source, training, log)
     elif share is not None:
         rows, valid = set_aside(rows, share, arguments.seed)
-    params = {**params, **target.params}
-    if valid is not None and target.objective in LOSSES:  # XGBoost's own but for binary:logitraw, where it has none
-        params.setdefault("eval_metric", LOSSES[target.objective].of(params).default_metric)
-    booster, told = _train(arguments, params, rows, valid, say)
-    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
-    say(f"{path}: {_summary(booster)}{told}")
+    if valid is not None and params["objective"] in LOSSES:  # XGBoost has no metric of its own for binary:logitraw
+        params.setdefault("eval_metric", LOSSES[params["objective"]].of(params).default_metric)
+    train_rows = _choose_and_train if arguments.kl_weight == "auto" else _train
+    history: dict[str, Any] = {}
+    booster = train_rows(arguments, params, rows, valid, history, log)
+    write_model(path, booster, training, arguments)
+    log(f"{path}: {_summary(booster)}{_scores(booster, history)}")
 
 
 def _share(text: str) -> float | None:
@@ -114,49 +108,51 @@ def _share(text: str) -> float | None:
 
 
 def _train(
-    arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
-) -> tuple[xgboost.Booster, str]:
-    """The booster, and what there is to tell about it."""
-    taught: dict[str, Any] = {}
-    if arguments.kl_weight == "auto":
-        return _chosen(arguments, params, rows, valid, say)
-    if arguments.privileged:
-        taught = {**_teaching(arguments, valid), **rows.supervision}
-        taught["privileged"] = rows.teacher(sees_all=arguments.teacher == "all")
-    history: dict[str, Any] = {}
+    arguments: argparse.Namespace,
+    params: dict[str, Any],
+    rows: Rows,
+    valid: Rows | None,
+    history: dict[str, Any],
+    log: Log,
+) -> xgboost.Booster:
+    keywords: dict[str, Any] = {}
+    if arguments.privileged or arguments.teacher:
+        keywords = {**_teaching(arguments, valid), **rows.supervision, "privileged": rows.privileged()}
     dtrain, stopping = rows.student(), arguments.early_stopping
     if arguments.constraint:
-        spec = Spec.read(params)
-        if "copies" in spec.loss.engines:
-            check_copies(spec, dtrain, teaches=True, is_adaptive=True)
-        teachers = TeacherConfig(**taught).taught(spec, dtrain, arguments.rounds, stopping)
-        taught = {"teacher": teachers + constraints_of(arguments.constraint, rows), "labelled": rows.labelled}
+        constraints = constraints_of(arguments.constraint, rows)
+        if keywords:
+            weight, per_row = keywords.pop("kl_weight"), keywords.pop("teacher_weight", None)
+            teacher = keywords["teacher"] or DEFAULT_TEACHER
+            constraints = [(teacher, weight if per_row is None else weight * per_row), *constraints]
+        keywords |= {"teacher": constraints, "labelled": rows.labelled}
     with _watching(arguments.rounds, valid, history) as watching:
-        booster = train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **taught, **watching)
-    return booster, _told(booster, history)
+        return train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **keywords, **watching)
 
 
-def _chosen(
-    arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, say: Say
-) -> tuple[xgboost.Booster, str]:
+def _choose_and_train(
+    arguments: argparse.Namespace,
+    params: dict[str, Any],
+    rows: Rows,
+    valid: Rows | None,
+    history: dict[str, Any],
+    log: Log,
+) -> xgboost.Booster:
     """The booster with a kl_weight, and rounds, chosen by cross-validation."""
-    crossfit = arguments.crossfit or (5 if arguments.teacher == "all" else 0)
     constraints = constraints_of(arguments.constraint, rows)
-    taught = {
-        "method": arguments.method,
-        "teacher": arguments.teacher,
-        "crossfit": crossfit,
-        "constraints": constraints,
-    }
-    selection = choose(params, rows, arguments.rounds, seed=arguments.seed, **taught)
-    say(f"--kl-weight auto: {selection}")
-    history: dict[str, Any] = {}
-    rounds = selection.choice["num_boost_round"]
-    with _watching(rounds, valid, history) as watching:
-        privileged = rows.teacher(sees_all=False)
-        supervision = {**rows.supervision, "constraints": constraints}
-        booster = selection.train(rows.student(), privileged=privileged, **supervision, **watching)
-    return booster, _told(booster, history)
+    selection = choose(
+        params,
+        rows,
+        arguments.rounds,
+        seed=arguments.seed,
+        method=arguments.method,
+        constraints=constraints,
+        **{name: value for name, value in vars(arguments).items() if name in _OF_TEACHER and value is not None},
+    )
+    log(f"--kl-weight auto: {selection}")
+    with _watching(selection.choice["num_boost_round"], valid, history) as watching:
+        keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
+        return selection.train(rows.student(), **keywords, **watching)
 
 
 class _Steps(TrainingCallback):
@@ -178,7 +174,7 @@ def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> Itera
         yield {"evals": evals, "evals_result": history, "verbose_eval": False, "callbacks": [_Steps(step)]}
 
 
-def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
+def _scores(booster: xgboost.Booster, history: dict[str, Any]) -> str:
     best = best_round(booster)
     at = -1 if best is None else best
     scores = [f"{name} {values[at]:.5g}" for name, values in history.get("valid", {}).items()]
@@ -187,12 +183,12 @@ def _told(booster: xgboost.Booster, history: dict[str, Any]) -> str:
 
 def _teaching(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
     """The teaching keywords of ``train``, without the privileged rows."""
-    sees_all = arguments.teacher == "all"
-    stops = arguments.early_stopping and method_named(arguments.method).learns_first and arguments.kl_weight != 0
+    boosted = arguments.teacher in (None, "boosted") and arguments.teacher_sees != "all" and arguments.privileged
+    stops = arguments.early_stopping and boosted and arguments.method == "kbpib" and arguments.kl_weight != 0
     evals = None
     if stops and valid is not None:
         if valid.z is not None:
-            evals = [(valid.teacher(sees_all=sees_all), "valid")]
+            evals = [(valid.privileged(), "valid")]
         elif not arguments.crossfit:
             raise ValueError(
                 f"--early-stopping stops the student on {arguments.valid}, which lacks the privileged columns that "
@@ -201,9 +197,10 @@ def _teaching(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, An
     return {
         "method": arguments.method,
         "kl_weight": arguments.kl_weight,
+        "teacher": arguments.teacher,
+        "teacher_sees": arguments.teacher_sees,
         "crossfit": arguments.crossfit,
         "privileged_evals": evals,
-        "allow_overlap": sees_all,
     }
 
 
@@ -214,5 +211,5 @@ def _summary(booster: xgboost.Booster) -> str:
     weights = booster.attr("pi_xgb_kl_weight")
     if weights is None:
         return f"{trained}; no teacher"
-    told = ", ".join(f"{float(weight):g}" for weight in weights.split(","))
-    return f"{trained}; {booster.attr('pi_xgb_method')} with kl_weight {told}"
+    listed = ", ".join(f"{float(weight):g}" for weight in weights.split(","))
+    return f"{trained}; {booster.attr('pi_xgb_method')} with kl_weight {listed}"

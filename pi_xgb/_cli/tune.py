@@ -5,13 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._core.config import METHODS, SEES
-from .features import categories_of
+from .._core.config import METHODS
 from .model import new_model_file, write_model
-from .options import add_constraint, add_training, at_least, check_predicted, names, new_command, params_of, weight
+from .options import (
+    add_constraint,
+    add_teacher,
+    add_training,
+    at_least,
+    fold_count,
+    new_command,
+    several,
+    weight,
+)
 from .output import FORMATS, add_out, print_table
-from .rows import Rows, Say, columns_of, constraints_of, read_training
-from .source import Source
+from .rows import Rows, constraints_of, read_training
+from .source import Log
 
 if TYPE_CHECKING:
     from ..selection import Selection
@@ -24,14 +32,11 @@ EXAMPLE = """example:
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
 chosen unless another is convincingly better on the same folds. Folds take whole queries."""
 
-# Both at once, what a teacher sees and how it judges: so it was until there was --crossfit.
-_OLD_TEACHERS = ("in-sample", "cross-fitted")
-
 
 def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
-    add_training(command)
+    add_training(command, chooses=True)
     add_constraint(command)
     add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
@@ -40,20 +45,16 @@ def add(commands: Any) -> None:
 
 def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> None:
     """What there is to choose from, and how it is judged."""
-    command.add_argument("--kl-weight", type=weights, metavar="A,B", help="the weights to try (default: a short grid)")
-    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
     command.add_argument(
-        "--teacher",
-        choices=(*SEES, *_OLD_TEACHERS),
-        metavar=f"{{{','.join(SEES)}}}",
-        action="append",
-        help="what the teacher of kbpib sees; again for the other (default: all)",
+        "--kl-weight", type=several(weight), metavar="A,B", help="weights to try (default: a short grid)"
     )
+    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
+    add_teacher(command, several=True)
     command.add_argument(
         "--crossfit",
-        type=folds,
+        type=several(fold_count),
         metavar="N,N",
-        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: 5)",
+        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: by its kind)",
     )
     command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
@@ -70,45 +71,26 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
 
 
-def folds(text: str) -> list[int]:
-    """Numbers of folds with commas between them, each 0 or at least 2."""
-    found = [at_least(0)(part) for part in names(text, "numbers")]
-    if 1 in found:
-        raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
-    return found
-
-
-def weights(text: str) -> list[float]:
-    """Weights with commas between them."""
-    return [weight(part) for part in names(text, "numbers")]
-
-
-def run(arguments: argparse.Namespace, say: Say) -> None:
+def run(arguments: argparse.Namespace, log: Log) -> None:
     """Choose, print the table, and train the choice where a file for it is named."""
     path = new_model_file(arguments) if arguments.out else None
-    need_privileged(arguments)
-    params = params_of(arguments)
-    check_predicted(arguments, params["objective"])
-    source = Source(arguments.data)
-    columns = columns_of(source, arguments)
-    rows, target = read_training(source, columns, params["objective"], say)
-    constraints = constraints_of(arguments.constraint, rows)
-    chosen = {**choosing_of(arguments), "constraints": constraints}
-    selection = choose({**params, **target.params}, rows, arguments.rounds, **chosen)
+    training = read_training(arguments, log)
+    rows, constraints = training.rows, constraints_of(arguments.constraint, training.rows)
+    selection = choose(training.params, rows, arguments.rounds, constraints=constraints, **choosing_of(arguments))
     print_table(selection.summary, arguments.format)
-    say(str(selection))
+    log(str(selection))
     if path is None:
-        say("to train it on all rows: the same command with --out MODEL")
+        log("to train it on all rows: the same command with --out MODEL")
         return
-    privileged = rows.teacher(sees_all=False)
+    privileged = rows.privileged()
     booster = selection.train(rows.student(), privileged=privileged, constraints=constraints, **rows.supervision)
-    write_model(path, booster, target.classes, categories_of(rows.x), arguments)
-    say(f"{path}: written")
+    write_model(path, booster, training, arguments)
+    log(f"{path}: written")
 
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
-    given = {name: getattr(arguments, name) for name in ("kl_weight", "method", "teacher", "crossfit")}
+    given = {name: getattr(arguments, name) for name in ("kl_weight", "method", "teacher", "teacher_sees", "crossfit")}
     return {
         **{name: value for name, value in given.items() if value},
         "metric": arguments.metric,
@@ -120,16 +102,10 @@ def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def need_privileged(arguments: argparse.Namespace) -> None:
-    """Without privileged columns there is nothing to choose."""
-    if not arguments.privileged:
-        raise ValueError(f"{arguments.command} is about privileged columns: say which they are, with --privileged")
-
-
 def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> Selection:
     """``pi_xgb.select`` on rows of a file."""
     from ..selection import select
 
-    privileged: Any = rows.teacher(sees_all=False)
-    taught = {"privileged": privileged, "groups": rows.crossfit_groups, **rows.supervision}
-    return select(params, rows.student(), rounds, **taught, **keywords)
+    privileged: Any = rows.privileged()
+    keywords |= {"privileged": privileged, "groups": rows.crossfit_groups, **rows.supervision}
+    return select(params, rows.student(), rounds, **keywords)

@@ -9,8 +9,8 @@ import pandas as pd
 
 from .._arrays import Array
 from .._core.step import Hessian
-from .._rows.columns import number_column
 from .._rows.groups import Groups
+from .._rows.per_row import per_row
 from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate
@@ -51,7 +51,8 @@ class Meritocracy(Constraint):
     _row_values_name = "merit"
 
     def __init__(self, merit: Any, *, soft: bool = True, hessian: Hessian = "adaptive") -> None:
-        self._levels, rank = np.unique(number_column(merit, "merit"), return_inverse=True)
+        hint = "encode ordered categories by their .cat.codes, and give every row a merit"
+        self._levels, rank = np.unique(per_row("merit", merit, hint=hint), return_inverse=True)
         if rows_are_all():
             _check_levels(self._levels)
         super().__init__(rank, soft=soft, hessian=hessian)

@@ -11,7 +11,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.checks import check_no_mask
+from .._rows.per_row import per_row
 from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
@@ -119,18 +119,8 @@ def check_q(
 
     Where it is not ``needed``, one truth value per row, it may be anything.
     """
-    check_no_mask(q, f"the q of {name}")
-    array = np.asarray(q)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"the q of {name} must be numbers, got dtype {array.dtype}: give one probability per row")
-    if array.ndim not in (1, 2):
-        raise ValueError(
-            f"the q of {name} must have shape (rows,), or (rows, classes) for multi-class, got {array.shape}"
-        )
-    if array.size == 0:
-        raise ValueError(f"the q of {name} is empty: give one value per training row")
-    with np.errstate(over="ignore"):  # a number too large for float32 is found below
-        array = array.astype(np.float32)
+    hint = "give one probability per row, or one for each class"
+    array = per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
     if needed is not None and len(needed) == len(array):
         array[~needed] = 0
     judged = array if needed is None or len(needed) != len(array) else array[needed]

@@ -10,13 +10,11 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.checks import check_choice
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .checks import (
     check_dmatrix,
-    check_evals,
     check_is_dmatrix,
     check_kl_weight,
     check_no_overlap,
@@ -26,10 +24,11 @@ from .checks import (
 from .crossfit import DealtFolds
 from .job import Boosting, Plan
 from .joint import JointTeacher
-from .learned import Recipe, TrainableTeacher, check_distributed, check_rounds, check_teacher_word, chosen_crossfit
+from .learned import TrainableTeacher
 from .learners import DEFAULT_TEACHER
 from .learners.estimator import is_estimator
 from .learners.features import Features
+from .learners.recipe import Recipe, check_distributed, check_rounds, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
 from .spec import Spec
 from .supervision import Supervision
@@ -296,7 +295,7 @@ class _Trained:
         self._spec = spec = task.spec
         self._boosted_spec = spec.of_teacher(config.teacher_params)
         self._groups = checked_groups(config.crossfit_groups, dtrain.num_row(), "crossfit_groups")
-        self._evals = check_evals(config.privileged_evals or (), "privileged_evals")
+        self._evals = list(config.privileged_evals or ())
         self._all = config.all_features
         self.known: Array | None = None
         """What they count in each row unless the user says otherwise: nothing where no privileged value is known."""

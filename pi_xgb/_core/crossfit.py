@@ -99,8 +99,7 @@ class Folds:
     """Which model predicts which rows: that of fold k is fitted on the other folds and predicts the rows of fold k."""
 
     fold_of: Array
-    """The fold of each row; ``SHARED`` for a row that no model was fitted on, ``LEFT_OUT`` for one that gets no prediction.
-    """
+    """The fold of each row; ``SHARED`` for a row that no model was fitted on, ``LEFT_OUT`` for one not predicted."""
     learnable: Array
     """Which rows models are fitted on."""
 
@@ -116,6 +115,10 @@ class Folds:
     def rows_without(self, fold: int) -> Array:
         """What the model of this fold is fitted on."""
         return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
+
+    def of_member(self, name: str) -> Folds:
+        """The folds of one kind of model, where several kinds are fitted on them."""
+        return self
 
     def model(self, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
         """The model of this fold, fitted here; a selection shares it among candidates."""

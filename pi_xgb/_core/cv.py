@@ -17,17 +17,17 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
+from .._rows.cv_folds import Fold, row_folds, with_unlabelled
+from .._rows.resume_cache import ResumeCache
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
 from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
 from .config import DEFAULT_METHOD, MethodName, TeacherConfig
-from .cv_folds import Fold, row_folds, with_unlabelled
 from .engines import callback, choose, copies
 from .job import Boosting, Job, Plan, shown_predictions
 from .learned import TrainableTeacher, train_teachers
-from .resume_cache import ResumeCache
 from .spec import Spec
 from .supervision import Supervision
 from .teachers import DEFAULT_KL_WEIGHT

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +10,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.checks import check_choice, check_whole
-from .._rows.supervision import read_labelled, read_teacher_weight, weight_of_known
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows, weights_of_rows
 from .checks import check_dmatrix
 from .crossfit import (
@@ -29,11 +26,11 @@ from .crossfit import (
     whole_queries,
 )
 from .job import Evals
-from .learners import DEFAULT_TEACHER, LEARNERS, TEACHERS, members_of
+from .learners import DEFAULT_TEACHER
 from .learners.boosted import Boosted
-from .learners.estimator import Estimator, is_estimator, is_frozen
 from .learners.features import Features, Learner, Model
-from .learners.mixture import mixture_weights
+from .learners.mixture import Mixture
+from .learners.recipe import Recipe, check_teacher_word, chosen_crossfit
 from .losses import NUMBERS, PROBABILITIES
 from .metric_eval import METRIC_NAMES, eval_of_means, mean_loss
 from .spec import Spec
@@ -83,9 +80,9 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, members: Sequence[Member], *, probabilities: bool, loss: float, metric: str) -> None:
-        super().__init__(q, PROBABILITIES if probabilities else NUMBERS)
-        self.members, self.loss, self._metric = list(members), loss, metric
+    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float) -> None:
+        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
+        self.members, self.loss, self._mixture = list(members), loss, mixture
         self.kind = members[0].kind if len(members) == 1 else "mixed"
 
     @property
@@ -114,12 +111,17 @@ class LearnedTeacher(FixedTeacher):
             float32, one value per row, or one column per class.
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.of_table(rows)
-        return mixed([np.mean([m.predict(features) for m in one.models], axis=0) for one in self.members], self.members)
+        means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
+        return self._mixture.of(means)
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
         where = "out of fold" if n_models > 1 else "on its own training rows"
-        loss = "" if np.isnan(self.loss) else f", {self._metric} {self.loss:.4f} {where}"
+        loss = (
+            ""
+            if np.isnan(self.loss)
+            else f", {METRIC_NAMES[self._mixture.loss.default_metric]} {self.loss:.4f} {where}"
+        )
         shares = (
             ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
         )
@@ -130,74 +132,6 @@ class LearnedTeacher(FixedTeacher):
             "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
             "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
         )
-
-
-def mixed(means: Sequence[Array], members: Sequence[Member]) -> Array:
-    """The weighted mean of what the members predict."""
-    if len(members) == 1:
-        return np.asarray(means[0], np.float32)
-    total = sum(np.float64(member.weight) * mean for mean, member in zip(means, members, strict=True))
-    return np.asarray(total, np.float32)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How a teacher is trained, whatever its rows."""
-
-    teacher: Any
-    """A word for its kind, or an estimator."""
-    spec: Spec
-    """The student's."""
-    boosted_spec: Spec
-    """That of the teacher's own booster, where it has one."""
-    num_boost_round: int
-    crossfit: int | None = None
-    """None: as many folds as the labelled rows can fill."""
-    seed: int = 0
-    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Of a booster's training: evaluation and early stopping."""
-    classes: Sequence[Any] | None = None
-    """The names of the classes that a frozen estimator knows."""
-
-    @property
-    def kind(self) -> str:
-        """The name of its kind; of an estimator that of its class."""
-        return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
-
-    @property
-    def estimator(self) -> Estimator | None:
-        """What fits clones of the estimator, where there is one."""
-        return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
-
-    def learners(self) -> dict[str, Learner]:
-        """What fits each member, by the name of its kind."""
-        if self.estimator is not None:
-            return {self.kind: self.estimator}
-        return {name: self._learner(name) for name in members_of(self.teacher)}
-
-    def _learner(self, name: str) -> Learner:
-        if name == "boosted":
-            return Boosted(self.boosted_spec, self.num_boost_round, dict(self.keywords))
-        return LEARNERS[name](self.spec)
-
-    def check(self, features: Features, *, weighted: bool) -> None:
-        """Raise, before any training, if it cannot learn from such rows for this objective."""
-        check_rounds(self.num_boost_round)
-        if collective.is_distributed():
-            check_distributed(self.teacher)
-        if self.estimator is not None:
-            self.estimator.check(weighted=weighted)
-        elif not self.spec.loss.has_gradient and self.kind != "boosted":
-            raise ValueError(
-                f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
-                "others learn means, which this objective does not have"
-            )
-        if self.kind != "boosted":
-            if not features.can_be_read:
-                raise TypeError(
-                    f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
-                    "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
-                )
 
 
 class TrainableTeacher(Teacher):
@@ -254,21 +188,18 @@ class TrainableTeacher(Teacher):
         loss, known = spec.loss, self._known
         task = self._task()
         label, weight = task.label, None if task.weight is None else task.weight[known]
-        found = {name: self._out_of_fold(learner, task, folds) for name, learner in learners.items()}
-        shares = [1.0]
-        if len(found) > 1:
-            shares = mixture_weights(loss, label[known], weight, [mean[known] for mean, _ in found.values()]).tolist()
+        found = {name: self._out_of_fold(learner, task, folds.of_member(name)) for name, learner in learners.items()}
+        mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean, _ in found.values()])
         members = [
-            Member(name, models, mean_loss(loss, mean[known], label[known], weight), share)
-            for (name, (mean, models)), share in zip(found.items(), shares, strict=True)
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
+            for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
         ]
-        mean = mixed([mean for mean, _ in found.values()], members)
+        mean = mixture.of([mean for mean, _ in found.values()])
         teacher = LearnedTeacher(
             loss.teacher_values(mean, label, known),
             members,
-            probabilities=loss.probabilities,
-            loss=mean_loss(loss, mean[known], label[known], weight),
-            metric=METRIC_NAMES.get(loss.default_metric, ""),
+            mixture,
+            mean_loss(loss, mean[known], label[known], weight),
         )
         teacher.labelled = self._labelled
         return teacher
@@ -463,47 +394,3 @@ def _print_score(
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
     rows = "which it learned from" if in_sample else f"out of {len(teacher.members[0].models)} folds"
     collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows, {rows}\n")
-
-
-def check_teacher_word(teacher: Any) -> None:
-    """A word for a kind of teacher, or an estimator."""
-    if isinstance(teacher, str):
-        check_choice(teacher, TEACHERS, "teacher")
-    elif not is_estimator(teacher):
-        raise TypeError(
-            f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
-            f"{teacher!r}"
-        )
-
-
-def check_distributed(teacher: Any) -> None:
-    """A kind of teacher that XGBoost trains, for nothing else learns from the rows of all workers."""
-    if teacher not in ("boosted", "forest"):
-        kind = teacher if isinstance(teacher, str) else type(teacher).__name__
-        raise ValueError(
-            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind!r}: train it on the labelled "
-            "rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
-        )
-
-
-def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
-    """``crossfit`` where the user set it, or where a teacher may predict its own training rows; else None."""
-    if crossfit is not None:
-        if teacher == "mixed" and crossfit == 0:
-            raise ValueError(
-                "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
-                "their out-of-fold loss. Leave crossfit out"
-            )
-        return crossfit
-    in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
-    return 0 if in_sample else None
-
-
-def check_rounds(num_boost_round: int) -> None:
-    """A teacher of no rounds knows only the average."""
-    check_whole("num_boost_round", num_boost_round)
-    if num_boost_round < 1:
-        raise ValueError(
-            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: train without a teacher, or "
-            "give it rounds to learn in"
-        )

@@ -90,11 +90,11 @@ class KLObjective:
         self.device = str(device)
         named = None if objective is None else loss_with_gradient(objective)
         self._callers_loss = CallersLoss()
-        self._labelled = None if labelled is None else read_labelled(labelled, len(labelled))
+        self._labelled = read_labelled(labelled)
         self._teachers: list[WeightedTeacher] | None = None
         if teacher is not None:
             within = NUMBERS if named is None else named.range
-            per_row = None if teacher_weight is None else read_teacher_weight(teacher_weight, len(teacher_weight))
+            per_row = read_teacher_weight(teacher_weight)
             teachers = as_weighted_teachers(teacher, kl_weight, within, per_row)
             check_same_labelled(teachers, self._labelled)
             self._teachers = [weighted for weighted in teachers if weighted.kl_weight > 0]

@@ -302,9 +302,10 @@ def weighted_pairs(
         return [(teacher, kl_weight, teacher_weight)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
         named = "teacher_weight" if teacher_weight is not None else "kl_weight"
+        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"{named} must be left out where teacher is a list of (teacher, weight), which has its own weights: put "
-            "each weight in the list, one number or one per row"
+            f"{given} was given with a list of (teacher, weight), which carries its own weights: leave {named} out and "
+            "put each weight in the list, one number or one per row"
         )
     pairs = []
     for one, weight in teacher:
@@ -312,7 +313,7 @@ def weighted_pairs(
         if np.ndim(weight) == 0:
             pairs.append((one, check_kl_weight(weight, name), None))
         else:
-            per_row = read_teacher_weight(weight, len(weight), name)
+            per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
             pairs.append((one, most, None if per_row is None else per_row / most))

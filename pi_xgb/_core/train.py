@@ -20,7 +20,7 @@ from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_w
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like
-from .checks import check_metric, check_some_weight
+from .checks import check_evals, check_metric, check_some_weight
 from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
 from .engines import Engine, choose, module_of
 from .job import Boosting, Job, Plan
@@ -169,7 +169,7 @@ def train(
         teacher_sees=teacher_sees,
         crossfit=crossfit,
         teacher_params=teacher_params,
-        privileged_evals=privileged_evals,
+        privileged_evals=None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals"),
         allow_overlap=allow_overlap,
         labelled=labelled,
         teacher_weight=teacher_weight,

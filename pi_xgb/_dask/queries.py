@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from xgboost.dask.data import no_group_split
 
-from .._core.target import on_host
 from .._rows.groups import on_several_workers
+from .._rows.per_row import on_host
 from .._xgb.collective import all_or_none
 
 
@@ -76,7 +76,7 @@ def check_queries(parts: Sequence[Mapping[str, Any]], *, may_split: bool, has_ro
     """
     if "qid" not in parts[0]:
         return
-    qid = np.concatenate([on_host(part["qid"]) for part in parts])
+    qid = np.concatenate([on_host(part["qid"], "qid") for part in parts])
     with all_or_none("looking at the queries"):
         if has_row_values and (qid[1:] < qid[:-1]).any():
             raise ValueError(

@@ -13,6 +13,7 @@ import numpy as np
 from xgboost.dask import DaskDMatrix
 
 from .._arrays import Array
+from .._rows.per_row import per_row
 
 _CUT_ALIKE = "both must be cut alike. Make both from one table, or repartition (rechunk) one as the other"
 
@@ -160,13 +161,8 @@ class PerRow(NamedTuple):
         """From a Dask collection that is cut like the training rows, or from an array of all rows."""
         if is_collection(values):
             return cls(await parts_of_collection(client, values, parts, name))
-        whole, n_rows = np.asarray(values), sum(part.rows for part in parts)
-        if whole.shape[:1] != (n_rows,):
-            raise ValueError(
-                f"{name} must have one value for each of the {n_rows} rows of dtrain, got shape {whole.shape}: pass a "
-                "Dask collection cut like dtrain, or an array of all rows in the order of the partitions"
-            )
-        return cls(None, whole)
+        n_rows = sum(part.rows for part in parts)
+        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
 
     def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
         """The values of a worker, in parts for :func:`joined`."""

@@ -1,4 +1,4 @@
-"""``frontier``: what equal treatment of groups costs, weight by weight or for a wanted gap, on rows held out."""
+"""``frontier``: the cost of equal treatment of groups, by weight or for a wanted gap, on rows held out."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ import xgboost
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.groups import BetweenGroups
-from .._core.checks import check_dmatrix, check_kl_weight
+from .._core.checks import check_dmatrix
 from .._core.spec import Spec
 from .._core.train import train
-from .._rows.checks import check_bootstrap, check_jobs, check_whole, several
+from .._rows.checks import check_bootstrap, check_jobs, check_whole
 from .._rows.groups import MAX_GROUPS, Groups, check_few
 from .._rows.names import describe
+from .._rows.supervision import checked_groups
 from .._rows.vectors import as_cut
+from .._selection.candidates import positive_weights
 from .._selection.problem import settled
 from .._selection.progress import progress_bar
 from .._selection.search import in_threads
 from .._selection.splits import Split, splits_of
-from .._stats.folds import checked_groups
 from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.params import jobs_side_by_side, on_one_thread
 from .._xgb.signature import called_like
 from .measured import HeldOut
 from .result import Frontier, wanted_gaps
@@ -52,13 +54,13 @@ def frontier(
     seed: int = 0,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Frontier:
-    """What a constraint between groups costs, on rows held out.
+    """The cost of a constraint between groups, on rows held out.
 
     Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
-    judged by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
+    scored by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
     accuracy are those of all rows together.
 
     Parameters
@@ -88,10 +90,12 @@ def frontier(
         compared.
     n_boot, confidence
         Draws for the intervals of the gap (0 for none), and how sure all intervals should be. Those of accuracy and
-        cost are normal, the cost's paired row by row; they tell how sure the numbers are for these models, and leave
-        out that other training rows would give other models.
+        cost are normal, the cost's paired row by row; they hold for these models, and leave out that other
+        training rows would give other models.
     n_jobs
-        How many folds to work on side by side, in threads; -1: one for each core.
+        How many folds to work on side by side, in threads; -1: one for each core. The result does not depend on it.
+        By default as for :func:`pi_xgb.select`: up to 10,000 rows, where params have no ``nthread``, each training has
+        one thread and ``n_jobs`` is -1; otherwise 1.
     progress
         As for :func:`pi_xgb.select`.
 
@@ -118,44 +122,41 @@ def frontier(
     True
     >>> booster = found.train(dtrain, parity, gap=0.25)
     """
-    weights = _weights(kl_weight)
+    weights = positive_weights(kl_weight, KL_WEIGHTS)
     check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
-    jobs, cut = check_jobs(n_jobs, progress) or 1, as_cut(threshold)
-    recipe = settled(params)
-    _check(recipe, dtrain, constraint)
-    wanted = wanted_gaps(gap, constraint.gap)
-    together = checked_groups(groups, dtrain.num_row())
-    label = dtrain.get_label()
-    splits = splits_of(label, nfold, 1, folds, seed, classes=True, groups=together)
-    judged = np.unique(np.concatenate([split.test for split in splits]))
-    weight = dtrain.get_weight()
-    _check_weighed(splits, judged, label, weight)
-    weight = weight[judged] if weight.size else None
-    compared = _compared(constraint, judged)
-    held_out = HeldOut(label[judged], weight, compared, constraint.gap, cut, n_boot, confidence, seed)
-    steps = (1 + len(weights) + _HALVINGS * len(wanted)) * len(splits)
+    jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
+    final_params = settled(params)
+    _check(final_params, dtrain, constraint)
+    n_rows, label, weight = dtrain.num_row(), dtrain.get_label(), dtrain.get_weight()
+    fold_params, jobs = on_one_thread(final_params, n_rows), jobs or jobs_side_by_side(final_params, n_rows)
+    gaps = wanted_gaps(gap, constraint.gap)
+    splits = splits_of(label, nfold, 1, folds, seed, classes=True, groups=checked_groups(groups, n_rows))
+    rows = np.unique(np.concatenate([split.test for split in splits]))
+    _check_weighed(splits, rows, label, weight)
+    weight = weight[rows] if weight.size else None
+    groups_of_rows = _compared(constraint, rows)
+    held_out = HeldOut(label[rows], weight, groups_of_rows, constraint.gap, cut, n_boot, confidence, seed)
+    steps = (1 + len(weights) + _HALVINGS * len(gaps)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
-        students = Students(recipe, dtrain, int(num_boost_round), constraint, splits, jobs, step)
-        plain = students.scores(0.0)[judged]
+        students = Students(fold_params, dtrain, int(num_boost_round), constraint, splits, jobs, step)
+        plain = students.scores(0.0)[rows]
         found = {0.0: held_out.measure(plain)}
 
-        def measure(kl_weight: float) -> float:
-            if kl_weight not in found:
-                found[kl_weight] = held_out.measure(students.scores(kl_weight)[judged], plain)
-            return found[kl_weight][constraint.gap]
+        def measure(kl_weight: float) -> None:
+            found[kl_weight] = held_out.measure(students.scores(kl_weight)[rows], plain)
 
-        for one in weights:
-            measure(one)
-        for one in wanted:
-            _close_in(one, found, measure, constraint.gap)
+        for kl_weight in weights:
+            measure(kl_weight)
+        for wanted in gaps:
+            _close_in(wanted, found, measure, constraint.gap)
     table = pd.DataFrame.from_dict(found, orient="index").rename_axis("kl_weight").sort_index()
-    return Frontier(table, constraint.gap, recipe, int(num_boost_round), wanted)
+    return Frontier(table, constraint.gap, final_params, int(num_boost_round), gaps)
 
 
 @dataclasses.dataclass(frozen=True)
 class Students:
-    """The students of every fold, asked weight by weight."""
+    """The students of every fold, one ``kl_weight`` at a time."""
 
     params: dict[str, Any]
     dtrain: xgboost.DMatrix
@@ -167,32 +168,20 @@ class Students:
 
     def scores(self, kl_weight: float) -> Array:
         """For every row that a fold holds out, the mean score of the students that did not see it."""
-        total, count = np.zeros(self.dtrain.num_row()), np.zeros(self.dtrain.num_row())
-        of_splits = in_threads(lambda split: self._of(split, kl_weight), self.splits, self.jobs)
-        for split, scores in zip(self.splits, of_splits, strict=True):
+        total, count = np.zeros((2, self.dtrain.num_row()))
+        scores_of_splits = in_threads(lambda split: self._held_out(split, kl_weight), self.splits, self.jobs)
+        for split, scores in zip(self.splits, scores_of_splits, strict=True):
             total[split.test] += scores
             count[split.test] += 1
         return (total / np.maximum(count, 1)).astype(np.float32)
 
-    def _of(self, split: Split, kl_weight: float) -> Array:
+    def _held_out(self, split: Split, kl_weight: float) -> Array:
         with exclusive(self.dtrain):
             part, held_out = slice_rows(self.dtrain, split.train), slice_rows(self.dtrain, split.test)
-        taught: dict[str, Any] = (
-            {"teacher": self.constraint.subset(split.train), "kl_weight": kl_weight} if kl_weight else {}
-        )
-        booster = train(self.params, part, self.rounds, **taught)
+        teacher = self.constraint.subset(split.train) if kl_weight else None
+        booster = train(self.params, part, self.rounds, teacher=teacher, kl_weight=kl_weight)
         self.step()
         return booster.predict(held_out)
-
-
-def _weights(kl_weight: Any) -> list[float]:
-    positive = sorted({check_kl_weight(value) for value in several(kl_weight)} - {0.0})
-    if not positive:
-        raise ValueError(
-            f"kl_weight has no value above 0: plain XGBoost is always there, give it something to compare with, for "
-            f"example kl_weight={KL_WEIGHTS}"
-        )
-    return positive
 
 
 def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
@@ -206,7 +195,7 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     spec = Spec.read(params)
     if spec.objective != "binary:logistic":
         raise ValueError(
-            f"frontier is about decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
+            f"frontier measures decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
         )
     check_dmatrix(dtrain, "dtrain", spec.loss)
     if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
@@ -215,8 +204,8 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     label = spec.loss.label_of(dtrain)
     if label.ndim == 2:
         raise ValueError(
-            f"frontier is about one decision per row, and the labels of dtrain have {label.shape[1]} columns: ask for "
-            "one of them at a time"
+            f"frontier measures one decision per row, and the labels of dtrain have {label.shape[1]} columns: pass one "
+            "of them at a time"
         )
     if not np.isin(label, (0, 1)).all():
         raise ValueError(
@@ -225,8 +214,8 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
         )
 
 
-def _check_weighed(splits: Sequence[Split], judged: Array, label: Array, weight: Array) -> None:
-    """What trains has both labels, and what judges some weight; rows that weigh nothing do neither."""
+def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
+    """Each fold trains on both labels, and the held-out ``rows`` weigh something."""
     counts = weight > 0 if weight.size else np.ones(len(label), bool)
     for split in splits:
         labels = np.unique(label[split.train[counts[split.train]]])
@@ -236,28 +225,28 @@ def _check_weighed(splits: Sequence[Split], judged: Array, label: Array, weight:
                 f"each fold must train on rows of label 0 and of label 1 that weigh something, fold {split.fold} has "
                 f"{found}: use other folds, or give such rows a weight above 0"
             )
-    if not counts[judged].any():
+    if not counts[rows].any():
         raise ValueError(
-            "the rows that folds hold out all weigh 0, and judge nothing: hold out others, or give them a weight "
-            "above 0"
+            "the rows that folds hold out all weigh 0, so that nothing is measured: hold out others, or give them a "
+            "weight above 0"
         )
 
 
-def _compared(constraint: BetweenGroups, judged: Array) -> Groups:
-    """The groups of the rows that judge, as many as can be compared."""
-    groups = Groups(constraint.group_of_rows[judged], pd.Index(constraint.groups, tupleize_cols=False))
-    there = groups.by_appearance()
-    if there.count < 2:
+def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
+    """The groups of the held-out rows, as many as can be compared."""
+    groups = Groups(constraint.group_of_rows[rows], pd.Index(constraint.groups, tupleize_cols=False))
+    present = groups.by_appearance()
+    if present.count < 2:
         raise ValueError(
-            f"the rows that folds hold out are all of one group, {describe(there.names)}: at least two are needed to "
+            f"the rows that folds hold out are all of one group, {describe(present.names)}: at least two are needed to "
             "compare, hold out rows of both"
         )
-    check_few(there, len(judged), MAX_GROUPS)
+    check_few(present, len(rows), MAX_GROUPS)
     return groups
 
 
-def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], float], gap: str) -> None:
-    """Try weights within the step in which the gap falls to what is wanted."""
+def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], Any], gap: str) -> None:
+    """Try weights within the step in which the gap falls to the wanted one."""
     for _ in range(_HALVINGS):
         weights = sorted(found)
         reached = [weight for weight in weights if found[weight][gap] <= wanted]

@@ -1,4 +1,4 @@
-"""What one student is worth on rows held out: accuracy, the gap between groups, and what it costs, with intervals."""
+"""One student on rows held out: accuracy, the gap between groups and its cost, with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..metrics._rates import UndefinedRateWarning, Values
 
 
 class HeldOut(NamedTuple):
-    """Rows that judge, and how."""
+    """The held-out rows, and how scores on them are measured."""
 
     label: Array
     weight: Array | None
@@ -27,7 +27,7 @@ class HeldOut(NamedTuple):
     seed: int
 
     def measure(self, scores: Array, plain: Array | None = None) -> dict[str, float]:
-        """Of these scores; ``plain`` are those of plain XGBoost, against which accuracy is lost."""
+        """A row of the table; ``plain`` are the scores of plain XGBoost, against which accuracy is lost."""
         right = self._right(scores)
         own = right if plain is None else self._right(plain)
         found = {**self._mean("accuracy", right), **self._gap(scores), **self._mean("cost", own - right)}
@@ -36,13 +36,13 @@ class HeldOut(NamedTuple):
     def _right(self, scores: Array) -> Values:
         return np.asarray((scores > self.threshold) == (self.label == 1), np.float64)
 
-    def _mean(self, name: str, of_rows: Values) -> dict[str, float]:
-        """A weighted mean over rows with its normal interval; paired, since it is of differences row by row."""
+    def _mean(self, name: str, values: Values) -> dict[str, float]:
+        """A weighted mean over rows with its normal interval; paired where the values are differences row by row."""
         from scipy.special import ndtri
 
-        weight = np.ones(len(of_rows)) if self.weight is None else self.weight.astype(np.float64)
-        mean = np.average(of_rows, weights=weight)
-        error = np.sqrt((weight**2 * (of_rows - mean) ** 2).sum()) / weight.sum()
+        weight = np.ones(len(values)) if self.weight is None else self.weight.astype(np.float64)
+        mean = np.average(values, weights=weight)
+        error = np.sqrt((weight**2 * (values - mean) ** 2).sum()) / weight.sum()
         half = float(ndtri((1 + self.confidence) / 2)) * error
         return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 

@@ -55,35 +55,37 @@ class Frontier:
     @property
     def choices(self) -> pd.DataFrame:
         """A row for each wanted gap."""
-        weights = [self._reaching(one) for one in self._wanted]
-        rows = self.table.reindex([np.nan if weight is None else weight for weight in weights]).reset_index()
+        rows = self.table.reindex([self._reaching(gap) for gap in self._wanted]).reset_index()
         return rows.set_index(pd.Index(self._wanted, name="wanted"))
 
     def at(self, gap: float) -> pd.Series[Any]:
         """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight."""
-        gap = _one_gap(gap, self.gap)
-        weight = self._reaching(gap)
-        if self._is_unknown:
-            raise ValueError(self._told_unknown)
-        if weight is None:
+        gaps = wanted_gaps(gap, self.gap)
+        if len(gaps) != 1:
+            raise ValueError(f"gap must be one number, got {gap!r}: pass one at a time, such as gap=0.05")
+        if self._is_undefined:
+            raise ValueError(self._undefined)
+        weight = self._reaching(gaps[0])
+        if np.isnan(weight):
             raise ValueError(
-                f"no kl_weight reached a {self.gap} of {gap:g} on held-out rows, the smallest is "
+                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is "
                 f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, more "
                 "rows, or shallower trees"
             )
         row: pd.Series[Any] = self.table.loc[weight]  # type: ignore[assignment]  # one weight, one row
         return row
 
-    def _reaching(self, gap: float) -> float | None:
+    def _reaching(self, gap: float) -> float:
+        """The smallest weight that reaches the gap, NaN where none does."""
         reached = self.table.index[self.table[self.gap] <= gap]
-        return float(reached[0]) if len(reached) else None
+        return float(reached[0]) if len(reached) else np.nan
 
     @property
-    def _is_unknown(self) -> bool:
+    def _is_undefined(self) -> bool:
         return bool(self.table[self.gap].isna().all())
 
     @property
-    def _told_unknown(self) -> str:
+    def _undefined(self) -> str:
         return (
             f"no kl_weight has a {self.gap} on held-out rows, for some group has no such rate (none of it is selected, "
             "or none has the label): try more rows, another threshold, or fewer groups"
@@ -109,7 +111,7 @@ class Frontier:
                 "a model that was not measured: leave them out, or call pi_xgb.train"
             )
         weight = float(str(self.at(gap).name))
-        # A weight of 0 leaves the constraint out, and nobody else would look at it.
+        # A weight of 0 leaves the constraint out of the training, which would not check it.
         check_is_dmatrix(dtrain, "dtrain")
         constraint.check(dtrain.num_row())
         taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
@@ -121,28 +123,25 @@ class Frontier:
         return plot_frontier(shown, fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
-        if self._is_unknown:
-            return self._told_unknown
+        if self._is_undefined:
+            return self._undefined
         plain: Any = self.table.iloc[0]
         fairest: Any = self.table.sort_values(self.gap).iloc[0]
-        lines = [self._told(gap) for gap in self._wanted] or [
+        lines = [self._sentence(gap) for gap in self._wanted] or [
             f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {fairest[self.gap]:.3f}, "
             f"accuracy from {plain['accuracy']:.3f} to {fairest['accuracy']:.3f}"
         ]
         return "\n".join(lines)
 
-    def _told(self, gap: float) -> str:
+    def _sentence(self, gap: float) -> str:
         weight = self._reaching(gap)
-        if weight is None:
+        if np.isnan(weight):
             return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
         row: Any = self.table.loc[weight]
-
-        def shown(name: str) -> str:
-            return f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
-
+        reached, cost = (f"{row[c]:.3f} [{row[f'{c}_low']:.3f}, {row[f'{c}_high']:.3f}]" for c in (self.gap, "cost"))
         return (
-            f"{self.gap} of at most {gap:g}: kl_weight {weight:.4g} has {shown(self.gap)} and costs {shown('cost')} of "
-            f"the accuracy of plain XGBoost, {self.table['accuracy'].iloc[0]:.3f}"
+            f"{self.gap} of at most {gap:g}: kl_weight {weight:.4g} has {reached} and costs {cost} of the accuracy of "
+            f"plain XGBoost, {self.table['accuracy'].iloc[0]:.3f}"
         )
 
     def __repr__(self) -> str:
@@ -151,20 +150,12 @@ class Frontier:
 
 def wanted_gaps(gap: Any, name: str) -> list[float]:
     """Target gaps of that name, none, one or several."""
-    values, most = [] if gap is None else several(gap), LARGEST.get(name, 1)
-    differences = "differences between rates" if most == 1 else f"{name} being the sum of {most} differences"
+    values, largest = [] if gap is None else several(gap), LARGEST.get(name, 1)
+    kind = "differences between rates" if largest == 1 else f"{name} being the sum of {largest} differences"
     for value in values:
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= most:
+        if not is_number or not 0 <= value <= largest:
             raise ValueError(
-                f"gap must be numbers between 0 and {most}, {differences}, got {value!r}: five percentage points are "
-                "0.05"
+                f"gap must be numbers between 0 and {largest}, {kind}, got {value!r}: five percentage points are 0.05"
             )
     return [float(value) for value in values]
-
-
-def _one_gap(gap: Any, name: str) -> float:
-    found = wanted_gaps(gap, name)
-    if len(found) != 1:
-        raise ValueError(f"gap must be one number here, got {gap!r}: ask for one at a time, such as gap=0.05")
-    return found[0]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_lengths, check_no_mask
 from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
-from .._rows.vectors import as_weights
+from .._rows.per_row import per_row
+from .._rows.supervision import row_weights
 from .._xgb.trees import Array
 from .sklearn_trees import SklearnSubject
 from .subject import Subject
@@ -34,7 +34,7 @@ class Labels:
 def read_weights(sample_weight: Any, of_data: Array, groups: Groups) -> Array | None:
     """The user's weights, or else those of the data; None if there are none."""
     given = of_data if sample_weight is None and of_data.size else sample_weight
-    weight = as_weights(given, groups.codes.size)
+    weight = row_weights(given, groups.codes.size)
     if weight is None:
         return None
     by_group = np.bincount(groups.codes, weight)
@@ -50,8 +50,7 @@ def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Label
     """Class codes or numbers that the model and the metric can do with; a model with classes has labels of them."""
     n_rows, n_outputs, classes = subject.n_rows, subject.n_outputs, subject.classes
     are_codes = subject.output_kind == "class" and n_outputs > 1
-    values = number_table(y if classes is None else _codes(y, classes), "y")
-    check_lengths(X=n_rows, y=len(values))
+    values = number_table(y if classes is None else _codes(y, classes), "y", n_rows)
     n_columns = 1 if are_codes else n_outputs
     if values.shape[1] != n_columns:
         raise ValueError(
@@ -79,8 +78,7 @@ def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Label
 
 
 def _codes(y: Any, classes: Array) -> Array:
-    check_no_mask(y, "y")
-    labels = np.asarray(y).reshape(-1)
+    labels = per_row("y", y, kind="values")
     codes = pd.Index(classes).get_indexer(pd.Index(labels))
     if (codes < 0).any():
         unknown = pd.unique(labels[codes < 0])

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._rows.checks import check_lengths, check_whole
-from .._rows.names import describe
-from .._rows.vectors import as_weights
+from .._rows.checks import check_whole
+from .._rows.per_row import check_count
+from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, Array, Forest, TreeModel, forests_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
@@ -145,43 +145,14 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
     data = X
     if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
-        if data.feature_names is None and data.num_col() == booster.num_features():
+        if data.feature_names is None:  # XGBoost itself compares names, where there are some
+            if data.num_col() != booster.num_features():
+                raise ValueError(
+                    f"X must have the {booster.num_features()} features of the booster, got {data.num_col()}"
+                )
             data.feature_names = booster.feature_names
-    check_features(booster, data)
-    check_lengths(X=data.num_row(), sensitive_features=n_rows)
+    check_count("sensitive_features", n_rows, data.num_row(), table="X")
     return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
-
-
-def check_features(booster: xgboost.Booster, data: xgboost.DMatrix) -> None:
-    """The data has the booster's features, in its order."""
-    expected, got = booster.feature_names, data.feature_names
-    advice = f"{_difference(expected or (), got or ())}: give the columns that the booster was trained on"
-    if data.num_col() != booster.num_features():
-        n_features = booster.num_features()
-        raise ValueError(f"X must have the {n_features} features of the booster, it has {data.num_col()}{advice}")
-    if expected is None or got == expected:
-        return
-    if got is None:
-        raise ValueError(
-            f"the DMatrix X has no feature names, the booster has {describe(expected)}: "
-            "build it with feature_names=booster.feature_names"
-        )
-    if sorted(got) == sorted(expected):
-        raise ValueError(
-            f"X has the booster's features in another order, {describe(got)} instead of {describe(expected)}: "
-            "pass X[booster.feature_names]"
-        )
-    raise ValueError(f"the features of X are not those of the booster{advice}")
-
-
-def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
-    if not expected or not got:
-        return ""
-    different = {
-        "lacking": [name for name in expected if name not in set(got)],
-        "unknown": [name for name in got if name not in set(expected)],
-    }
-    return "".join(f", {what} {describe(names)}" for what, names in different.items() if names)
 
 
 def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:
@@ -222,16 +193,15 @@ def subject_of(
     check_whole("surrogate_rounds", surrogate_rounds, 1)
     if has_trees(model) and surrogate_params is None and surrogate_rounds == 1:
         subject = SklearnSubject(model, X)
-        check_lengths(X=subject.n_rows, sensitive_features=n_rows)
+        check_count("sensitive_features", n_rows, subject.n_rows, table="X")
         return subject
     if isinstance(X, xgboost.DMatrix):
         raise TypeError(
             "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: a surrogate "
             "has to be trained on it, and your matrix stays as it is"
         )
-    predictions = predictions_of(model, X)
-    check_lengths(**{"the array of predictions": len(predictions.mean), "sensitive_features": n_rows})
-    weight = as_weights(sample_weight, n_rows)
+    predictions = predictions_of(model, X, n_rows)
+    weight = row_weights(sample_weight, n_rows)
     booster, data = fit_surrogate(X, predictions.mean, weight, surrogate_params, surrogate_rounds)
     settings = {"params": merged_params(surrogate_params), "rounds": surrogate_rounds}
     return Subject(

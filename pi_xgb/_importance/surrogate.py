@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._rows.checks import check_no_mask
+from .._rows.per_row import FINITE, per_row
 from .._xgb.trees import Array
 
 DEFAULTS = {"objective": "reg:squarederror", "max_depth": 6, "learning_rate": 1.0, "reg_lambda": 0.0}
@@ -28,44 +28,25 @@ class Predictions:
     of_classes: bool
 
 
-def predictions_of(model: Any, X: Any) -> Predictions:
+def predictions_of(model: Any, X: Any, n_rows: int) -> Predictions:
     """The predictions of an object with ``predict_proba`` or ``predict``, or the predictions themselves."""
     classes = getattr(model, "classes_", None)
     classes = None if classes is None else np.asarray(classes)
     if hasattr(model, "predict_proba"):
-        mean = _numbers(model.predict_proba(X), "predict_proba")
+        answer = model.predict_proba(X)
     elif not hasattr(model, "predict"):
-        mean = _numbers(model, "the model")
-    elif classes is None:
-        mean = _numbers(model.predict(X), "predict")
+        answer = model
     else:
-        mean = (np.asarray(model.predict(X)).reshape(-1, 1) == classes).astype(np.float64)
-    if mean.ndim not in (1, 2) or mean.size == 0:
-        raise ValueError(
-            "a model's predictions must have shape (rows,), or (rows, classes) with the probability of each "
-            f"class, got {mean.shape}"
-        )
-    if not np.isfinite(mean).all():
-        raise ValueError(
-            f"a model's predictions must be finite, {int((~np.isfinite(mean)).sum())} are NaN or infinite: "
-            "drop those rows, or repair the model"
-        )
+        answer = model.predict(X)
+        answer = answer if classes is None else np.asarray(answer).reshape(-1, 1) == classes
+    if np.ndim(answer) == 0:
+        raise TypeError(f"booster must be a model with predict_proba or predict, or its predictions, got {answer!r}")
+    mean = per_row("the predictions of the model", answer, n_rows, within=FINITE, several=True)
     n_columns = mean.size // len(mean)
     of_classes = hasattr(model, "predict_proba") or classes is not None or n_columns > 1
     if mean.ndim == 2 and n_columns <= 2:  # The second of two classes says all.
         mean = np.ascontiguousarray(mean[:, -1])
     return Predictions(mean, classes, of_classes)
-
-
-def _numbers(values: Any, source: str) -> Array:
-    check_no_mask(values, "the array of predictions")
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{source} must give numbers, got {type(values).__name__}: pass an XGBoost booster, an object "
-            "with predict_proba or predict, or an array with one prediction per row"
-        ) from error
 
 
 def fit_surrogate(

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
-from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_weights
+from .._rows.per_row import FINITE
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores
 from .._stats.wilson import wilson
 from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
 from ..metrics._rates import Values
@@ -48,13 +49,10 @@ def scored_rows(
     probabilities: bool = False,
 ) -> ScoredRows:
     """Check what a picture of groups is handed."""
-    scores = as_probabilities(y_score) if probabilities else as_scores(y_score)
-    labels = as_labels(y_true) if labels_needed else np.zeros(scores.size, bool)
-    check_lengths(y_true=labels.size, y_score=scores.size)
-    if not probabilities and not np.isfinite(scores).all():
-        raise ValueError("y_score holds infinite values: a picture needs finite scores")
+    scores = as_probabilities(y_score, "y_prob") if probabilities else as_scores(y_score, FINITE)
+    labels = as_labels(y_true, scores.size) if labels_needed else np.zeros(scores.size, bool)
     groups = as_groups(sensitive_features, scores.size)
-    weights = as_weights(sample_weight, scores.size)
+    weights = row_weights(sample_weight, scores.size)
     return ScoredRows(labels, scores, np.ones(scores.size) if weights is None else weights, groups)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.checks import check_lengths
 from .._rows.names import describe
+from .._rows.per_row import check_count
 from .._rows.tables import as_frame, as_table
 
 
@@ -123,7 +123,7 @@ def check_no_gaps(frame: pd.DataFrame) -> None:
 
 def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
     """As many privileged rows as labels."""
-    check_lengths(z=len(frame), y=n_rows)
+    check_count("y", n_rows, len(frame), table="z")
 
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:

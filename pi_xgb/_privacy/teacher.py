@@ -17,10 +17,10 @@ from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
+from .._rows.per_row import per_row
 from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, take_rows
-from .._rows.vectors import as_vector
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
 from .domain import Domain, check_rows
@@ -160,7 +160,7 @@ class PrivateTeacher(FixedTeacher):
                 "this teacher has spent its budget: it can teach any number of students. Another fit would release "
                 "more: make another PrivateTeacher for it, and add up what the two spend"
             )
-        label = as_vector("y", y)
+        label = per_row("y", y, kind="values", missing="keep")
         known = read_labelled(labelled, len(label))
         label = _binary(label, np.ones(len(label), bool) if known is None else known)
         check_delta_for_rows(self.budget.total.delta, len(label))

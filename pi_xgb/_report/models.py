@@ -11,10 +11,10 @@ import pandas as pd
 import xgboost
 
 from .._importance.subject import booster_subject, is_booster
-from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
 from .._rows.names import printable
-from .._rows.vectors import Bools, Floats, as_binary, as_cut, as_scores, as_weights
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_cut, as_labels, as_scores
 from ..metrics._rates import Values
 
 
@@ -59,15 +59,14 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Ju
         raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
     else:
         n_rows = int(X.shape[0])
-    labels = as_binary("y", y, "recode it, as in (y == positive_class).astype(int)")
-    check_lengths(X=n_rows, y=labels.size)
+    labels = as_labels(y, n_rows, "y", "X")
     columns = encoded_columns(sensitive_features, labels.size)
     sensitive = pd.DataFrame({printable(str(column.names.name)): _in_words(column) for column in columns})
     if sensitive.shape[1] < len(columns):
         raise ValueError("two columns of sensitive_features have the same name in words: rename one of them")
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
-    return JudgedRows(labels, as_weights(sample_weight, labels.size), groups, sensitive)
+    return JudgedRows(labels, row_weights(sample_weight, labels.size), groups, sensitive)
 
 
 def _in_words(column: Groups) -> pd.Categorical[Any]:
@@ -124,8 +123,7 @@ def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Ju
     if subject.model.objective == "binary:logitraw":
         scores = 0.5 + 0.5 * np.tanh(scores / 2)
     rounds = (subject.begin, subject.end, subject.model.n_rounds)
-    checked = _probabilities(scores, subject.model.objective)
-    return JudgedModel(name, model, subject.data, checked, threshold, booster, rounds)
+    return JudgedModel(name, model, subject.data, _probabilities(scores), threshold, booster, rounds)
 
 
 def _other(name: str, model: Any, X: Any, threshold: float) -> JudgedModel:
@@ -135,7 +133,7 @@ def _other(name: str, model: Any, X: Any, threshold: float) -> JudgedModel:
     answer = np.asarray(model.predict_proba(features))
     if answer.ndim != 2 or answer.shape[1] != 2:
         raise ValueError(f"predict_proba must give two columns, of label 0 and label 1, got shape {answer.shape}")
-    return JudgedModel(name, model, features, _probabilities(answer[:, 1], type(model).__name__), threshold)
+    return JudgedModel(name, model, features, _probabilities(answer[:, 1]), threshold)
 
 
 def _own_columns(X: Any, names: Any) -> Any:
@@ -145,12 +143,5 @@ def _own_columns(X: Any, names: Any) -> Any:
     return X
 
 
-def _probabilities(scores: Any, source: str) -> Floats:
-    checked = as_scores(scores)
-    low, high = float(checked.min()), float(checked.max())
-    if low < 0 or high > 1:
-        raise ValueError(
-            f"its predictions must be probabilities, those of {source} range from {low:g} to {high:g}: name "
-            "binary:logistic as the objective in the params it is trained with"
-        )
-    return checked
+def _probabilities(scores: Any) -> Floats:
+    return as_scores(scores, (0.0, 1.0), "train it with objective='binary:logistic'", "its predictions")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._stats.bootstrap import interval, resamples
 from .._stats.gaps import holm
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
-from ..metrics._rates import Values
+from ..metrics._rates import ScoredRows, Values
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import JudgedModel, JudgedRows
 
@@ -86,9 +86,9 @@ def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, im
 def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
     """All of ``COMPARED``, first on the rows themselves and then on each resample, ``(1 + n_boot, m)``."""
     labels, selected = rows.labels, model.scores > model.threshold
-    every = ScoredGroups(labels, model.scores, selected, rows.weights, everyone(labels.size))
-    grouped = ScoredGroups(labels, model.scores, selected, rows.weights, rows.groups)
-    weight = np.ones(labels.size) if rows.weights is None else rows.weights
+    scored = ScoredRows(labels, selected, rows.weights, rows.groups, model.scores)
+    grouped, every = ScoredGroups(scored), ScoredGroups(replace(scored, groups=everyone(labels.size)))
+    weight = scored.weight
     scores = model.scores.astype(np.float64)
     log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))
     losses = weight[:, None] * np.stack([log_losses, np.square(scores - labels)], axis=1)

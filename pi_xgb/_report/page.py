@@ -112,10 +112,14 @@ def _section(anchor: str, heading: str, *children: str) -> Html:
 
 
 def _performance(content: Page) -> Html:
-    told = _models_table("Performance on all rows", content.numbers.performance, PERFORMANCE, 4, content)
+    intervals = content.rows["intervals"]
+    caption = "Performance on all rows" + ("" if intervals == "none" else f". Small figures: {intervals}")
+    performance = content.numbers.performance.iterrows()
+    rows = [([str(name)], [estimate(row, column, 4) for column in PERFORMANCE]) for name, row in performance]
+    numbers = table(caption, ["model"], [MEASURED[column][0] for column in PERFORMANCE], rows)
     words = definitions(MEASURED[name] for name in PERFORMANCE)
     path = [] if content.kl_weights is None else [tag("h3", "The choice of kl_weight"), _figures([content.kl_weights])]
-    return _section("performance", "Performance", told, words, *_differences(content), *path)
+    return _section("performance", "Performance", numbers, words, *_differences(content), *path)
 
 
 def _differences(content: Page) -> list[Html]:
@@ -173,16 +177,6 @@ def _gap(row: pd.Series[Any], confidence: float) -> Html:
         text = tag("span", text, class_="sure")
     p, chance = f"p {row['p_adjusted']:.3f}", f"by chance {row['chance']:.3f}"
     return joined([text, tag("small", f"{chance}, {p}"), tag("small", str(row["between"]), class_="pair-of-groups")])
-
-
-def _models_table(caption: str, numbers: pd.DataFrame, columns: Sequence[str], digits: int, content: Page) -> Html:
-    rows = [([str(name)], [estimate(row, column, digits) for column in columns]) for name, row in numbers.iterrows()]
-    return table(f"{caption}{_ends(content)}", ["model"], [MEASURED[column][0] for column in columns], rows)
-
-
-def _ends(content: Page) -> str:
-    intervals = content.rows["intervals"]
-    return "" if intervals == "none" else f". Small figures: {intervals}"
 
 
 def _groups(content: Page) -> Html:

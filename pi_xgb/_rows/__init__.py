@@ -1,1 +1,1 @@
-"""What users say of rows: vectors, groups, tables, views, words."""
+"""Rows as users pass them: a value per row, labels, groups, tables, views."""

@@ -1,4 +1,4 @@
-"""Small checks of what a user says, one message each: what was expected, what came, what to do."""
+"""Small checks of arguments, one message each: what was expected, what was passed, what to do."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
 
 
 def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
-    """A whole number that is large enough; ``hint`` says what it stands for."""
-    told = f": {hint}" if hint else ""
+    """A whole number that is large enough; ``hint`` is its meaning."""
+    advice = f": {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}{told}")
+        raise TypeError(f"{name} must be a whole number, got {value!r}{advice}")
     if at_least is not None and value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value}{told}")
+        raise ValueError(f"{name} must be at least {at_least}, got {value}{advice}")
 
 
 def several(values: Any) -> list[Any]:
@@ -47,7 +47,7 @@ def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
-    """How the work is done: the number of jobs, of which -1 is one for each core; 0 where the user says nothing."""
+    """How the work is done: the number of jobs, of which -1 is one for each core; 0 by default."""
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs)
     if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
@@ -67,13 +67,6 @@ def check_bootstrap(n_boot: Any, confidence: Any) -> None:
     """How many resamples, and how sure the interval should be."""
     check_whole("n_boot", n_boot, 0, "0 for no intervals, 1000 is usual")
     check_confidence(confidence)
-
-
-def check_lengths(**lengths: int) -> None:
-    """All arguments describe the same rows."""
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"all arguments must have one value per row, but {found}: build them from the same rows")
 
 
 def check_no_mask(values: Any, name: str) -> None:

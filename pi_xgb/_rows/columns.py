@@ -7,52 +7,32 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from .._arrays import Array, to_host
-from .checks import check_lengths, check_no_mask
+from .._arrays import Array
+from .per_row import FINITE, as_columns, check_count, on_host, per_row
 from .tables import column_names
-from .vectors import as_vector
 
 _OF_PANDAS = (pd.Series, pd.Index, pd.Categorical)
 
 
-def number_column(values: Any, name: str) -> Array:
-    """One number per row as float64, without NaN."""
-    table = number_table(values, name, finite=False)
-    if table.shape[1] != 1:
-        raise ValueError(f"{name} must be one number per row, got {table.shape[1]} columns: give one of them")
-    return table[:, 0]
+def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:
+    """Columns of finite numbers as float64 of shape (rows, columns), in an array that nobody else holds."""
+    columns = named_columns(values, name, name, n_rows)
+    hint = "encode text as numbers, ordered categories by their .cat.codes, and leave out rows with gaps"
+    return np.column_stack(
+        [per_row(_column_name(name, label, columns), column, within=FINITE, hint=hint) for label, column in columns]
+    )
 
 
-def number_table(values: Any, name: str, *, finite: bool = True) -> Array:
-    """Columns of numbers as float64 of shape (rows, columns), without NaN, in an array of our own."""
-    columns = named_columns(values, name, stem=name)
-    check_lengths(**{f"{name}[{label!r}]": len(column) for label, column in columns})
-    table = np.column_stack([_numbers(column, label, name) for label, column in columns])
-    bad = (~np.isfinite(table) if finite else np.isnan(table)).any(axis=1)
-    if bad.any():
-        raise ValueError(
-            f"{name} has missing {'or infinite ' if finite else ''}values in {int(bad.sum())} rows, first in row "
-            f"{int(bad.argmax())}: fill them in, or leave those rows out"
-        )
-    return table
+def named_columns(values: Any, name: str, stem: str, n_rows: int | None = None) -> list[tuple[Hashable, Any]]:
+    """The columns of whatever holds one value per row, or several, with their names; the others are ``stem_i``.
 
-
-def _numbers(column: Any, label: Hashable, name: str) -> Array:
-    series = pd.Series(column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind == "O" else column)
-    if pd.api.types.is_complex_dtype(series.dtype):
-        raise TypeError(f"{name} must be real numbers, column {label!r} has dtype {series.dtype}: give one part of it")
-    if not pd.api.types.is_numeric_dtype(series.dtype):
-        raise TypeError(
-            f"{name} must be numbers, column {label!r} has dtype {series.dtype}: encode it as numbers first, "
-            "ordered categories by their .cat.codes"
-        )
-    return series.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def named_columns(values: Any, name: str, stem: str) -> list[tuple[Hashable, Any]]:
-    """The columns of whatever holds one value per row, or several, with their names; the others are ``stem_i``."""
+    Those of pandas stay as they are, since categories have an order.
+    """
+    if isinstance(values, (list, tuple)) and any(isinstance(row, (list, tuple, np.ndarray)) for row in values):
+        values = pd.DataFrame(list(values)).to_numpy(dtype=object)  # in which each value keeps its kind
+    if isinstance(values, np.ndarray) and values.dtype.names and values.ndim == 1:  # a table as NumPy has it
+        values = pd.DataFrame(on_host(values, name))
     if isinstance(values, pd.DataFrame):
         columns: list[tuple[Any, Any]] = [(label, values.iloc[:, i]) for i, label in enumerate(values.columns)]
     elif isinstance(values, Mapping):
@@ -60,40 +40,20 @@ def named_columns(values: Any, name: str, stem: str) -> list[tuple[Hashable, Any
     elif isinstance(values, _OF_PANDAS):
         columns = [(getattr(values, "name", None), values)]
     else:
-        array = _as_array(values, name)
-        if array.dtype.names and array.ndim == 1:  # a table as NumPy has it
-            return named_columns(pd.DataFrame(array), name, stem)
+        array = as_columns(name, on_host(values, name), several=True)
         parts = array.T if array.ndim == 2 else [array]
         columns = list(zip(column_names(values) or [None] * len(parts), parts, strict=True))
     if not columns:
         raise ValueError(f"{name} has no columns: give at least one")
-    if not len(columns[0][1]):
-        raise ValueError(f"{name} is empty: give one value per row")
-    return [(f"{stem}_{i}" if label is None else label, column) for i, (label, column) in enumerate(columns)]
+    columns = [(f"{stem}_{i}" if label is None else label, column) for i, (label, column) in enumerate(columns)]
+    for label, column in columns:
+        check_count(_column_name(name, label, columns), len(column), n_rows or len(columns[0][1]) or None)
+    return columns
+
+
+def _column_name(name: str, label: Hashable, columns: list[Any]) -> str:
+    return name if len(columns) == 1 else f"{name}[{label!r}]"
 
 
 def _column(values: Any, name: str) -> Any:
-    if isinstance(values, _OF_PANDAS):
-        return values
-    return as_vector(name, _as_array(values, name))
-
-
-def _as_array(values: Any, name: str) -> NDArray[Any]:
-    """An array of one or two dimensions; a list keeps the kinds of its values."""
-    if isinstance(values, (list, tuple)):
-        if any(isinstance(row, (list, tuple, np.ndarray)) for row in values):
-            return pd.DataFrame(list(values)).to_numpy(dtype=object)
-        # numpy would turn the NaN of ["a", nan] into the text "nan".
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        return array
-    check_no_mask(values, name)
-    array = np.asarray(to_host(values))
-    if array.ndim == 0:
-        raise TypeError(
-            f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series, or a DataFrame "
-            "for several columns"
-        )
-    if array.ndim > 2:
-        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: one row per row of data")
-    return array
+    return values if isinstance(values, _OF_PANDAS) else per_row(name, values, kind="values", missing="keep")

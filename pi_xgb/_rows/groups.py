@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._xgb.collective import from_each_worker, gathered
-from .checks import check_lengths
 from .columns import named_columns
 from .names import describe
 
@@ -69,10 +68,8 @@ def encoded_columns(
     missing: Literal["group", "error"] = "group",
 ) -> list[Groups]:
     """Each sensitive column by itself; unnamed ones are called as Fairlearn calls them."""
-    columns = named_columns(sensitive_features, name, stem="sensitive_feature")
+    columns = named_columns(sensitive_features, name, "sensitive_feature", n_rows)
     _check_names([label for label, _ in columns], name)
-    rest = {} if n_rows is None else {"the rest": n_rows}
-    check_lengths(**{f"{name}[{label!r}]": len(values) for label, values in columns}, **rest)
     return [_encode(label, values, name, missing) for label, values in columns]
 
 
@@ -140,13 +137,13 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
     if absent.any():
         if missing == "error":
             raise ValueError(
-                f"{name} has missing values in {int(absent.sum())} rows, first in row {int(absent.argmax())}: give "
-                'them a value of their own, such as "unknown"'
+                f"{name} must have a value in every row, got {int(absent.sum())} missing values, first in row "
+                f'{int(absent.argmax())}: give them a value of their own, such as "unknown"'
             )
         if MISSING in set(uniques):
             raise ValueError(
-                f"sensitive feature {label!r} has missing values and a group called {MISSING!r}: missing values "
-                "become a group of that name, so rename yours"
+                f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, and has a group of "
+                "that name: rename it"
             )
         codes = np.where(absent, len(uniques), codes)
         uniques = pd.Index([*uniques, MISSING], dtype=object)

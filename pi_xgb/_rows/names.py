@@ -16,7 +16,7 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def describe(names: Iterable[Hashable], most: int = 5) -> str:
+def describe(names: Iterable[Hashable], most: int = 8) -> str:
     """A few names for a message."""
     listed = list(names)
     shown = ", ".join(repr(plain(name)) for name in listed[:most])

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .checks import check_no_mask
+from .._arrays import Array
+from .per_row import on_host, per_row
+from .supervision import row_weights
 from .tables import as_table
 
 
@@ -39,15 +41,15 @@ def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
 
 def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
     """The same for several, each under its name."""
-    for name, its in values.items():
-        check_same_order(X, its, X_name, name)
+    for name, column in values.items():
+        check_same_order(X, column, X_name, name)
 
 
 def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
     """The same for the evaluation sets, and for lists with something for each of them."""
     for i, (X, y) in enumerate(eval_set or ()):
-        its = {f"{name}[{i}]": each[i] for name, each in values.items() if each is not None and i < len(each)}
-        check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **its})
+        columns = {f"{name}[{i}]": sets[i] for name, sets in values.items() if sets is not None and i < len(sets)}
+        check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **columns})
 
 
 def eval_pairs(eval_set: Any) -> list[Any] | None:
@@ -59,32 +61,24 @@ def eval_pairs(eval_set: Any) -> list[Any] | None:
     pairs = list(eval_set)
     for i, pair in enumerate(pairs):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            its = f"a {type(pair).__name__}" + (f" of {len(pair)}" if isinstance(pair, (tuple, list)) else "")
+            got = f"a {type(pair).__name__}" + (f" of {len(pair)}" if isinstance(pair, (tuple, list)) else "")
             raise TypeError(
-                f"eval_set must be a list of (X, y), and its item {i} is {its}: give a list even for one pair, "
+                f"eval_set must be a list of (X, y), got {got} as item {i}: give a list even for one pair, "
                 "eval_set=[(X, y)], and what else is known of its rows by its own keyword, such as eval_privileged"
             )
     return pairs
 
 
-def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X", what: str = "label") -> None:
-    """As many labels, or other values, as rows."""
-    n_rows = row_count(X)
-    if not np.ndim(label):  # a number, or an iterator, which numpy takes for one thing
-        raise TypeError(
-            f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {np.asarray(label).item()!r}: "
-            "give a list, an array or a Series"
-        )
-    if n_rows != len(label):
-        raise ValueError(f"{name} must have one {what} for each of the {n_rows} rows of {X_name}, got {len(label)}")
+def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X") -> None:
+    """A label, or several, for each row; those that are missing may be."""
+    per_row(name, label, row_count(X), "values", missing="keep", several=True, table=X_name)
 
 
 def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name: str = "X") -> None:
     """As many margins as rows, or as rows times classes; or None."""
     if margin is None:
         return
-    check_no_mask(margin, name)
-    n_rows, shape = row_count(X), np.shape(margin)
+    n_rows, shape = row_count(X), on_host(margin, name).shape
     if not shape or not n_rows or math.prod(shape) % n_rows:
         raise ValueError(
             f"{name} must have one margin (of each class) for each of the {n_rows} rows of {X_name}, got shape {shape}"
@@ -92,33 +86,11 @@ def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name
 
 
 def checked_weight(
-    sample_weight: Any,
-    X: Any,
-    labelled: Any = None,
-    name: str = "sample_weight",
-    X_name: str = "X",
-    unit: str = "row",
-    units: str = "rows",
-) -> Any:
-    """One finite weight per row, or None; a row that has a label weighs something. X may have others than rows."""
-    if sample_weight is None:
-        return None
+    sample_weight: Any, X: Any, labelled: Any = None, name: str = "sample_weight", X_name: str = "X"
+) -> Array | None:
+    """One finite weight per row in the order of X, or None; a row that has a label weighs something."""
     check_same_order(X, sample_weight, X_name, name)
-    check_no_mask(sample_weight, name)
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64).ravel()
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers: {error}") from error
-    n_rows = row_count(X)
-    if len(weight) != n_rows:
-        raise ValueError(f"{name} must have one weight for each of the {n_rows} {units} of {X_name}, got {len(weight)}")
-    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if wrong.size:
-        raise ValueError(f"{name} must be finite and at least 0, {unit} {wrong[0]} has {weight[wrong[0]]:g}")
-    if not (weight if labelled is None else weight[labelled]).any():
-        rows = unit if labelled is None else f"{unit} that has a label"
-        raise ValueError(f"{name} is zero in every {rows}: at least one must weigh something")
-    return weight
+    return row_weights(sample_weight, row_count(X), name=name, labelled=labelled, table=X_name)
 
 
 def row_count(table: Any) -> int:

@@ -1,22 +1,21 @@
-"""What users say of each row's supervision: whether its label is known, and how much a teacher counts there."""
+"""Keywords with a value per row about its supervision: labelled, teacher_weight, groups, weights."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xgboost
+from numpy.typing import NDArray
 from xgboost import collective
 
 from .._arrays import Array
 from .._warnings import warn_user
 from .._xgb.matrix import rows_without_values
-from .checks import check_no_mask
-from .names import plain
+from .per_row import LARGEST, NOT_NEGATIVE, Unit, per_row
 
 MOST_WEIGHT = 1e12
-"""Beyond it single precision knows no labels beside a teacher."""
+"""Larger weights swamp the labels in float32."""
 
 
 def no_labelled_row(name: str) -> ValueError:
@@ -32,53 +31,55 @@ def warn_of_idle_rows(idle: Array) -> None:
         )
 
 
-def read_labelled(labelled: Any, n_rows: int) -> Array | None:
-    """One truth value per row; None where every row has a label."""
+def read_labelled(labelled: Any, n_rows: int | None = None) -> Array | None:
+    """Which rows have a label; None where every row has one."""
     if labelled is None:
         return None
-    column = _column(labelled, n_rows, "labelled")
-    if column.isna().any() or not column.isin([True, False]).all():
-        odd = column[column.isna() | ~column.isin([True, False])].iloc[0]
-        raise TypeError(
-            f"labelled must hold truth values, True where the label of a row is known, got {plain(odd)!r}: build it as "
-            "y.notna()"
-        )
-    known: Array = column.to_numpy(dtype=bool)
+    known = per_row("labelled", labelled, n_rows, "truth values", table="dtrain", hint="build it as y.notna()")
     return None if known.all() else known
 
 
-def read_teacher_weight(teacher_weight: Any, n_rows: int, name: str = "teacher_weight") -> Array | None:
-    """One number of at least 0 per row; None where every row has 1."""
+def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: str = "teacher_weight") -> Array | None:
+    """What a teacher counts in each row, from 0 to ``MOST_WEIGHT``; None where that is 1 everywhere."""
     if teacher_weight is None:
         return None
-    column = _column(teacher_weight, n_rows, name)
-    if column.dtype.kind in "mMc":
-        raise TypeError(f"{name} must hold numbers, got dtype {column.dtype}")
-    try:
-        weights: Array = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must hold numbers: {error}") from error
-    wrong = np.flatnonzero(~((weights <= MOST_WEIGHT) & (weights >= 0)))
-    if wrong.size:
-        raise ValueError(
-            f"{name} must be finite and at least 0 in every row, and at most {MOST_WEIGHT:g}, row {wrong[0]} has "
-            f"{weights[wrong[0]]:g}: 0 leaves the teacher out of a row, 1 lets it count there as kl_weight says"
-        )
+    hint = "0 leaves the teacher out of a row, 1 counts it there as kl_weight does"
+    weights = per_row(name, teacher_weight, n_rows, within=(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
     return None if (weights == 1).all() else weights
 
 
-def _column(values: Any, n_rows: int, name: str) -> pd.Series[Any]:
-    check_no_mask(values, name)
-    if type(values).__module__.partition(".")[0] == "pyarrow":
-        values = values.to_pandas()
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one value per row, got shape {array.shape} for {n_rows} rows")
-    if len(array) != n_rows:
-        raise ValueError(f"{name} must have one value for each of the {n_rows} rows of dtrain, got {len(array)}")
-    return pd.Series(array)
+def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
+    """Which rows belong together: a value of any type for each, or None."""
+    if groups is None:
+        return None
+    hint = "give a row that belongs to no other a group of its own"
+    return per_row(name, groups, n_rows, "values", hint=hint)
+
+
+def row_weights(
+    sample_weight: Any,
+    n_rows: int,
+    *,
+    name: str = "sample_weight",
+    labelled: Array | None = None,
+    unit: Unit = "row",
+    table: str = "",
+) -> NDArray[np.float64] | None:
+    """Finite weights that can be added up, one of them above 0 (of the ``labelled`` rows, if these are given)."""
+    if sample_weight is None:
+        return None
+    weight = per_row(
+        name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint="a weight of 0 leaves a row out"
+    )
+    if not (weight if labelled is None else weight[labelled]).any():
+        rows = unit if labelled is None else f"{unit} that has a label"
+        raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: leave it out, or weigh some")
+    if weight.max() > LARGEST / weight.size:
+        raise ValueError(
+            f"{name} must have a finite sum, got weights up to {weight.max():g}: divide all by the largest, since only "
+            "their proportions count"
+        )
+    return weight
 
 
 def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None = None) -> Array | None:

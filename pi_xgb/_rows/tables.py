@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .names import describe
+
 
 def as_table(data: Any, name: str) -> Any:
     """The data in its own library, with rows and columns that can be selected; one column makes a table of one."""
@@ -53,7 +55,7 @@ def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int
     missing = [column for column in columns if column not in names]
     if missing:
         raise ValueError(
-            f"{what} {some(missing)} are not among the columns of {name}, which are {some(names)}: "
+            f"{what} {describe(missing)} are not among the columns of {name}, which are {describe(names)}: "
             f"{name} must have them at fit"
         )
     return [names.index(column) for column in columns]
@@ -63,12 +65,12 @@ def _positions(table: Any, columns: Sequence[Any], name: str, what: str) -> list
     words = [column for column in columns if not isinstance(column, (int, np.integer))]
     if words:
         raise ValueError(
-            f"{what} {some(words)} are names, but {name} is a {type(table).__name__} without column names: pass a "
+            f"{what} {describe(words)} are names, but {name} is a {type(table).__name__} without column names: pass a "
             f"DataFrame, or give whole numbers, the positions of these columns in {name}"
         )
     outside = [column for column in columns if not 0 <= column < table.shape[1]]
     if outside:
-        raise ValueError(f"{what} {some(outside)} are not columns of {name}, which has {table.shape[1]}")
+        raise ValueError(f"{what} {describe(outside)} are not columns of {name}, which has {table.shape[1]}")
     return [int(column) for column in columns]
 
 
@@ -147,12 +149,6 @@ def check_no_text(table: Any, name: str) -> None:
                 f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: make it a category, "
                 f"{name}[{column!r}].astype('category'), or numbers"
             )
-
-
-def some(names: Sequence[Any]) -> str:
-    """A few of the names, for a message."""
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
 def _explicit_csr(table: Any) -> Any:

@@ -1,122 +1,45 @@
-"""What a user says about each row, as checked arrays: labels, decisions, scores, weights."""
+"""The rows that a metric is handed, as checked arrays: labels, decisions, scores, weights; and the cut between them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from .._arrays import to_host
-from .checks import check_lengths, check_no_mask
-from .names import describe
+from .per_row import ANY_NUMBER, Range, per_row
+from .supervision import row_weights
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
-_NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}
 
-
-def as_vector(name: str, values: Any) -> NDArray[Any]:
-    """One value per row, as numpy; a single column counts as a vector."""
-    check_no_mask(values, name)
-    array = np.asarray(to_host(values))
-    if array.ndim == 0:
-        raise TypeError(f"{name} must hold one value per row, got {values!r}: give a list, an array or a Series")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}: give one value per row")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty: give one value per row")
-    return array
-
-
-def as_numbers(name: str, values: Any) -> NDArray[Any]:
-    """A vector of numbers without NaN; floating types are kept as they are."""
-    array = as_vector(name, values)
-    if array.dtype.kind == "O" and pd.api.types.infer_dtype(array) in _NUMBERS:
-        array = pd.Series(array).astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must hold numbers, got {describe(pd.unique(array))}: recode it, as in (y == 'yes').astype(int)"
-        )
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        count = int(np.isnan(array).sum())
-        raise ValueError(f"{name} has {count} NaN in {array.size} rows: drop those rows, or fill them in knowingly")
-    return array
-
-
-def as_binary(name: str, values: Any, hint: str) -> Bools:
-    """A vector of 0 and 1 as booleans."""
-    array = as_numbers(name, values)
-    if array.dtype.kind == "b":
-        return array
-    ones: Bools = array == 1
-    others = ~(ones | (array == 0))
-    if others.any():
-        raise ValueError(f"{name} must hold 0 and 1 only, got {describe(pd.unique(array[others]))}: {hint}")
-    return ones
-
-
-def as_labels(y_true: Any) -> Bools:
-    """The true labels."""
-    return as_binary("y_true", y_true, "recode it, as in (y == positive_class).astype(int)")
+def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
+    """The true labels, 0 or 1."""
+    hint = "recode it, as in (y == positive_class).astype(int)"
+    return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
 
 
 def as_decisions(y_pred: Any) -> Bools:
     """Decisions already made."""
-    return as_binary("y_pred", y_pred, "this metric is about decisions, so hand it (y_score > threshold)")
+    return per_row("y_pred", y_pred, kind="truth values", hint="pass decisions, as in y_score > threshold")
 
 
-def as_scores(y_score: Any) -> Floats:
+def as_scores(y_score: Any, within: Range = ANY_NUMBER, hint: str = "", name: str = "y_score") -> Floats:
     """Scores of any scale; float32 stays float32, so that comparisons are those that the user would make."""
-    array = as_numbers("y_score", y_score)
-    return array if array.dtype.kind == "f" else array.astype(float)
+    array = per_row(name, y_score, within=within, dtype=None, hint=hint)
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def as_probabilities(y_score: Any) -> Floats:
+def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
     """Scores that are probabilities."""
-    array = as_scores(y_score)
-    low, high = float(array.min()), float(array.max())
-    if low < 0 or high > 1:
-        raise ValueError(
-            f"y_score must hold probabilities in [0, 1], it ranges from {low:g} to {high:g}: "
-            "margins become probabilities by 1 / (1 + exp(-margin))"
-        )
-    return array
-
-
-def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Weights that may be summed, or None."""
-    if sample_weight is None:
-        return None
-    array = as_numbers("sample_weight", sample_weight).astype(np.float64)
-    check_lengths(**{"sample_weight": array.size, "the rest": n_rows})
-    if not np.isfinite(array).all():
-        raise ValueError(f"sample_weight has {int(np.isinf(array).sum())} infinite values: weights must be finite")
-    if (array < 0).any():
-        count = int((array < 0).sum())
-        raise ValueError(
-            f"sample_weight has {count} negative values, the smallest is {array.min():g}: "
-            "weights count rows, so they must be at least 0"
-        )
-    if array.max() > np.finfo(np.float64).max / array.size:
-        raise ValueError(
-            f"sample_weight goes up to {array.max():g}, and its sum is more than a number can hold: divide all weights "
-            "by the largest, since only their proportions count"
-        )
-    if not array.any():
-        raise ValueError("sample_weight is 0 in every row: nothing is left to measure")
-    return array
+    return as_scores(y_score, (0.0, 1.0), "margins become probabilities by 1 / (1 + exp(-margin))", name)
 
 
 def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
     """Labels, probabilities and weights of the same rows."""
-    labels, scores = as_labels(y_true), as_probabilities(y_score)
-    check_lengths(y_true=labels.size, y_score=scores.size)
-    return labels, scores, as_weights(sample_weight, labels.size)
+    scores = as_probabilities(y_score)
+    return as_labels(y_true, scores.size), scores, row_weights(sample_weight, scores.size)
 
 
 def as_threshold(threshold: Any) -> float:

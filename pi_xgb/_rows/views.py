@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from .names import describe
 from .row_alignment import check_same_rows
-from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, some, take
+from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, take
 
 EvalSet = list[tuple[Any, Any]]
 
@@ -36,7 +37,7 @@ class Views:
         elif column not in self.student_labels:
             raise ValueError(
                 f"a constraint reads the column {column!r}, which is neither in X nor in privileged: X has "
-                f"{some(self.student_labels)}, privileged has {some(self.privileged_labels) or 'no columns'}"
+                f"{describe(self.student_labels)}, privileged has {describe(self.privileged_labels) or 'no columns'}"
             )
         elif hidden_from_student:
             raise ValueError(
@@ -74,8 +75,8 @@ class Views:
         missing = [label for label in labels if label not in names]
         if missing or table.shape[1] != len(names):
             raise ValueError(
-                f"the privileged columns of {rows} lack {some(missing) or 'some'}: the teacher learns from "
-                f"{some(labels)}, give it all of them, or none"
+                f"the privileged columns of {rows} lack {describe(missing) or 'some'}: the teacher learns from "
+                f"{describe(labels)}, give it all of them, or none"
             )
         return take(table, [names.index(label) for label in labels])
 
@@ -181,6 +182,6 @@ def _check_no_overlap(X: Any, privileged: Any) -> None:
     shared = [name for name in column_names(privileged) or () if str(name) in names]
     if shared:
         raise ValueError(
-            f"the columns {some(shared)} are in X and in privileged: drop them from one of the two. A teacher that "
+            f"the columns {describe(shared)} are in X and in privileged: drop them from one of the two. A teacher that "
             "sees the classifier features as well is teacher='all'"
         )

@@ -12,24 +12,24 @@ import xgboost
 from .._arrays import Array
 from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
-from .._core.resume_cache import ResumeCache
-from .._core.target import Target, on_host, read_target
 from .._rows.checks import check_confidence, check_whole
+from .._rows.labels import Target, read_target
+from .._rows.per_row import on_host
+from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
+from .._rows.supervision import checked_groups, warn_of_idle_rows
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
-from .._stats.folds import checked_groups
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import jobs_side_by_side, user_params
-from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER, candidates_of, smoothers
+from .candidates import KL_WEIGHTS, METHOD, TEACHER, candidates_of, without_privileged
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
 from .progress import progress_bar
 from .scores import score_of
 from .search import check_effort, held_out_ratio, in_threads
-from .splits import in_order, splits_of
 
 
 def compare(
@@ -43,7 +43,8 @@ def compare(
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = TEACHER,
-    crossfit: int | Iterable[int] = CROSSFIT,
+    teacher_sees: Any = None,
+    crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
@@ -64,27 +65,20 @@ def compare(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Comparison:
     """Find out whether privileged features are worth anything, before you build on them.
 
     Five models are judged on the same held-out rows, and the student's teacher with them:
 
-    =====================  ==========================================================================================
-    plain XGBoost          XGBoost on X: what you have today
-    z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
-    student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
-    self-distillation      the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
-    shuffled               as the student, with privileged rows that belong to others: guidance without information
-    teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
-    =====================  ==========================================================================================
-
+    =====================  ===================================================================================
     Privileged features have earned a gain only where the student is convincingly better than plain XGBoost and
-    than both controls; the verdict says so in one sentence.
+    than both controls; the verdict is one sentence.
 
     Rows whose y is missing are rows without a label: they are in every training part and in no test part. Plain
     XGBoost and the ceiling learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so
-    too: self-distillation is what the further rows are worth without privileged features, so that the verdict tells the
-    two apart.
+    too: self-distillation is what the further rows are worth without privileged features, so that the verdict separates
+    the two.
 
     Parameters
     ----------
@@ -94,8 +88,8 @@ def compare(
         of two columns, the lower and the upper bound.
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
-    params, num_boost_round, kl_weight, method, teacher, crossfit, teacher_params, teacher_weight, crossfit_groups, \
-constraints, metric, custom_metric, maximize, standard_errors
+    params, num_boost_round, kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight, \
+crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
         As for :func:`pi_xgb.select`. Constraints hold for all five models, so that none wins by being less bound.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
@@ -107,13 +101,13 @@ constraints, metric, custom_metric, maximize, standard_errors
     groups
         For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked. The
         folds, outer and inner, keep each group together; a splitter gets it, and pairs of row numbers are checked
-        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a
+        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a
         label train where no row of their group is held out.
     inner_nfold
         The folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
         Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress, resume
+    n_jobs, progress, resume, resume_key
         As for :func:`pi_xgb.select`.
 
     Returns
@@ -122,7 +116,7 @@ constraints, metric, custom_metric, maximize, standard_errors
 
     Notes
     -----
-    Everything is chosen anew within every outer training part, so that no held-out row has a say in what it judges.
+    Everything is chosen anew within every outer training part: no held-out row influences the models it scores.
     That costs about 90 trainings per outer fold and size by default, 900 in all; one ``kl_weight`` less saves its
     share. The inner folds are dealt once, where :func:`pi_xgb.select` deals few rows several times.
 
@@ -132,7 +126,7 @@ constraints, metric, custom_metric, maximize, standard_errors
     >>> data = pi_xgb.datasets.make_privileged(240, x_noise=2.0, seed=0)
     >>> comparison = pi_xgb.compare(
     ...     data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, num_boost_round=20, kl_weight=10.0,
-    ...     method="kbpib", teacher="privileged", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
+    ...     method="kbpib", teacher="boosted", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
     ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'teacher']
@@ -140,64 +134,56 @@ constraints, metric, custom_metric, maximize, standard_errors
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, crossfit, kl_weight)
-    said = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
-    views = _divided(X, privileged, privileged_features, said)
+    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
+    per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
+    views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
     target, fields = _read_labels(y, own.get("objective"))
-    label, names = target.values, target.classes
-    check_one_label_each(label, X)
+    check_one_label_each(target.values, X)
     weight = checked_weight(sample_weight, X)
-    dtrain, privileged_rows = (
-        matrix_of(table, None if fields else label) for table in (views.student, views.privileged)
-    )
+    dtrain, privileged_rows = matrix_of(views.student), matrix_of(views.privileged)
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
         _rank(dtrain, privileged_rows, groups, weight, sizes)
     elif weight is not None:
         dtrain.set_weight(weight)
-    config = TeacherConfig(
-        privileged_rows,
-        labelled=target.labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-        constraints=constraints,
-    )
+    rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
-    problem = recipe.problem(dtrain, config, "compare", groups=groups, sees_all=True)
+    problem = recipe.problem(
+        dtrain, TeacherConfig(privileged_rows, **rows), "compare", groups=groups, constraints=constraints, sees_all=True
+    )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
-    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
-    splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **whole)
-    if problem.loss.by_query:
-        splits = in_order(splits)
-    controls = smoothers(candidates, crossfit)
-    problem.check_taught([*candidates, *controls])
-    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, names)
+    splits = problem.splits(nfold, repeats, folds, seed, target.classes)
+    controls = without_privileged(candidates)
+    problem.check_taught(candidates)
+    problem.learning_from(None, None).check_taught(controls)
+    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
-    problem.warn_of_idle_rows()
-    cache = ResumeCache(
-        resume, "compare", *problem.told, vars(five), custom_metric, [(one.name, one.rows) for one in cells]
-    )
+    warn_of_idle_rows(problem.idle)
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
+    inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
+    cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
-        work = cache.memoize(lambda cell: five.judge(problem, cell, step), lambda cell: cell.name)
+        work = cache.memoize(lambda cell: five.evaluate(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
     return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
-    """What y says, and the fields of a matrix that hold it where labels are no single number."""
+    """The labels, and the fields of a matrix that hold them."""
     if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
-        return read_target(y, objective, missing="unlabelled"), {}
+        target = read_target(y, objective, missing="unlabelled")
+        return target, {"label": target.values}
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
         raise ValueError(
-            f"{objective} has no label but two bounds, got y of shape {bounds.shape}: give a table of two columns, the "
-            "lower and the upper bound, which is infinite where nobody saw the end"
+            f"{objective} has two bounds in place of a label, got y of shape {bounds.shape}: give a table of two "
+            "columns, the lower and the upper bound, infinite for an end that was not observed"
         )
     known = ~np.isnan(bounds).any(axis=1)
     bounds[~known] = [0, np.inf]
@@ -221,8 +207,8 @@ def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, wei
     set_queries(privileged, together)
 
 
-def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, Any]) -> Views:
-    """Who sees which columns, of tables that XGBoost can read and whose rows are in one order."""
+def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[str, Any]) -> Views:
+    """The columns of each side, of tables that XGBoost can read and whose rows are in one order."""
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
         raise ValueError(
@@ -230,6 +216,6 @@ def _divided(X: Any, privileged: Any, privileged_features: Any, said: dict[str, 
         )
     for table, name in ((X, "X"), (privileged, "privileged")):
         check_no_text(table, name)
-    for name, column in said.items():
+    for name, column in per_row.items():
         check_same_order(X, column, "X", name)
     return views

@@ -31,7 +31,7 @@ class Comparison:
     evidence
         Whether the privileged features have earned a gain: the interval of the student's gain over plain XGBoost lies
         above 0, and the student is better than each control by a one-sided test at the same level. All three must hold,
-        so privileged features that say nothing pass no more often than one of them alone would let them.
+        so uninformative privileged features pass no more often than any one of the three would let them.
     metric, maximize, confidence
         What was measured, whether more is better, and the confidence of the intervals.
 

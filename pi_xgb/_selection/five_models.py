@@ -1,15 +1,14 @@
-"""The five models that ``compare`` judges, in each outer fold and at each number of labelled training rows."""
+"""The five models that ``compare`` evaluates, in each outer fold and at each number of labelled training rows."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
-from .._rows.checks import check_whole
+from .._rows.checks import check_whole, several
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
 from .problem import Problem
@@ -47,11 +46,9 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
     """Every fold at every number of labelled training rows."""
     label = problem.loss.label_of(problem.dtrain)
     full = min(len(split.train) for split in splits)
-    if isinstance(sizes, str) or not (isinstance(sizes, Iterable) or np.isscalar(sizes)):
-        raise TypeError(f"sizes must be a list of whole numbers of training rows, got {sizes!r}")
-    sizes = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    sizes = several(sizes)
     for size in sizes:
-        check_whole("a size", size, 2)
+        check_whole("sizes", size, 2)
         if size >= full:
             raise ValueError(
                 f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are there anyway, "
@@ -69,10 +66,10 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
 
 @dataclasses.dataclass(frozen=True)
 class FiveModels:
-    """How the five are chosen and judged in each cell."""
+    """How the five are chosen and evaluated in each cell."""
 
     candidates: list[Candidate]
-    smoothers: list[Candidate]
+    controls: list[Candidate]
     score: Score
     standard_errors: float
     inner_nfold: int
@@ -82,28 +79,32 @@ class FiveModels:
     @property
     def steps(self) -> int:
         """Of the progress bar, per cell."""
-        return self.inner_nfold * (2 * len(self.candidates) + len(self.smoothers) + 1)
+        return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + 1)
 
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Whether every training part can be cut into the inner folds."""
+        label, classes = problem.loss.label_of(problem.dtrain), problem.loss.probabilities
+        how = {"classes": classes, "names": self.names}
         for cell in cells:
-            parts = [cell.rows[split.train] for split in self._inner(problem, cell)]
-            hint = ": use fewer folds or larger sizes"
-            check_crossfit_fits(problem, [*self.candidates, *self.smoothers], parts, "an inner fold", hint)
+            groups = None if problem.groups is None else problem.groups[cell.rows]
+            inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)
+            parts = [cell.rows[split.train] for split in inner]
+            check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold")
 
-    def judge(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
-        """A row of the table for each of the five."""
+    def evaluate(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
+        """A row of the table for each of the five, and for the teacher."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
-        found = self._found(parts, _moved(self._inner(problem, cell), part.labelled), step)
+        found = self._found(parts, part.splits(self.inner_nfold, 1, None, self.seed, self.names), step)
         scores: dict[str, float] = {}
         for model in MODELS:
-            its, held_out = found[model], test_both if model == CEILING else test
-            if model not in (BASELINE, CEILING) and its.candidate == PLAIN:
+            candidate, rounds = found[model].candidate, found[model].best_rounds
+            if model not in (BASELINE, CEILING) and candidate == PLAIN:
                 scores[model] = scores[BASELINE]  # A student that is plain XGBoost is trained already.
             else:
-                scores[model] = float(parts[model].curve(its.candidate, its.best_rounds, held_out, self.score)[-1])
+                held_out = test_both if model == CEILING else test
+                scores[model] = float(parts[model].curves(candidate, rounds, held_out, self.score)[-1, -1])
         scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
         found[TEACHER] = found[STUDENT]
         return [
@@ -123,7 +124,7 @@ class FiveModels:
         ]
 
     def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
-        """What the student's teacher scores itself; where nobody taught, the best of those that were tried."""
+        """The score of the student's teacher; where plain XGBoost was chosen, of the best teacher that was tried."""
         candidate = found.candidate
         if candidate == PLAIN:
             candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
@@ -134,10 +135,10 @@ class FiveModels:
         return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
-        """What the ceiling and the two controls learn from."""
+        """The training data of the ceiling and of the two controls."""
         rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
         privileged: Any = part.config.privileged
-        # Rows without any privileged value stay where they are, so that the same rows are taught.
+        # Rows without any privileged value stay where they are, so that the same rows have a teacher.
         filled = np.flatnonzero(~rows_without_values(privileged))
         order = np.arange(privileged.num_row())
         order[filled] = rng.permutation(filled)
@@ -147,13 +148,13 @@ class FiveModels:
         copy_queries(part.dtrain, shuffled)
         return {
             CEILING: dataclasses.replace(part, dtrain=part.both, both=None),
-            SELF: part.learning_from(part.dtrain, None),
+            SELF: part.learning_from(None, None),
             SHUFFLED: part.learning_from(shuffled, side_by_side(part.dtrain, shuffled)),
         }
 
     def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
         """The choice of each, by folds inside the training rows alone."""
-        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.smoothers, SHUFFLED: self.candidates}
+        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.controls, SHUFFLED: self.candidates}
         found: dict[str, Found] = {}
         for model, candidates in tried.items():
             # Plain XGBoost is the same in all of them, but where it sees other features.
@@ -161,17 +162,3 @@ class FiveModels:
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
             found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
         return {**found, BASELINE: dataclasses.replace(found[STUDENT], chosen=0)}
-
-    def _inner(self, problem: Problem, cell: Cell) -> list[Split]:
-        """The inner folds, in numbers of ``cell.rows``."""
-        label, classes = problem.loss.label_of(problem.dtrain)[cell.rows], problem.loss.probabilities
-        groups = None if problem.groups is None else problem.groups[cell.rows]
-        return splits_of(label, self.inner_nfold, 1, None, self.seed, classes=classes, names=self.names, groups=groups)
-
-
-def _moved(splits: Sequence[Split], labelled: Array | None) -> list[Split]:
-    """The folds of labelled rows in the numbers of all rows."""
-    if labelled is None:
-        return list(splits)
-    where = np.flatnonzero(labelled)
-    return [dataclasses.replace(split, train=where[split.train], test=where[split.test]) for split in splits]

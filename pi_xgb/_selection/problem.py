@@ -1,4 +1,4 @@
-"""One student, what its teachers may learn from, what is known of each row, and how both are trained."""
+"""One student: its data, the data of its teachers, what is known of each row, and how both are trained."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.checks import check_is_dmatrix, check_kl_weight
-from .._core.config import TeacherConfig
-from .._core.crossfit import Folds, whole_queries
+from .._core.config import PER_ROW, TeacherConfig, seen_by
+from .._core.crossfit import whole_queries
+from .._core.engines import choose, fastest
+from .._core.job import Boosting, Plan
+from .._core.learned import train_teachers
 from .._core.losses import Loss
 from .._core.spec import Spec
-from .._core.teachers import Teacher, is_list_of_pairs
+from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
 from .._core.train import train
-from .._rows.supervision import warn_of_idle_rows
-from .._stats.folds import checked_groups
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
+from .splits import Split, splits_of
 
 Values = NDArray[np.float64]
 
@@ -38,62 +41,81 @@ class Recipe:
     """The most that a student may have, and what the teachers of KbPIB have."""
     teacher_params: Any
 
-    def _on_few_rows(self, n_rows: int) -> Recipe:
-        """The same for the many trainings of a search, each on one thread where rows are few."""
-        teacher = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
-        return dataclasses.replace(self, params=on_one_thread(self.params, n_rows), teacher_params=teacher)
-
     def problem(
-        self, dtrain: xgboost.DMatrix, config: TeacherConfig, name: str, *, groups: Any = None, sees_all: bool
+        self,
+        dtrain: xgboost.DMatrix,
+        config: TeacherConfig,
+        name: str,
+        *,
+        groups: Any = None,
+        constraints: Any = (),
+        sees_all: bool,
     ) -> Problem:
         """The recipe with its data, checked for everything that can be wrong with them, before any training.
 
-        ``name`` is the function that asks, ``sees_all`` says whether a teacher, or anybody, sees both sides.
+        ``name`` is the calling function, ``sees_all`` whether a teacher, or a student, sees both sides.
         """
-        privileged: Any = config.privileged
-        spec = Spec.read(self.params)
+        spec, privileged = Spec.read(self.params), config.privileged
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
+            if matrix is None and role == "privileged":
+                continue
+            check_is_dmatrix(matrix, role)
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
                     f"{role} is of type {type(matrix).__name__}, which cannot be cut into folds: build a DMatrix for "
                     f"{name}"
                 )
-            check_is_dmatrix(matrix, role)
-        label = spec.loss.label_of(dtrain)
+        label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
             raise ValueError(
-                f"{name} judges one target, and the labels of dtrain have {label.shape[1]} columns: ask for one target "
-                "at a time, or let pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0]) judge all of them"
+                f"{name} scores one target, and the labels of dtrain have {label.shape[1]} columns: pass one target "
+                "at a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
             )
-        together = whole_queries(spec.loss, dtrain, checked_groups(groups, dtrain.num_row()), "groups")
-        check_constraints(config.constraints, dtrain.num_row())
-        if config.crossfit_groups is None:
-            config = dataclasses.replace(config, crossfit_groups=together)
-        own = self._on_few_rows(dtrain.num_row())
-        config = dataclasses.replace(config, teacher_params=own.teacher_params).of_rows(dtrain)
-        config.task(spec, dtrain, self.num_boost_round).check_labelled_rows()
+        together = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
+        check_constraints(constraints, n_rows)
+        # One thread for each of many trainings on few rows.
+        params = on_one_thread(self.params, n_rows)
+        teacher_params = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
+        recipe = dataclasses.replace(self, params=params, teacher_params=teacher_params)
+        weight = read_teacher_weight(config.teacher_weight, n_rows)
+        if config.teacher_weight is None and privileged is not None:
+            weight = weight_of_known(privileged, besides=dtrain)
+        own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
+        config = dataclasses.replace(
+            config,
+            teacher="boosted",
+            teacher_params=teacher_params,
+            labelled=read_labelled(config.labelled, n_rows),
+            teacher_weight=weight,
+            crossfit_groups=together if own_groups is None else own_groups,
+        )
+        supervision = config.read(spec, dtrain, Boosting(self.num_boost_round))
+        supervision.task(spec, dtrain).check_labelled_rows()
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
-                f"{name} deals queries as a whole for ranking objectives alone, and {spec.objective} is none: build "
+                f"{name} deals queries as a whole for ranking objectives only, and {spec.objective} is none: build "
                 "dtrain without qid, and pass groups=qid"
             )
-        both = side_by_side(dtrain, privileged) if sees_all else None
-        # From here on what a teacher sees is the library's own choice.
-        return Problem(own, dtrain, dataclasses.replace(config, allow_overlap=True), both, together)
+        both = side_by_side(dtrain, privileged) if sees_all and privileged is not None else None
+        return Problem(recipe, dtrain, config, both, together, tuple(constraints))
 
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A recipe and its rows, with all that their user says of each."""
+    """A recipe and its rows, with what is known of each row."""
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
     config: TeacherConfig
-    """The privileged features, which rows are labelled, what a teacher counts in each, who is cross-fitted together."""
+    """The privileged features; of each row whether it has a label, the teacher's weight, its cross-fitting group."""
     both: Any
-    """Classifier and privileged features side by side, None where nobody sees them."""
+    """Classifier and privileged features side by side, None where no model sees them."""
     groups: Array | None = None
-    """Whose rows stay together in the folds of the selection."""
+    """Rows that stay together in the folds of the selection."""
+    constraints: Sequence[tuple[Teacher, float]] = ()
+    """They hold for every candidate."""
+    folds: Any = None
+    """Of the selection, where they are those of cross-fitted teachers too."""
 
     @property
     def loss(self) -> Loss:
@@ -103,98 +125,120 @@ class Problem:
     @property
     def labelled(self) -> Array | None:
         """Which rows have a label; None where all have."""
-        known: Array | None = self.config.labelled
-        return known
+        labelled: Array | None = self.config.labelled
+        return labelled
 
     @property
-    def told(self) -> tuple[Any, ...]:
-        """All that its trainings depend on."""
-        of_rows = (self.labelled, self.config.teacher_weight, self.config.crossfit_groups, self.groups)
-        return (vars(self.recipe), self.dtrain, self.config.privileged, *of_rows, self.config.constraints)
+    def inputs(self) -> dict[str, Any]:
+        """What its trainings depend on, by keyword."""
+        rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
+        return {**vars(self.recipe), **vars(self.config), **rows}
 
     @property
     def adjective(self) -> str:
-        """What tells the rows that are dealt to folds from others, in messages."""
+        """Of the rows that are dealt to folds, in messages."""
         return "" if self.labelled is None else "labelled "
 
     @property
     def plain(self) -> xgboost.DMatrix:
-        """What plain XGBoost trains on: labelled rows alone."""
+        """The training rows of plain XGBoost: labelled ones."""
         return labelled_part(self.dtrain, self.labelled)
+
+    def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
+        """The folds of its labelled rows."""
+        label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
+        rows = {"groups": self.groups, "labelled": self.labelled}
+        splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
+        if not self.loss.by_query:
+            return splits
+        # The rows of a query stay side by side.
+        return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
 
     def take(self, rows: Array, held_out: Array) -> Problem:
         """The same problem for some of the labelled rows, in their order, and all without a label, in own matrices.
 
-        Of the groups of the labelled rows that are ``held_out`` nobody trains.
+        No row trains whose group is among those of the labelled rows that are ``held_out``.
         """
         if self.labelled is not None:
-            others = ~self.labelled & ~self._idle
+            others = ~self.labelled & ~self.idle
             if self.groups is not None:
                 others &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
             rows = np.concatenate([rows, np.flatnonzero(others)])
             if self.loss.by_query:  # whose rows stand side by side
                 rows = np.sort(rows)
-        matrices = [self.dtrain, *([] if self.both is None else [self.both])]
-        with exclusive(*matrices, *self.config.matrices):
-            dtrain, *both = [slice_rows(matrix, rows) for matrix in matrices]
-            groups = None if self.groups is None else self.groups[rows]
-            return Problem(self.recipe, dtrain, self.config.subset(rows), both[0] if both else None, groups)
+        with exclusive(self.dtrain, *([] if self.both is None else [self.both]), *self.config.matrices):
+            return dataclasses.replace(
+                self,
+                dtrain=slice_rows(self.dtrain, rows),
+                config=_subset(self.config, rows),
+                both=None if self.both is None else slice_rows(self.both, rows),
+                groups=None if self.groups is None else self.groups[rows],
+                constraints=tuple((constraint.subset(rows), weight) for constraint, weight in self.constraints),
+                folds=None if self.folds is None else self.folds.subset(rows),
+            )
 
-    def learning_from(self, privileged: xgboost.DMatrix, both: Any) -> Problem:
-        """The same rows, their teachers shown something else."""
+    def learning_from(self, privileged: xgboost.DMatrix | None, both: Any) -> Problem:
+        """The same rows, their teachers shown something else; None: the features of the student."""
         return dataclasses.replace(self, config=dataclasses.replace(self.config, privileged=privileged), both=both)
 
     def check_taught(self, candidates: Sequence[Candidate]) -> None:
-        """Where copies of the rows are what teaches: whether they can for every candidate, before any training."""
+        """Raise, before any training, if a candidate cannot teach these rows."""
         spec = Spec.read(self.recipe.params)
-        if "copies" not in spec.loss.engines:
-            return
-        follows = any(not one.learns_first for one in candidates if one != PLAIN)
-        follows = follows or any(one.is_adaptive for one, _ in self.config.constraints)
-        check_copies(spec, self.dtrain, teaches=True, is_adaptive=follows)
-        if spec.loss.by_query:
-            check_whole_queries(self.config.teacher_weight, self.dtrain)
-
-    def warn_of_idle_rows(self) -> None:
-        """Says how many rows have neither a label nor a teacher: once, and not in every training."""
-        warn_of_idle_rows(self._idle)
+        for candidate in dict.fromkeys(dataclasses.replace(one, kl_weight=1.0) for one in candidates if one != PLAIN):
+            config = self._config_of(candidate)
+            config.check()
+            taught = config.read(spec, self.dtrain, self._boosting)
+            constraints = [WeightedTeacher(constraint, weight) for constraint, weight in self.constraints]
+            supervision = taught.with_teachers([*taught.teachers, *constraints])
+            choose("auto", Plan(spec=spec, supervision=supervision, is_uniform=False, dtrain=self.dtrain))
 
     @property
-    def _idle(self) -> Array:
+    def idle(self) -> Array:
+        """Which rows have neither a label nor a teacher."""
         if self.labelled is None or self.config.teacher_weight is None:
             return np.zeros(self.dtrain.num_row(), bool)
         return ~self.labelled & (self.config.teacher_weight == 0)
 
+    @property
+    def _boosting(self) -> Boosting:
+        return Boosting(self.recipe.num_boost_round)
+
+    def _config_of(self, candidate: Candidate) -> TeacherConfig:
+        """The keywords of the candidate's teacher, which sees what the library has put side by side."""
+        sees = seen_by(candidate.teacher, candidate.sees, has_privileged=self.config.privileged is not None)
+        folds = None if self.folds is None else dataclasses.replace(self.folds, way=sees)
+        return dataclasses.replace(
+            self.config,
+            method=candidate.method,
+            teacher=candidate.teacher,
+            teacher_sees=None if self.config.privileged is None else candidate.sees,
+            crossfit=candidate.crossfit,
+            crossfit_groups=self.config.crossfit_groups if candidate.crossfits(sees) else None,
+            all_features=self.both if sees == "all" else None,
+            allow_overlap=self.config.privileged is not None,
+            folds=folds,
+        )
+
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
-        config = dataclasses.replace(
-            self.config,
-            privileged=self.both if candidate.teacher == "all" else self.config.privileged,
-            method=candidate.method,
-            crossfit=candidate.crossfit,
-            folds=self._folds_of(candidate),
-        )
+        config = self._config_of(candidate)
         with exclusive(self.dtrain, *config.matrices):
-            task = config.task(Spec.read(self.recipe.params), self.dtrain, self.recipe.num_boost_round)
-            return config.teachers_from_privileged(task, self.dtrain, self.recipe.num_boost_round)[0].teacher
+            supervision = config.read(Spec.read(self.recipe.params), self.dtrain, self._boosting)
+            return train_teachers(supervision).teachers[0].teacher
 
     def teacher_score(
         self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
     ) -> float:
         """What the teacher itself would score on these rows of this problem, which it was not trained on."""
-        matrix: Any = self.both if candidate.teacher == "all" else self.config.privileged
+        config = self._config_of(candidate)
+        matrix: Any = next(one for one in (config.all_features, config.privileged, self.dtrain) if one is not None)
         with exclusive(matrix):
             seen = slice_rows(matrix, rows)
-        boosters = teacher.boosters if candidate.learns_first else [teacher.booster]
-        said = [booster.predict(seen, output_margin=True) for booster in boosters]
-        mean = np.mean([self.loss.mean(margin) for margin in said], axis=0)
+        if candidate.learns_first:
+            mean = teacher.predict(seen)
+        else:
+            mean = self.loss.mean(teacher.booster.predict(seen, output_margin=True))
         return score_of_mean(score, mean, held_out, self.recipe.params, self.loss)
-
-    def _folds_of(self, candidate: Candidate) -> Folds | None:
-        folds = self.config.folds
-        if folds is None or folds.number != candidate.crossfit:
-            return None
-        return dataclasses.replace(folds, whose=candidate.way)
 
     def fit(
         self,
@@ -207,35 +251,19 @@ class Problem:
     ) -> xgboost.Booster:
         """The candidate's student. ``teacher`` is its :meth:`teacher_of`, made here if it is not given."""
         params = self.recipe.params if params is None else params
-        if candidate == PLAIN and not self.config.constraints:
+        if candidate == PLAIN and not self.constraints:
             return train(params, self.plain, rounds, **keywords)
-        dtrain = self.dtrain if dtrain is None else dtrain
-        return train(params, dtrain, rounds, labelled=self.labelled, **self._teaching(candidate, teacher), **keywords)
-
-    def _teaching(self, candidate: Candidate, teacher: Any) -> dict[str, Any]:
-        """The keywords of ``train`` that say who teaches; constraints hold for every candidate."""
-        constraints, per_row = list(self.config.constraints), self.config.teacher_weight
-        if candidate == PLAIN:
-            return {"teacher": constraints}
-        teacher = self.teacher_of(candidate) if teacher is None else teacher
-        if not constraints:
-            return {"teacher": teacher, "kl_weight": candidate.kl_weight, "teacher_weight": per_row}
-        weight = candidate.kl_weight if per_row is None else candidate.kl_weight * per_row
-        return {"teacher": [(teacher, weight), *constraints]}
-
-    def _engine(self, candidate: Candidate) -> str:
-        """For scores the one that is fast, where it gives the same model to rounding."""
-        spec, uniform = Spec.read(self.recipe.params), self.config.is_uniform
-        fast = candidate.learns_first and not self.config.constraints
-        fast = fast and obstacle_to_native(spec, is_adaptive=False, uniform=uniform) is None
-        return "native" if fast else "auto"
-
-    def curve(
-        self, candidate: Candidate, rounds: int, held_out: xgboost.DMatrix, score: Score, teacher: Any = None
-    ) -> Values:
-        """The score on held-out rows after each round."""
-        values: Values = self.curves(candidate, rounds, held_out, score, teacher)[-1]
-        return values
+        if candidate != PLAIN and teacher is None:
+            teacher = self.teacher_of(candidate)
+        kl_weight, per_row = candidate.kl_weight, self.config.teacher_weight
+        if not self.constraints:
+            keywords |= {"teacher": teacher, "kl_weight": kl_weight, "teacher_weight": per_row}
+        elif candidate == PLAIN:
+            keywords |= {"teacher": list(self.constraints)}
+        else:
+            weight = kl_weight if per_row is None else kl_weight * per_row
+            keywords |= {"teacher": [(teacher, weight), *self.constraints]}
+        return train(params, self.dtrain if dtrain is None else dtrain, rounds, labelled=self.labelled, **keywords)
 
     def curves(
         self,
@@ -246,7 +274,7 @@ class Problem:
         teacher: Any = None,
         besides: Sequence[str] = (),
     ) -> Values:
-        """What XGBoost's metrics ``besides`` say of held-out rows after each round, and at last the score."""
+        """XGBoost's metrics ``besides`` on held-out rows after each round, and last the score."""
         log: dict[str, dict[str, list[float]]] = {}
         self.fit(
             candidate,
@@ -260,12 +288,20 @@ class Problem:
             custom_metric=score.custom,
         )
         values = np.array(list(log["test"].values()))
-        if not np.isfinite(values[-1]).all():
+        undefined = values[-1][~np.isfinite(values[-1])]
+        if undefined.size:
             raise ValueError(
-                f"{score.name} is {values[-1][~np.isfinite(values[-1])][0]} on {held_out.num_row()} held-out rows: "
-                "choose a metric, or folds, for which every fold has a value"
+                f"{score.name} is {undefined[0]} on {held_out.num_row()} held-out rows: choose a metric, or folds, for "
+                "which every fold has a value"
             )
         return values
+
+    def _engine(self, candidate: Candidate) -> str:
+        """For scores the one that is fast, where it gives the same model to rounding."""
+        if not candidate.learns_first or self.constraints:
+            return "auto"
+        uniform = self.labelled is None and self.config.teacher_weight is None
+        return fastest(self._config_of(candidate).plan_without_rows(Spec.read(self.recipe.params), is_uniform=uniform))
 
 
 def check_constraints(constraints: Any, n_rows: int) -> None:
@@ -276,15 +312,24 @@ def check_constraints(constraints: Any, n_rows: int) -> None:
             "constraints must be a list of (constraint, weight), as in constraints=[(DemographicParity(sex), 5.0)], "
             f"got {constraints!r}"
         )
-    for one, weight in constraints:
-        if not isinstance(one, Teacher):
-            raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(one).__name__}")
+    for constraint, weight in constraints:
+        if not isinstance(constraint, Teacher):
+            raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(constraint).__name__}")
         check_kl_weight(weight, "the weight of a constraint")
-        one.check(n_rows)
+        constraint.check(n_rows)
+
+
+def _subset(config: TeacherConfig, rows: Array) -> TeacherConfig:
+    """The keywords of some of the rows."""
+    cut: dict[str, Any] = {
+        name: None if (values := getattr(config, name)) is None else values[rows] for name in PER_ROW
+    }
+    privileged = None if config.privileged is None else slice_rows(config.privileged, rows)
+    return dataclasses.replace(config, privileged=privileged, **cut)
 
 
 def settled(params: Any) -> dict[str, Any]:
-    """The params by names that mean one thing, so that not every training of many has to warn."""
+    """The params under unambiguous names, or every training of many would warn."""
     own = user_params(params)
     own["objective"] = objective_name(own)
     if "alpha" in own and "reg_alpha" not in own:

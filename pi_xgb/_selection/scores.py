@@ -1,4 +1,4 @@
-"""What is measured on held-out rows: a metric of XGBoost's, a scorer of scikit-learn's, or the user's function."""
+"""The score on held-out rows: a metric of XGBoost's, a scorer of scikit-learn's, or the user's function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Score:
 
     @property
     def sign(self) -> float:
-        """What turns a difference into a gain."""
+        """A difference times this is a gain."""
         return 1.0 if self.maximised else -1.0
 
     def applied_to(self, params: Mapping[str, Any], besides: Sequence[str] = ()) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Ma
 
 
 def error_metrics_of(loss: Loss) -> tuple[str, ...]:
-    """XGBoost's metric that counts the rows whose class is wrong, if there are classes."""
+    """XGBoost's metric of the share of rows whose class is wrong, if there are classes."""
     if not loss.probabilities:
         return ()
     return ("merror",) if loss.multiclass else ("error",)
@@ -61,27 +61,28 @@ def error_metrics_of(loss: Loss) -> tuple[str, ...]:
 def score_of(
     metric: Any, custom_metric: Any, maximize: bool | None, params: Mapping[str, Any], loss: Loss, dtrain: Any
 ) -> Score:
-    """The score that a user asks for; by default the last ``eval_metric``, or the loss itself."""
+    """The score of these keywords; by default the last ``eval_metric``, or the loss itself."""
     if custom_metric is not None:
         check_metric(custom_metric)
         if metric is not None:
             raise ValueError("metric and custom_metric were both given: one score decides, leave the other out")
         if maximize is None:
-            raise ValueError("custom_metric needs maximize=True or False: which way is better is not in its name")
+            raise ValueError("custom_metric needs maximize=True or False: its name does not say whether more is better")
         return Score(getattr(custom_metric, "__name__", "custom_metric"), bool(maximize), custom_metric)
     if metric is None:
         metric = params.get("eval_metric", loss.default_metric)
         metric = metric[-1] if isinstance(metric, (list, tuple)) else metric
     if maximize is not None:
         raise ValueError(
-            f"maximize speaks of custom_metric alone: which way {metric} is better is known, leave maximize out"
+            f"maximize is read with custom_metric only, got {maximize!r} for {metric}, whose direction is known: leave "
+            "maximize out"
         )
     name = metric.partition("@")[0].removesuffix("-") if isinstance(metric, str) else None  # of ndcg@5, ndcg-
     if name in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
         return Score(metric, name in _LARGER_IS_BETTER)
     if loss.by_query or loss.label_fields != ("label",):
         raise ValueError(
-            f"metric {metric!r} is none of XGBoost's, and a scorer of scikit-learn's knows one label per row, no "
+            f"metric {metric!r} is none of XGBoost's, and a scorer of scikit-learn's takes one label per row, no "
             f"queries and no bounds: name a metric of XGBoost's, such as {loss.default_metric}, or pass custom_metric"
         )
     return _scorer(metric, params, loss, dtrain)
@@ -104,24 +105,22 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
             f"metric must be one of {known}, or a scorer of scikit-learn (roc_auc, neg_log_loss, r2, ...), "
             f"got {metric!r}"
         ) from error
-    shown = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
-    label = dtrain.get_label()
+    custom = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
+    label, n_classes = dtrain.get_label(), number_of_classes(params)
     base = np.full(len(label), label.mean(), np.float32)
     if loss.multiclass:
-        base = np.tile(
-            np.bincount(label.astype(int), minlength=number_of_classes(params)) / len(label), (len(label), 1)
-        )
+        base = np.tile(np.bincount(label.astype(int), minlength=n_classes) / len(label), (len(label), 1))
     try:
-        shown(base, dtrain)
+        custom(base, dtrain)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(
-            f"the scorer {metric!r} cannot judge these labels ({error}): choose one that suits the objective"
+            f"the scorer {metric!r} cannot score these labels ({error}): choose one that suits the objective"
         ) from error
-    return Score(metric if isinstance(metric, str) else str(metric), True, shown)
+    return Score(metric if isinstance(metric, str) else str(metric), True, custom)
 
 
 class ScoredByScikitLearn:
-    """A scorer as ``custom_metric``: it is shown an estimator that has nothing but the predictions."""
+    """A scorer as ``custom_metric``: it gets an estimator that has nothing but the predictions."""
 
     def __init__(self, scorer: Any, n_classes: int, *, probabilities: bool) -> None:
         self._scorer, self._n_classes, self._probabilities = scorer, n_classes, probabilities
@@ -131,39 +130,33 @@ class ScoredByScikitLearn:
         label, weight = matrix.get_label(), matrix.get_weight()
         more = {"sample_weight": weight} if weight.size else {}
         if self._probabilities:
-            label = label.astype(np.int64)
-        estimator = _answering(
-            self._probability(predictions) if self._probabilities else predictions, self._probabilities
-        )
+            label, predictions = label.astype(np.int64), self._probability(predictions)
+        estimator = _fitted(predictions, classifies=self._probabilities)
         return "score", float(self._scorer(estimator, label.reshape(-1, 1), label, **more))
 
     def _probability(self, predictions: Array) -> Array:
         if predictions.ndim == 2:
             return predictions
-        if self._n_classes > 1:  # multi:softmax says classes
+        if self._n_classes > 1:  # multi:softmax predicts classes
             return np.eye(self._n_classes)[predictions.astype(int)]
         return np.column_stack([1 - predictions, predictions])
 
 
-def _answering(answers: Array, classifies: bool) -> Any:
-    """A fitted estimator of scikit-learn's whose answers are known beforehand."""
+def _fitted(predictions: Array, *, classifies: bool) -> Any:
+    """A fitted estimator of scikit-learn's whose predictions are these."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    if not classifies:
-
-        class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-            def predict(self, X: Any) -> Array:
-                return answers
-
-        return Regressor()
+    class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+        def predict(self, X: Any) -> Array:
+            return predictions
 
     class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        classes_ = np.arange(answers.shape[1])
+        classes_ = np.arange(predictions.shape[-1])
 
         def predict_proba(self, X: Any) -> Array:
-            return answers
+            return predictions
 
         def predict(self, X: Any) -> Array:
-            return answers.argmax(axis=1)
+            return predictions.argmax(axis=1)
 
-    return Classifier()
+    return Classifier() if classifies else Regressor()

@@ -9,60 +9,54 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.resume_cache import ResumeCache
 from .._rows.checks import check_jobs, check_whole
+from .._rows.resume_cache import ResumeCache
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
 from .candidates import PLAIN, Candidate
-from .problem import Problem
+from .problem import Problem, Values
 from .scores import Score, error_metrics_of
-from .shared_matrices import shared_matrices
+from .shared_folds import shared_folds
 from .splits import Split
 
-Values = NDArray[np.float64]
 LEAST_WRONG = 10
-"""So many held-out rows plain XGBoost has to get wrong, or nobody can tell who gets fewer wrong."""
+"""Plain XGBoost must get so many held-out rows wrong, or the folds cannot tell whether another gets fewer wrong."""
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progress: Any) -> int:
-    """What ``select`` and ``compare`` ask alike of how to search; the number of jobs, 0 where the user says nothing."""
+    """The keywords of ``select`` and ``compare`` on how to search; the number of jobs, 0 where none is given."""
     check_whole("num_boost_round", num_boost_round, 1)
     check_standard_errors(standard_errors)
     return check_jobs(n_jobs, progress)
 
 
-def check_crossfit_fits(
-    problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str, hint: str = ""
-) -> None:
+def check_crossfit_fits(problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str) -> None:
     """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
-    crossfit = max(candidate.crossfit for candidate in candidates)
-    smallest, groups = min(map(len, parts)), problem.config.crossfit_groups
-    if crossfit > smallest:
-        raise ValueError(
-            f"crossfit must be at most the {smallest} {problem.adjective}training rows of {fold}, got {crossfit}{hint}"
-        )
+    crossfit = max(candidate.crossfit or 0 for candidate in candidates)
+    groups, rows = problem.config.crossfit_groups, f"{problem.adjective}training rows of {fold}"
+    smallest = min(map(len, parts))
     fewest = smallest if groups is None else min(len(pd.unique(groups[part])) for part in parts)
     if crossfit > fewest:
+        unit = f"groups in the {rows}" if fewest < smallest else rows
         raise ValueError(
-            f"crossfit keeps groups together, and the {problem.adjective}training rows of {fold} are of {fewest} "
-            f"groups, fewer than crossfit={crossfit}: use a smaller crossfit, or finer crossfit_groups{hint}"
+            f"crossfit must be at most the {fewest} {unit}, got {crossfit}: use a smaller crossfit, more training rows "
+            "in each fold, or finer groups"
         )
 
 
 class FoldCurves(NamedTuple):
-    """What one fold says of each candidate after each round."""
+    """The results of one fold."""
 
     scores: Values
     """(candidates, rounds)"""
     wrong: Values
     """How many held-out rows plain XGBoost gets wrong; numbers are never right."""
     teachers: Values
-    """What the teacher of each candidate scores on these rows; NaN where there is none."""
+    """The score of each candidate's teacher on these rows; NaN where there is none."""
 
 
 def fold_curves(
@@ -73,33 +67,31 @@ def fold_curves(
     step: Callable[[], Any] = lambda: None,
     plain: FoldCurves | None = None,
 ) -> FoldCurves:
-    """A curve per candidate. The fold's matrices are cut and quantised once, its teachers trained once.
+    """A curve per candidate, of which plain XGBoost is the first.
 
-    ``plain`` is what another search on the same rows found, whose plain XGBoost is the same.
+    The fold's matrices are cut and quantised once, its teachers trained once. ``plain`` has the curve of plain XGBoost
+    where another search on the same rows found it already.
     """
     part, rounds = problem.take(split.train, split.test), problem.recipe.num_boost_round
     with exclusive(problem.dtrain):
         held_out = slice_rows(problem.dtrain, split.test)
+    if plain is None:
+        error_metrics = error_metrics_of(problem.loss)
+        found = part.curves(PLAIN, rounds, held_out, score, besides=error_metrics)
+        curves, wrong = [found[-1]], len(split.test) * (found[0] if error_metrics else np.ones(rounds))
+    else:
+        curves, wrong = [plain.scores[0]], plain.wrong
+    step()
     teachers: dict[str, Any] = {}
-    curves, of_teachers = [], np.full(len(candidates), np.nan)
-    wrong = np.full(rounds, float(len(split.test))) if plain is None else plain.wrong
-    for number, candidate in enumerate(candidates):
-        if candidate == PLAIN and plain is not None:
-            curves.append(plain.scores[0])
-        elif candidate == PLAIN:
-            error_metrics = error_metrics_of(problem.loss)
-            found = part.curves(candidate, rounds, held_out, score, besides=error_metrics)
-            curves.append(found[-1])
-            if error_metrics:
-                wrong = found[0] * len(split.test)
-        else:
-            if not candidate.learns_first or candidate.way not in teachers:
-                teachers[candidate.way] = part.teacher_of(candidate)
-            teacher = teachers[candidate.way]
-            curves.append(part.curve(candidate, rounds, held_out, score, teacher))
-            of_teachers[number] = problem.teacher_score(candidate, teacher, split.test, held_out, score)
+    teacher_scores = [np.nan]
+    for candidate in candidates[1:]:
+        if not candidate.learns_first or candidate.way not in teachers:
+            teachers[candidate.way] = part.teacher_of(candidate)
+        teacher = teachers[candidate.way]
+        curves.append(part.curves(candidate, rounds, held_out, score, teacher)[-1])
+        teacher_scores.append(problem.teacher_score(candidate, teacher, split.test, held_out, score))
         step()
-    return FoldCurves(np.array(curves), wrong, of_teachers)
+    return FoldCurves(np.array(curves), wrong, np.array(teacher_scores))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,17 +147,14 @@ def search(
     plain XGBoost, first in both, is taken.
     """
     known = [None] * len(splits) if plain is None else plain.folds
-    work = (cache or ResumeCache(None, "")).memoize(
-        lambda fold: fold_curves(fold[0], fold[1], candidates, score, step, fold[2]),
-        lambda fold: fold[1].name,
-        lambda found: found._asdict(),
-        lambda told: FoldCurves(**{name: np.array(values) for name, values in told.items()}),
-    )
-    folds = in_threads(
-        work,
-        list(zip(shared_matrices(problem, splits), splits, known, strict=True)),
-        n_jobs,
-    )
+
+    def curves_of(fold: tuple[Problem, Split, FoldCurves | None]) -> FoldCurves:
+        return fold_curves(fold[0], fold[1], candidates, score, step, fold[2])
+
+    work: Callable[[Any], FoldCurves] = curves_of
+    if cache is not None:
+        work = cache.memoize(curves_of, lambda fold: fold[1].name, lambda part: FoldCurves(*map(np.array, part)))
+    folds = in_threads(work, list(zip(shared_folds(problem, splits), splits, known, strict=True)), n_jobs)
     curves = np.array([fold.scores for fold in folds])
     mean_curves = curves.mean(axis=0)  # of (splits, candidates, rounds)
     best = (score.sign * mean_curves).argmax(axis=1)
@@ -185,8 +174,8 @@ def held_out_ratio(splits: Sequence[Split]) -> float:
 
 
 def _columns(candidate: Candidate) -> dict[str, Any]:
-    own = dataclasses.asdict(candidate)
-    return {"candidate": candidate.name, **{name: own[name] for name in ("method", "teacher", "crossfit", "kl_weight")}}
+    own = {"method": candidate.method, "teacher": candidate.kind, "teacher_sees": candidate.sees}
+    return {"candidate": candidate.name, **own, "crossfit": candidate.crossfit, "kl_weight": candidate.kl_weight}
 
 
 def table_of(found: Found, score: Score) -> pd.DataFrame:

@@ -9,23 +9,23 @@ import pandas as pd
 import xgboost
 
 from .._core.config import MethodName, TeacherConfig
-from .._core.resume_cache import ResumeCache
 from .._core.spec import Spec
 from .._core.task import Task
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._plots.selection import plot_selection
-from .._rows.supervision import read_labelled
+from .._rows.resume_cache import ResumeCache
+from .._rows.supervision import read_labelled, warn_of_idle_rows
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
-from .candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from .candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
-from .splits import in_order, splits_of, usual_repeats
+from .splits import usual_repeats
 from .words import better_by, in_words, name_of
 
 
@@ -35,11 +35,12 @@ def select(
     dtrain: xgboost.DMatrix,
     num_boost_round: int = 100,
     *,
-    privileged: xgboost.DMatrix,
+    privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = TEACHER,
-    crossfit: int | Iterable[int] = CROSSFIT,
+    teacher_sees: Any = None,
+    crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
     labelled: Any = None,
     teacher_weight: Any = None,
@@ -57,14 +58,15 @@ def select(
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: Any = None,
+    resume_key: str | None = None,
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
     Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
     always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
     standard errors on the same folds, and whenever the folds cannot tell: where every row has a label and plain
-    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: its interval says
-    so. In a fold the teachers see what its training rows have, and nothing of those held out.
+    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: see its
+    interval. In a fold the teachers see its training rows, and nothing of those held out.
 
     Parameters
     ----------
@@ -77,20 +79,23 @@ def select(
         the best candidates use all of it.
     privileged
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
-        ``dtrain``: the teacher on all features gets both side by side.
+        ``dtrain``: the teacher on all features gets both side by side. None: teachers learn from the columns of
+        ``dtrain``.
     kl_weight
         The values to try, one or several. Plain XGBoost, which is 0, need not be among them.
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        What the teachers of KbPIB see: ``"all"``, which is the features of ``dtrain`` too, ``"privileged"`` (as in the
-        paper), or both. A teacher that does not see x pulls good predictions towards poor ones where z is weak; with
-        z that says more than x it can be the better one.
+        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators.
+    teacher_sees
+        What they see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of ``dtrain`` too, or both.
+        None: what suits each kind. A teacher that does not see the classifier features pulls good predictions towards
+        poor ones where the privileged ones are weak.
     crossfit
-        How they judge their own training rows, one number or several: 0 in-sample (as in the paper), or out of so many
-        folds. Where that is ``nfold``, the folds of the selection are also theirs: a teacher that has seen neither of
-        two folds judges each while the other is held out, which halves the trainings. ``"all"`` is
-        tried in-sample for ``crossfit=0`` alone: a teacher that sees everything repeats the labels.
+        How they predict their own training rows, one number or several: 0 in-sample (as in the paper), or out of so
+        many folds. None: what suits each kind. Where that is ``nfold``, the folds of the selection are also theirs: a
+        teacher that has seen neither of two folds predicts each while the other is held out, which halves the
+        trainings. Teachers that see all features are tried in-sample for ``crossfit=0`` alone: they repeat the labels.
     teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
     labelled
@@ -108,7 +113,7 @@ def select(
     metric
         What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
-        that is trained: logloss, mlogloss or rmse. It tells small differences apart better than auc or error do. A
+        that is trained: logloss, mlogloss or rmse. It separates small differences better than auc or error do. A
         scorer is called in every round, XGBoost's metrics are much faster.
     custom_metric, maximize
         Instead of ``metric``: a function as ``xgboost.cv`` takes it, and whether more is better; of ``metric``
@@ -125,20 +130,23 @@ def select(
     groups
         For rows that belong together (one patient, one day): one value per row. The folds keep
         each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` say otherwise. Rows without a label train where no row of
+        cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a label train where no row of
         their group is held out.
     n_jobs
         How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
-        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params say nothing of
-        threads, it is one thread for each training, and ``n_jobs`` -1 (1 with a scorer or a function as the metric):
+        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params have no
+        ``nthread``, each training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric):
         threads that wait for each other in every round cost more there than they save, many times more on a busy
-        machine, and folds wait for nobody. Otherwise 1.
+        machine. Otherwise 1.
     progress
-        Whether to say how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
+        Whether to show how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
         error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume
-        A file that keeps every finished fold. After an interruption the same call with the same file goes on where it
-        was; a file of another search is refused.
+        A file for the finished folds. After an interruption the same call with the same file goes on where it was; a
+        file of another search is refused.
+    resume_key
+        A text that stands for your own code: scorers, functions, splitters, constraints of your own classes. ``resume``
+        needs it with any of them, and cannot see whether they changed: pass another text when they did.
 
     Returns
     -------
@@ -161,55 +169,54 @@ def select(
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="privileged", nfold=3)
+    >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="boosted", nfold=3)
     >>> selection.choice["method"], selection.choice["kl_weight"]
     ('kbpib', 10.0)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, crossfit, kl_weight)
-    if crossfit_groups is not None and not any(candidate.crossfit for candidate in candidates):
+    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
+    if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
         raise ValueError(
-            "crossfit_groups say who stays together in the folds of crossfit, of which there are none here"
+            "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
-    said = TeacherConfig(
-        privileged,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-        constraints=constraints,
+    rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    sees_all = any(candidate.sees_all for candidate in candidates)
+    problem = recipe.problem(
+        dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
     )
-    sees_all = any(candidate.teacher == "all" for candidate in candidates)
-    problem = recipe.problem(dtrain, said, "select", groups=groups, sees_all=sees_all)
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     problem.check_taught(candidates)
-    classes, whole = problem.loss.probabilities, {"groups": problem.groups, "labelled": problem.labelled}
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = splits_of(problem.loss.label_of(dtrain), nfold, repeats, folds, seed, classes=classes, **whole)
-    if problem.loss.by_query:
-        splits = in_order(splits)
+    splits = problem.splits(nfold, repeats, folds, seed)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
-    problem.warn_of_idle_rows()
-    cache = ResumeCache(resume, "select", *problem.told, candidates, score, [vars(one) for one in splits])
+    warn_of_idle_rows(problem.idle)
+    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
+    inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
+    cache = ResumeCache(resume, resume_key, "select", inputs)
     n_left = sum(split.name not in cache for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = found.candidate.crossfit and (crossfit_groups is not None or groups is not None)
-    told = ["labelled"] * (problem.labelled is not None) + ["crossfit_groups"] * bool(together)
-    told += ["constraints"] * bool(problem.config.constraints)
-    return Selection(recipe, score, found, told)
+    together = found.candidate.crossfit != 0 and (crossfit_groups is not None or groups is not None)
+    given = {
+        "privileged": privileged is not None,
+        "labelled": problem.labelled is not None,
+        "crossfit_groups": together,
+        "constraints": constraints,
+    }
+    return Selection(recipe, score, found, [name for name, is_given in given.items() if is_given])
 
 
 def _warn_of_poor_teacher(found: Found, score: Score) -> None:
-    """What a teacher gives that knows no more than its student, another could give that sees no privileged feature."""
+    """A teacher that is no better than its student may give nothing but smoothing."""
     teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
-    if score.sign * (teacher - student) <= 0:  # not where nobody teaches, whose score is NaN
+    if score.sign * (teacher - student) <= 0:  # False for plain XGBoost, whose teacher scores NaN
         warn_user(
             f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
             f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing, for which no "
@@ -231,7 +238,7 @@ class Selection:
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
-        The keywords of :func:`pi_xgb.train`, next to ``privileged`` and what you say of each row (``labelled``,
+        The keywords of :func:`pi_xgb.train`, next to ``privileged`` and the values of each row (``labelled``,
         ``teacher_weight``, ``crossfit_groups``). The teacher then has as many rounds as the student: :meth:`train`
         gives it those that it was cross-validated with, and takes constraints, for which these have no room.
     candidate
@@ -254,7 +261,7 @@ class Selection:
     8
     """
 
-    def __init__(self, recipe: Recipe, score: Score, found: Found, told: Sequence[str] = ()) -> None:
+    def __init__(self, recipe: Recipe, score: Score, found: Found, needed: Sequence[str] = ()) -> None:
         self.metric, self.maximize = score.name, score.maximised
         self.table, self.summary = table_of(found, score), summary_of(found)
         self.curves = pd.DataFrame(
@@ -265,7 +272,7 @@ class Selection:
         self.n_errors, self._can_tell = found.wrong, found.can_tell
         self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
-        self._told = tuple(told)
+        self._needed = tuple(needed)
 
     @property
     def candidate(self) -> str:
@@ -280,7 +287,7 @@ class Selection:
     @property
     def gain(self) -> float:
         """The mean gain of the choice over plain XGBoost, 0 if that was chosen."""
-        return float(self.summary["gain"].to_numpy()[self.summary["chosen"].to_numpy()][0])
+        return float(self.summary["gain"][self.candidate])
 
     def train(
         self,
@@ -300,8 +307,8 @@ class Selection:
         dtrain, privileged
             The training rows, as for :func:`select`. ``privileged`` may be left out where plain XGBoost was chosen.
         labelled, teacher_weight, crossfit_groups
-            As for :func:`select`. What it was told has to be told here too: ``labelled``, and for a cross-fitted
-            teacher ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+            As for :func:`select`. What was given there is needed here too: ``labelled``, and for a cross-fitted teacher
+            ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
         constraints
             As for :func:`select`, made of the groups of these rows.
         **keywords
@@ -312,43 +319,43 @@ class Selection:
                 f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
                 "pi_xgb.train with the keywords of .choice"
             )
-        said = TeacherConfig(
-            privileged,
-            labelled=labelled,
-            teacher_weight=teacher_weight,
-            crossfit_groups=crossfit_groups,
-            constraints=constraints,
-        )
-        return self.fit_matrices(dtrain, said, keywords)[0]
+        rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+        return self.fit_matrices(dtrain, TeacherConfig(privileged, **rows), keywords, constraints=constraints)[0]
 
     def fit_matrices(
-        self, dtrain: xgboost.DMatrix, said: TeacherConfig, keywords: dict[str, Any], student: Any = None
+        self,
+        dtrain: xgboost.DMatrix,
+        config: TeacherConfig,
+        keywords: dict[str, Any],
+        student: Any = None,
+        constraints: Any = (),
     ) -> tuple[xgboost.Booster, Teacher | None]:
         """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
-        check_constraints(said.constraints, dtrain.num_row())
-        forgotten = [name for name in self._told if (value := getattr(said, name)) is None or len(value) == 0]
-        if forgotten:
+        check_constraints(constraints, dtrain.num_row())
+        rows = {**vars(config), "constraints": constraints or None}
+        needed = [name for name in self._needed if name != "privileged" or self._chosen != PLAIN]
+        missing = [name for name in needed if rows[name] is None]
+        if missing:
             raise ValueError(
-                f"the choice was cross-validated with {' and '.join(forgotten)}: pass what holds for these rows, one "
-                "value for each"
+                f"{' and '.join(missing)} must be passed, since the choice was cross-validated with "
+                f"{' and '.join(missing)}: pass what holds for these rows, one value for each"
             )
-        if self._chosen == PLAIN and said.constraints:
-            taught = {"teacher": list(said.constraints), "labelled": said.labelled}
-            rows = dtrain if student is None else student
-            return train(self._recipe.params, rows, self._rounds, **taught, **keywords), None
+        params, rounds = self._recipe.params, self._rounds
+        student = dtrain if student is None else student
+        if self._chosen == PLAIN and constraints:
+            teacher = list(constraints)
+            return train(params, student, rounds, teacher=teacher, labelled=config.labelled, **keywords), None
         if self._chosen == PLAIN:
-            labelled = read_labelled(said.labelled, dtrain.num_row())
-            whole = dtrain if student is None else student
+            labelled = read_labelled(config.labelled, dtrain.num_row())
             if labelled is not None:
-                task = Task.of_matrix(Spec.read(self._recipe.params), dtrain, labelled)
-                task.check_evals(whole, keywords.get("evals") or ())
-                whole = labelled_part(dtrain, labelled)
-            return xgboost.train(self._recipe.params, whole, self._rounds, **keywords), None
-        if said.privileged is None:
-            raise ValueError(f"{self.candidate} was chosen, which needs a teacher: pass privileged=")
-        problem = self._recipe.problem(dtrain, said, "Selection.train", sees_all=self._chosen.teacher == "all")
-        teacher, params = problem.teacher_of(self._chosen), self._recipe.params
-        return problem.fit(self._chosen, self._rounds, teacher, params, dtrain=student, **keywords), teacher
+                task = Task.of_matrix(Spec.read(params), dtrain, labelled)
+                task.check_evals(student, keywords.get("evals") or ())
+                student = labelled_part(dtrain, labelled)
+            return xgboost.train(params, student, rounds, **keywords), None
+        sees_all = self._chosen.sees_all
+        problem = self._recipe.problem(dtrain, config, "Selection.train", constraints=constraints, sees_all=sees_all)
+        taught = problem.teacher_of(self._chosen)
+        return problem.fit(self._chosen, rounds, taught, params, dtrain=student, **keywords), taught
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""

@@ -1,9 +1,8 @@
-"""Repeated folds: which labelled rows train and which judge."""
+"""Repeated folds: which labelled rows train and which are held out."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from .._stats.folds import (
 )
 
 _ATTEMPTS = 50
-_ROWS_JUDGED, _MOST_REPEATS = 1000, 5
+_ROWS_SCORED, _MOST_REPEATS = 1000, 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +56,7 @@ def splits_of(
     """
     known = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if np.ptp(label[known]) == 0:
-        raise ValueError(f"every label is {_called(label[known[0]], names)}: there is nothing to tell apart")
+        raise ValueError(f"every label is {_class_name(label[known[0]], names)}: there is nothing to learn")
     if folds is not None and not hasattr(folds, "split"):
         return _checked(folds, len(label), groups, labelled)
     label, groups = label[known], None if groups is None else groups[known]
@@ -78,18 +77,13 @@ def splits_of(
     return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
 
 
-def in_order(splits: Sequence[Split]) -> list[Split]:
-    """The same folds, their rows in the order that they have among all."""
-    return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
-
-
 def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None) -> list[Split]:
     partitions: set[frozenset[bytes]] = set()
 
     def dealt(repeat: int) -> list[tuple[Array, Array]]:
         if groups is None:
             return deal_folds(label, nfold, seed + repeat)
-        # Few groups can be dealt in few ways, and the same folds again know nothing new.
+        # Few groups can be dealt in few ways, and the same folds again add nothing.
         for attempt in range(_ATTEMPTS):
             pairs = deal_groups(label, groups, nfold, seed + repeat + attempt * repeats, classes=classes)
             partition = frozenset(test.tobytes() for _, test in pairs)
@@ -110,7 +104,7 @@ def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, 
 
 def usual_repeats(n_rows: int) -> int:
     """How often few rows are dealt anew, so that chance in the dealing does not choose."""
-    return min(max(_ROWS_JUDGED // n_rows, 1), _MOST_REPEATS)
+    return min(max(_ROWS_SCORED // n_rows, 1), _MOST_REPEATS)
 
 
 def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
@@ -130,19 +124,19 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
         # Of a single row no number of folds could hold some out and train on others.
         fewer = f"nfold of at most {counts.min()}, or " if counts.min() > 1 else ""
         raise ValueError(
-            f"class {_called(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
+            f"class {_class_name(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
             f"each fold must hold some out: use {fewer}more {rows}"
         )
     if groups is not None:
         values, counts = groups_of_classes(label, groups)
         if counts.min() < 2:
             raise ValueError(
-                f"class {_called(values[counts.argmin()], names)} is in one group only, so that nobody can learn it "
-                "without the rows that judge: leave the class out, or use finer groups"
+                f"class {_class_name(values[counts.argmin()], names)} is in one group only, so that no fold can "
+                "train on it and hold it out: leave the class out, or use finer groups"
             )
 
 
-def _called(label: Any, names: Any) -> str:
+def _class_name(label: Any, names: Any) -> str:
     if names is None:
         return f"{label:g}"
     name = names[int(label)]
@@ -167,7 +161,7 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
             )
         splits.append(Split(0, number, train, test))
     if len(splits) < 2:
-        raise ValueError(f"folds must be at least two, got {len(splits)}: one tells nothing about its own chance")
+        raise ValueError(f"folds must be at least two, got {len(splits)}: the spread over folds is needed")
     return splits
 
 
@@ -176,8 +170,8 @@ def _labelled_alone(train: Array, test: Array, labelled: Array, number: int) -> 
     unknown = int((~labelled[test]).sum())
     if unknown:
         raise ValueError(
-            f"fold {number} holds out {unknown} rows without a label, which can judge nobody: hold out labelled rows "
-            "alone, those without a label are in every training part"
+            f"fold {number} holds out {unknown} rows without a label, which cannot be scored: hold out "
+            "labelled rows, those without a label are in every training part"
         )
     if not labelled[train].any():
         raise ValueError(f"fold {number} has no labelled row to train on: give it some")

@@ -20,8 +20,8 @@ def verdict_on(
     """Whether there is evidence, and the sentence.
 
     ``gain`` is the student's over plain XGBoost, ``controls`` are the gains of self-distillation and of shuffled
-    rows, and ``beyond`` is how much better the student is than each of them. With ``unlabelled`` rows there is more to
-    the first than smoothing: it teaches them too.
+    rows, and ``beyond`` is how much better the student is than each of them. With ``unlabelled`` rows
+    self-distillation is more than smoothing: it uses them too.
 
     Examples
     --------

@@ -13,12 +13,12 @@ _NAMES = {
 
 
 def name_of(score: Score) -> str:
-    """What a reader calls the score."""
+    """The score in sentences."""
     return _NAMES.get(score.name, score.name)
 
 
 def better_by(score: Score) -> str:
-    """What a gain counts.
+    """The unit of a gain.
 
     Examples
     --------

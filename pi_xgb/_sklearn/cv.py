@@ -13,7 +13,7 @@ from .._core.config import MethodName, TeacherConfig
 from .._core.engines import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
-from .._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, TEACHER
+from .._selection.candidates import KL_WEIGHTS, METHOD, TEACHER
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
@@ -24,7 +24,7 @@ from .settings import Settings
 from .trainer import Trainer
 
 _OF_SELECT = (
-    *("method", "kl_weight", "teacher", "crossfit", "teacher_params"),
+    *("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params"),
     *("metric", "standard_errors", "nfold", "repeats", "folds"),
 )
 
@@ -51,8 +51,8 @@ class ChoosingTrainer(Trainer):
         self._check_cuttable(dtrain, keywords)
         model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
         student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)
-        privileged = self.matrix(self.views.privileged, label)
-        told = {"labelled": self.labelled, "teacher_weight": self.teacher_weight}
+        privileged = None if self.views.privileged is None else self.matrix(self.views.privileged, label)
+        rows = {"labelled": self.labelled, "teacher_weight": self.teacher_weight}
         seed = model.random_state
         found = model.selection_ = select(
             params,
@@ -60,14 +60,14 @@ class ChoosingTrainer(Trainer):
             num_boost_round,
             privileged=privileged,
             groups=self.crossfit_groups,
-            **told,
+            **rows,
             seed=int(seed) if isinstance(seed, (int, np.integer)) else 0,
             n_jobs=model.fold_jobs,
             progress=False,
             **{name: getattr(model, name) for name in _OF_SELECT},
         )
-        said = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **told)
-        booster, teacher = found.fit_matrices(student, said, keywords, student=dtrain)
+        config = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **rows)
+        booster, teacher = found.fit_matrices(student, config, keywords, student=dtrain)
         self.taught.extend([] if teacher is None else [teacher])
         return booster
 
@@ -103,7 +103,8 @@ class _Choosing(PrivilegedXGBModel):
         method: MethodName | Iterable[MethodName] = METHOD,
         kl_weight: float | Iterable[float] = KL_WEIGHTS,
         teacher: Any = TEACHER,
-        crossfit: int | Iterable[int] = CROSSFIT,
+        teacher_sees: Any = None,
+        crossfit: int | Iterable[int] | None = None,
         metric: Any = None,
         standard_errors: float = STANDARD_ERRORS,
         nfold: int = 5,
@@ -118,7 +119,13 @@ class _Choosing(PrivilegedXGBModel):
         self.repeats = repeats
         self.folds = folds
         self.fold_jobs = fold_jobs
-        several: Any = {"method": method, "kl_weight": kl_weight, "teacher": teacher, "crossfit": crossfit}
+        several: Any = {
+            "method": method,
+            "kl_weight": kl_weight,
+            "teacher": teacher,
+            "teacher_sees": teacher_sees,
+            "crossfit": crossfit,
+        }
         super().__init__(**several, **kwargs)
 
     _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
@@ -141,7 +148,7 @@ class _Choosing(PrivilegedXGBModel):
         own, table = self.selection_.summary, self.selection_.table
         scores = self._sign * table.pivot(index="candidate", columns=["repeat", "fold"], values="score")
         scores = scores.loc[own.index]
-        params = own[["method", "teacher", "crossfit", "kl_weight"]].assign(n_estimators=own["rounds"])
+        params = own[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]].assign(n_estimators=own["rounds"])
         return {
             "params": params.to_dict("records"),
             "candidate": own.index.to_numpy(),
@@ -156,11 +163,6 @@ class _Choosing(PrivilegedXGBModel):
         return 1.0 if self.selection_.maximize else -1.0
 
     def _trainer(self, views: Views) -> Trainer:
-        if views.privileged is None:
-            raise ValueError(
-                "there are no privileged columns, so there is nothing to choose: pass privileged= to fit (a search or "
-                "a pipeline must pass it on), or name columns of X in privileged_features"
-            )
         ignored = {"constraints": bool(self.constraints), f"engine={self.engine!r}": self.engine != "auto"}
         named = [name for name, is_set in ignored.items() if is_set]
         if named:
@@ -184,7 +186,7 @@ class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):
 
     Parameters
     ----------
-    method, kl_weight, teacher, crossfit, teacher_params, metric, standard_errors, nfold, repeats, folds
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, metric, standard_errors, nfold, repeats, folds
         As for :func:`pi_xgb.select`. The folds are shuffled by ``random_state``, if it is a number.
     fold_jobs
         How many folds to work on side by side; ``n_jobs`` is XGBoost's own, the threads of each training.

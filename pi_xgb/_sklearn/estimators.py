@@ -17,8 +17,9 @@ from .._arrays import Array
 from .._core.config import MethodName
 from .._core.engines import Engine
 from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
-from .._core.target import encode_labels, numbers_of, on_host, read_target, read_targets
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._rows.labels import encode_labels, numbers_of, read_target, read_targets
+from .._rows.per_row import on_host
 from .._rows.row_alignment import (
     check_eval_orders,
     check_one_label_each,
@@ -170,8 +171,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if trainer.teaches:
             self._check_objective(y)
         labels = self._encode(y, views.eval_set)
-        if of_row.get("sample_weight") is not None:
-            checked_weight(on_host(of_row["sample_weight"]), X, labels.labelled)
+        checked_weight(of_row.get("sample_weight"), X, labels.labelled)
         trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **of_rows)
         trainer.check_rows()
         given = {**of_row, "eval_set": labels.eval_set, **of_eval_set, **further}
@@ -243,16 +243,15 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
             )
-        check_one_label_each(on_host(y), X)
+        check_one_label_each(y, X)
         check_one_margin_each(base_margin, X)
         for i, (X_i, y_i) in enumerate(eval_set or ()):
             where = f"eval_set[{i}]"
-            check_one_label_each(on_host(y_i), X_i, f"y of {where}", f"X of {where}")
-            its = {name: each[i] for name, each in of_eval_set.items() if each is not None and i < len(each)}
-            check_one_margin_each(its.get("base_margin_eval_set"), X_i, f"base_margin_eval_set[{i}]", f"X of {where}")
-            if its.get("sample_weight_eval_set") is not None:
-                weight = on_host(its["sample_weight_eval_set"])
-                checked_weight(weight, X_i, name=f"sample_weight_eval_set[{i}]", X_name=f"X of {where}")
+            check_one_label_each(y_i, X_i, f"y of {where}", f"X of {where}")
+            given = {name: sets[i] for name, sets in of_eval_set.items() if sets is not None and i < len(sets)}
+            check_one_margin_each(given.get("base_margin_eval_set"), X_i, f"base_margin_eval_set[{i}]", f"X of {where}")
+            weight = given.get("sample_weight_eval_set")
+            checked_weight(weight, X_i, name=f"sample_weight_eval_set[{i}]", X_name=f"X of {where}")
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._arrays import Array
-from .._core.target import on_host
-from .._rows.row_alignment import check_one_label_each, check_orders, checked_weight, eval_pairs, row_count
+from .._rows.per_row import FINITE, NOT_NEGATIVE, per_row
+from .._rows.row_alignment import check_orders, eval_pairs, row_count
+from .._rows.supervision import row_weights
 from .._rows.views import divide
 from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel
@@ -89,8 +89,8 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         _check_queries(X, {"group": group, "qid": qid, "sample_weight": sample_weight})
         of_eval_set = {"eval_group": eval_group, "eval_qid": eval_qid, "sample_weight_eval_set": sample_weight_eval_set}
         for i, (X_i, _) in enumerate(eval_set or ()):
-            its = {f"{k}[{i}]": v[i] if v is not None and i < len(v) else None for k, v in of_eval_set.items()}
-            _check_queries(X_i, its, f"X of eval_set[{i}]")
+            given = {f"{k}[{i}]": v[i] if v is not None and i < len(v) else None for k, v in of_eval_set.items()}
+            _check_queries(X_i, given, f"X of eval_set[{i}]")
         return self._fit(
             X,
             y,
@@ -134,37 +134,35 @@ def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, A
     return student, X[_QID], eval_set, eval_qid
 
 
-def _check_queries(X: Any, told: dict[str, Any], X_name: str = "X") -> None:
-    """What is told of queries: sizes or numbers, one of the two, and weights. XGBoost's words are those of its C++."""
-    (group_name, group), (qid_name, qid), (weight_name, weight) = told.items()
-    sizes = None
+def _check_queries(X: Any, queries: dict[str, Any], X_name: str = "X") -> None:
+    """Sizes or numbers of queries, one of the two, and their weights. XGBoost's messages are those of its C++."""
+    (group_name, group), (qid_name, qid), (weight_name, weight) = queries.items()
+    n_queries = None
     if group is not None:
-        sizes = _sizes(group, X, group_name, X_name)
+        n_queries = _number_of_sizes(group, X, group_name, X_name)
     if qid is not None:
-        check_one_label_each(on_host(qid), X, qid_name, X_name, what="query")
-        sizes = _runs_of(qid, qid_name)
-    if sizes is not None and weight is not None:
-        checked_weight(on_host(weight), sizes, None, weight_name, X_name, "query", "queries")
+        n_queries = _number_of_runs(qid, X, qid_name, X_name)
+    if n_queries is not None:
+        row_weights(weight, n_queries, name=weight_name, unit="query", table=X_name)
 
 
-def _sizes(group: Any, X: Any, name: str, X_name: str) -> Array:
-    """How many rows each query has, where this is what was given."""
-    sizes, n_rows = _numbers(group, name, "the number of rows of each query"), row_count(X)
-    if sizes.size and (sizes.min() < 0 or (sizes % 1).any()):
+def _number_of_sizes(group: Any, X: Any, name: str, X_name: str) -> int:
+    """How many queries there are, where ``group`` has the number of rows of each."""
+    sizes = per_row(name, group, within=NOT_NEGATIVE, unit="query", hint="give the number of rows of each query")
+    n_rows = row_count(X)
+    if (sizes % 1).any() or sizes.sum() != n_rows:
         raise ValueError(
-            f"{name} must be the number of rows of each query, got {sizes[(sizes < 0) | (sizes % 1 > 0)][0]}"
+            f"{name} must be the number of rows of each query, of all {n_rows} rows of {X_name} together, got "
+            f"{sizes.sum():g} in {len(sizes)} queries: a number for each row is qid"
         )
-    if sizes.sum() != n_rows:
-        raise ValueError(
-            f"{name} must be the number of rows of each query, and {X_name} has {n_rows} rows: they add up to "
-            f"{sizes.sum():g} in {len(sizes)} queries. A number for each row is qid"
-        )
-    return sizes
+    return len(sizes)
 
 
-def _runs_of(qid: Any, name: str) -> Array:
-    """How many rows each query has, as XGBoost reads its number: in 32 bits, and without a fraction."""
-    query = _numbers(qid, name, "the number of the query of each row")
+def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
+    """How many queries there are, as XGBoost reads their numbers: in 32 bits, and without a fraction."""
+    hint = "number the queries in the order of their rows, by pandas.factorize(...)[0]"
+    query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, table=X_name, hint=hint)
+    query = query if query.dtype.kind == "f" else query.astype(np.int64)
     back = np.flatnonzero(query[1:] < query[:-1])
     if back.size:
         raise ValueError(
@@ -177,24 +175,4 @@ def _runs_of(qid: Any, name: str) -> Array:
             f"{name} must hold whole numbers from 0 to 4294967295, which XGBoost can tell apart, got {query[0]} to "
             f"{query[-1]}: number the queries anew, for example by pandas.factorize(qid)[0]"
         )
-    return runs(query)[0]
-
-
-def _numbers(values: Any, name: str, meaning: str) -> Array:
-    """One number per row or per query, without gaps."""
-    column = on_host(values)
-    if column.ndim == 0:
-        raise TypeError(f"{name} must be {meaning}, got {values!r}: give a list, an array or a Series")
-    column = column.ravel()
-    missing = np.flatnonzero(pd.isna(column))
-    if missing.size:
-        raise ValueError(
-            f"{name} must be {meaning}, and {len(missing)} are missing, the first in position {missing[0]}"
-        )
-    numbers = pd.Series(column).infer_objects().to_numpy()
-    if numbers.dtype.kind not in "buif":
-        raise TypeError(
-            f"{name} must be {meaning}, got dtype {numbers.dtype} with {column[:1].tolist()}: for names, number the "
-            "queries in the order of their rows, by pandas.factorize(...)[0]"
-        )
-    return numbers.astype(np.int64) if numbers.dtype.kind in "bui" else numbers
+    return len(runs(query)[0])

@@ -11,9 +11,10 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, Strat
 from sklearn.utils import check_consistent_length
 
 from .._arrays import Array
-from .._core.target import read_target
 from .._rows.checks import check_whole
-from .._stats.folds import check_enough_groups, checked_groups
+from .._rows.labels import read_target
+from .._rows.supervision import checked_groups
+from .._stats.folds import check_enough_groups
 
 Fold = tuple[Array, Array]
 

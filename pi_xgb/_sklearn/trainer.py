@@ -14,7 +14,6 @@ import xgboost
 from .._arrays import Array
 from .._core.config import TeacherConfig, seen_by
 from .._core.job import Boosting
-from .._core.learners import DEFAULT_TEACHER
 from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
@@ -170,7 +169,7 @@ class DirectTrainer(Trainer):
 
     def _learning(self, loss: Loss, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keywords that describe what a trained teacher sees. It has the weights of dtrain."""
-        its, weight = self.settings, self.teacher_weight
+        own, weight = self.settings, self.teacher_weight
         is_estimator = hasattr(own.teacher, "fit")
         sees = seen_by(own.teacher, own.teacher_sees, has_privileged=self.privileged is not None)
         seen = self._of_teacher(None if is_estimator else self.table, dtrain, loss)

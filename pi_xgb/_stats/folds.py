@@ -26,22 +26,6 @@ def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array
     return _pairs(fold_of, n_folds)
 
 
-def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
-    """One value per row, or None."""
-    if groups is None:
-        return None
-    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
-    if values.ndim == 2 and values.shape[1] > 1:
-        raise ValueError(f"{name} must be one column, got {values.shape[1]}: join them to one value per row")
-    values = values.ravel()
-    if len(values) != n_rows:
-        raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got {len(values)}")
-    missing = int(pd.isna(values).sum())
-    if missing:
-        raise ValueError(f"{name} has {missing} missing values: give a row that belongs to no other a group of its own")
-    return values
-
-
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:
     """At least one group for each fold."""
     n_groups = len(pd.unique(groups))
@@ -121,7 +105,7 @@ def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
 
 
 def _kinds(label: Array, *, classes: bool) -> Array:
-    """What every fold should have its share of: classes, or small and large y."""
+    """The strata of which every fold gets its share: classes, or small and large y."""
     if classes and not np.any(label != np.floor(label)):
         return np.unique(label, return_inverse=True)[1]
     rank = np.argsort(np.argsort(label, kind="stable"))

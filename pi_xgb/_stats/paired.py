@@ -52,7 +52,7 @@ def choose(gains: Sequence[Interval], standard_errors: float) -> int:
     """The position of the best candidate, or 0, plain, where the best one's gain is not convincing.
 
     ``gains`` are the candidates' paired improvements over the first of them. One that is the same in every fold has
-    an error that nobody knows, and convinces only those who ask for none.
+    an unknown error, and convinces only at ``standard_errors`` 0.
     """
     best = int(np.argmax([gain.mean for gain in gains]))
     gain = gains[best]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.checks import check_lengths
 from .._rows.groups import Groups, as_groups, check_several
-from .._rows.vectors import Bools, Floats, as_labels, as_scores, as_weights
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_labels, as_scores
 from ._disparities import Pairs, Undefined, check_comparison
 from ._rates import Values, warn_undefined
 
@@ -63,11 +63,11 @@ def abroca(
     0.5
     """
     check_comparison(method, undefined)
-    labels, scores = as_labels(y_true), as_scores(y_score)
-    check_lengths(y_true=labels.size, y_score=scores.size)
+    scores = as_scores(y_score)
+    labels = as_labels(y_true, scores.size)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
-    weights = as_weights(sample_weight, labels.size)
+    weights = row_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
     ranked = RankedGroups(labels, scores, groups)
     curves = ranked.curves(weights)

@@ -11,13 +11,12 @@ import pandas as pd
 from .._rows.checks import check_whole
 from .._rows.groups import Groups
 from .._rows.names import in_words
-from .._rows.vectors import Bools, Floats
+from .._rows.vectors import Bools
 from .._stats.gaps import LEAST_DRAWS, Path, is_cut, limits, p_value
-from ._abroca import RankedGroups
 from ._curve_noise import Curves, curves_of
 from ._disparities import COMPARED
 from ._rate_noise import Rates, rates_of
-from ._rates import RATES, Decisions, Values
+from ._rates import RATES, ScoredRows
 
 N_NULL = 1999
 
@@ -39,42 +38,24 @@ def check_null(n_null: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows between whose groups there is a gap."""
+def comparable(rows: ScoredRows, name: str) -> ScoredRows:
+    """The rows of the groups that have what the metric compares."""
+    cells = rows.cells()
+    rates = [RATES[rate] for rate in COMPARED.get(name, ("true_positive_rate", "false_positive_rate"))]
+    there: Bools = np.isfinite(np.stack([rate.of(cells) for rate in rates])).min(axis=0)
+    if there.all():
+        return rows
+    kept = there[rows.groups.codes]
+    groups = Groups((np.cumsum(there) - 1)[rows.groups.codes[kept]], rows.groups.names[there])
+    weights = None if rows.weights is None else rows.weights[kept]
+    return ScoredRows(rows.labels[kept], rows.selected[kept], weights, groups, rows.scores[kept])
 
-    labels: Bools
-    scores: Floats
-    selected: Bools
-    weights: Values | None
-    groups: Groups
 
-    def decisions(self) -> Decisions:
-        """Without their scores."""
-        return Decisions(self.labels, self.selected, self.weights, self.groups)
-
-    def comparable(self, name: str) -> Rows:
-        """The rows of the groups that have what the metric compares."""
-        cells = self.decisions().cells()
-        rates = [RATES[rate] for rate in COMPARED.get(name, ("true_positive_rate", "false_positive_rate"))]
-        there: Bools = np.isfinite(np.stack([rate.of(cells) for rate in rates])).min(axis=0)
-        if there.all():
-            return self
-        rows = there[self.groups.codes]
-        codes = (np.cumsum(there) - 1)[self.groups.codes[rows]]
-        weights = None if self.weights is None else self.weights[rows]
-        groups = Groups(codes, self.groups.names[there])
-        return Rows(self.labels[rows], self.scores[rows], self.selected[rows], weights, groups)
-
-    def gap(self, name: str, method: str) -> Rates | Curves:
-        """What the metric compares, with its noise."""
-        if name in COMPARED:
-            return rates_of(self.decisions(), name, method)
-        weight = np.ones(self.labels.size) if self.weights is None else self.weights
-        ranked = RankedGroups(self.labels, self.scores, self.groups)
-        return curves_of(
-            self.labels, self.scores, ranked, weight, self.groups.codes, against_rest=method == "one_vs_rest"
-        )
+def gap_of(rows: ScoredRows, name: str, method: str) -> Rates | Curves:
+    """What the metric compares, with its noise."""
+    if name in COMPARED:
+        return rates_of(rows, name, method)
+    return curves_of(rows, against_rest=method == "one_vs_rest")
 
 
 @dataclass(frozen=True)
@@ -85,10 +66,10 @@ class Draws:
     n_null: int
     confidence: float
 
-    def of(self, rows: Rows, name: str, method: str, generator: np.random.Generator) -> Told:
+    def of(self, rows: ScoredRows, name: str, method: str, generator: np.random.Generator) -> Told:
         """All that is said of a gap besides its value."""
-        rows = rows.comparable(name)
-        gap = rows.gap(name, method)
+        rows = comparable(rows, name)
+        gap = gap_of(rows, name, method)
         told = dict(UNKNOWN, between=_in_words(gap.furthest(), rows.groups.names))
         if self.n_null:
             null = gap.without_gap(gap.draws(self.n_null), generator)

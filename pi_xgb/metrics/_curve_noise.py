@@ -11,11 +11,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.vectors import Bools, Floats
 from .._stats.gaps import LEAST_DRAWS, Path, Values
 from .._stats.wilson import wilson
 from ._abroca import Curve, RankedGroups
 from ._rate_noise import CROWDED, crowd
+from ._rates import ScoredRows
 
 Counts = NDArray[np.int64]
 
@@ -152,21 +152,21 @@ class Curves:
         return np.clip((self.middles - middle) @ between / length, -0.5, 0.5), between, between_edges
 
 
-def curves_of(
-    labels: Bools, scores: Floats, ranked: RankedGroups, weight: Values, codes: NDArray[np.intp], *, against_rest: bool
-) -> Curves:
+def curves_of(rows: ScoredRows, *, against_rest: bool) -> Curves:
     """The curves of groups that all have positives and negatives."""
-    found: list[Curve] = [curve for curve in ranked.curves(weight) if curve is not None]
+    curves = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weight)
+    found: list[Curve] = [curve for curve in curves if curve is not None]
     # A little further right: on a knot, rounding would say on which side of a jump a point lies.
     middles, edges = (np.stack([curve.at(at + 1e-9)[1] for curve in found]) for at in (MIDDLES, EDGES))
-    return Curves(middles, edges, _cells(labels, scores, weight / weight.max(), codes, len(found)), against_rest)
+    return Curves(middles, edges, _cells(rows), against_rest)
 
 
-def _cells(labels: Bools, scores: Floats, weight: Values, codes: NDArray[np.intp], n_groups: int) -> Counts:
+def _cells(rows: ScoredRows) -> Counts:
     """Rows by label, group and score; with weights as many equal ones as tell as much (Kish)."""
-    cuts = np.unique(np.quantile(scores, np.arange(1, CELLS) / CELLS, method="higher"))
-    cell = len(cuts) - np.searchsorted(cuts, scores, side="right")
-    place = (labels * n_groups + codes) * CELLS + cell
+    weight, n_groups = rows.weight / rows.weight.max(), rows.groups.count
+    cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
+    cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
+    place = (rows.labels * n_groups + rows.groups.codes) * CELLS + cell
     sums = np.bincount(place, weight, minlength=2 * n_groups * CELLS).reshape(2, n_groups, CELLS)
     squares = np.bincount(place, np.square(weight), minlength=sums.size).reshape(sums.shape)
     total = sums.sum(axis=2, keepdims=True)

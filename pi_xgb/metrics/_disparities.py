@@ -11,7 +11,6 @@ import pandas as pd
 from .._rows.checks import check_choice
 from .._rows.groups import as_groups, check_several
 from .._rows.names import plain
-from .._rows.vectors import as_vector
 from ._rates import RATES, Values, as_decided, warn_undefined
 
 Pairs = Literal["between_groups", "one_vs_rest"]
@@ -164,7 +163,7 @@ def one_vs_rest(
     """
     if not callable(metric):
         raise TypeError(f"metric must be a function such as metrics.equalized_odds, got {metric!r}: pass it unquoted")
-    groups = as_groups(sensitive_features, as_vector("y_pred", y_pred).size)
+    groups = as_groups(sensitive_features)
     check_several(groups)
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     values = []

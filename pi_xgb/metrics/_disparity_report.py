@@ -13,8 +13,9 @@ from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
 from ._abroca import RankedGroups, warn_no_curve
-from ._chance import N_NULL, UNKNOWN, Draws, Rows, check_null
+from ._chance import N_NULL, UNKNOWN, Draws, check_null
 from ._disparities import COMPARED, GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
+from ._rates import ScoredRows
 
 DISPARITIES = (*GAPS, "abroca")
 KNOWN = (*DISPARITIES, *(name for name in COMPARED if name not in GAPS))
@@ -100,7 +101,7 @@ def disparity_report(
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
-    rows = Rows(labels, scores, scores > as_cut(threshold), weights, groups)
+    rows = ScoredRows(labels, scores > as_cut(threshold), weights, groups, scores)
     table = pd.DataFrame({"value": _values(rows, chosen, method, undefined)}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
@@ -135,17 +136,16 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
     return dict(zip(KNOWN, streams, strict=True))
 
 
-def _values(rows: Rows, chosen: list[str], method: str, undefined: str) -> list[float]:
+def _values(rows: ScoredRows, chosen: list[str], method: str, undefined: str) -> list[float]:
     """Each metric; a warning names the groups that lack what it compares."""
-    cells = rows.decisions().cells()
+    cells = rows.cells()
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
     values = {name: float(gap(cells, name, method, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
         ranked = RankedGroups(rows.labels, rows.scores, rows.groups)
-        weight = np.ones(rows.labels.size) if rows.weights is None else rows.weights
-        curves = ranked.curves(weight)
+        curves = ranked.curves(rows.weight)
         warn_no_curve(curves, rows.groups, stacklevel=3)
-        values["abroca"] = ranked.largest_area(weight, curves, method, undefined)
+        values["abroca"] = ranked.largest_area(rows.weight, curves, method, undefined)
     return [values[name] for name in chosen]
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from .._rows.groups import Groups
-from .._rows.vectors import Bools, Floats
-from ._rates import RATES, Decisions, Values, share
+from .._rows.vectors import Floats
+from ._rates import RATES, ScoredRows, Values, share
 
 
-def known_rows(labels: Bools, scores: Floats, selected: Bools, weights: Values | None, groups: Groups) -> Values:
+def known_rows(rows: ScoredRows) -> Values:
     """For each group and each of ``MEASURES``, ``(k, len(MEASURES))``; NaN where the rate does not exist."""
     # Of weights only their proportions count, and squares of large ones overflow.
-    weight = np.ones(labels.size) if weights is None else weights / weights.max()
-    cells = Decisions(labels, selected, weight, groups).cells()
-    squares = Decisions(labels, selected, np.square(weight), groups).cells()
+    weight = rows.weight / rows.weight.max()
+    cells, squares = (replace(rows, weights=weights).cells() for weights in (weight, np.square(weight)))
     columns = []
     for rate in RATES.values():
         whole, square = (part[:, rate.denominator].sum(axis=1) for part in (cells, squares))
         own, value = squares[:, rate.numerator].sum(axis=1), rate.of(cells)
         error = share(own * (1 - value) ** 2 + (square - own) * value**2, whole**2)
         columns.append(_fewer(value, error, share(whole**2, square)))
-    return np.stack([*columns, _rows_of_auc(labels, scores, weight, groups)], axis=1)
+    return np.stack([*columns, _rows_of_auc(replace(rows, weights=weight))], axis=1)
 
 
 def _fewer(value: Values, error: Values, rows: Values) -> Values:
@@ -32,8 +31,9 @@ def _fewer(value: Values, error: Values, rows: Values) -> Values:
         return np.fmin(rows, value * (1 - value) / error)
 
 
-def _rows_of_auc(labels: Bools, scores: Floats, weight: Values, groups: Groups) -> Values:
+def _rows_of_auc(scored: ScoredRows) -> Values:
     """Of the area under the ROC curve, which pairs of rows make."""
+    labels, scores, weight, groups = scored.labels, scored.scores, scored.weight, scored.groups
     counts = weight > 0
     order = np.lexsort((scores, groups.codes))
     order = order[counts[order]]

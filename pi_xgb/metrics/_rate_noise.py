@@ -6,7 +6,7 @@ Shapes: ``R`` rates that are compared together, ``k`` groups; rates are ``(..., 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,10 +128,8 @@ def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
     weight = decisions.weights
     # Of weights only their proportions count, and squares of large ones overflow.
     scaled = None if weight is None else weight / weight.max()
-    cells = Decisions(decisions.labels, decisions.selected, scaled, decisions.groups).cells()
-    squares = cells
-    if scaled is not None:
-        squares = Decisions(decisions.labels, decisions.selected, np.square(scaled), decisions.groups).cells()
+    squared = None if scaled is None else np.square(scaled)
+    cells, squares = (replace(decisions, weights=weights).cells() for weights in (scaled, squared))
     whole = np.stack([cells[:, rate.denominator].sum(axis=1) for rate in compared])
     square = np.stack([squares[:, rate.denominator].sum(axis=1) for rate in compared])
     rows = np.rint(share(np.square(whole), square)).astype(np.int64)

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.checks import check_lengths
-from .._rows.groups import Groups, as_groups
+from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
-from .._rows.vectors import Bools, as_decisions, as_labels, as_vector, as_weights
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_decisions, as_labels
 
 Values = NDArray[np.float64]
 
@@ -79,15 +79,29 @@ class Decisions:
         return sums.reshape(-1, 4).astype(np.float64)
 
 
+@dataclass(frozen=True)
+class ScoredRows(Decisions):
+    """Decisions and the scores that they were made of."""
+
+    scores: Floats
+
+    @property
+    def weight(self) -> Values:
+        """The weight of each row, 1 where none was given."""
+        return np.ones(self.labels.size) if self.weights is None else self.weights
+
+
 def as_decided(
-    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
     """Check everything that a metric on decisions is handed."""
     selected = as_decisions(y_pred)
-    labels = np.zeros_like(selected) if y_true is None and not labels_needed else as_labels(y_true)
-    check_lengths(y_true=labels.size, y_pred=selected.size)
-    groups = as_groups(sensitive_features, labels.size)
-    return Decisions(labels, selected, as_weights(sample_weight, labels.size), groups)
+    n_rows = selected.size
+    labels = np.zeros_like(selected)
+    if labels_needed or y_true is not None:
+        labels = as_labels(y_true, n_rows, table="y_pred")
+    groups = as_groups(sensitive_features, n_rows) if grouped else everyone(n_rows)
+    return Decisions(labels, selected, row_weights(sample_weight, labels.size), groups)
 
 
 def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
@@ -126,8 +140,8 @@ def _typed(function: Callable[..., Any]) -> RateFunction:
 
 def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> float | pd.Series[float]:
     grouped = sensitive_features is not None
-    features = sensitive_features if grouped else np.zeros(as_vector("y_pred", y_pred).size)
-    decided = as_decided(y_true, y_pred, features, sample_weight, labels_needed=name != "selection_rate")
+    needed = name != "selection_rate"
+    decided = as_decided(y_true, y_pred, sensitive_features, sample_weight, labels_needed=needed, grouped=grouped)
     values = RATES[name].of(decided.cells())
     names = decided.groups.names if grouped else None
     warn_undefined(name, np.isnan(values), RATES[name].among, names, stacklevel=3)

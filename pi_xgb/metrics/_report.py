@@ -15,7 +15,7 @@ from .._rows.vectors import as_cut, as_scored
 from .._stats.wilson import wilson
 from ._abroca import ROC_NEEDS
 from ._known_rows import known_rows
-from ._rates import RATES, warn_undefined
+from ._rates import RATES, ScoredRows, warn_undefined
 from ._scored import MEASURES, ScoredGroups
 
 ALL = "(all)"
@@ -97,7 +97,8 @@ def group_report(
     columns = encoded_columns(sensitive_features, labels.size)
     groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
     check_several(groupings[0])
-    tables = [ScoredGroups(labels, scores, selected, weights, groups) for groups in groupings]
+    scored = [ScoredRows(labels, selected, weights, groups, scores) for groups in groupings]
+    tables = [ScoredGroups(rows) for rows in scored]
 
     once = np.ones((1, labels.size))
     estimates = np.concatenate([table.measures(once)[0] for table in tables])
@@ -106,8 +107,7 @@ def group_report(
         warn_undefined(name, np.isnan(values), among, groupings[0].names, stacklevel=2)
     found = {"": estimates}
     if n_boot:
-        rows = [known_rows(labels, scores, selected, weights, groups) for groups in groupings]
-        found["_low"], found["_high"] = wilson(estimates, np.concatenate(rows), confidence)
+        found["_low"], found["_high"] = wilson(estimates, np.concatenate([*map(known_rows, scored)]), confidence)
 
     index = _row_names(groupings, len(columns))
     counts = pd.concat([table.counts() for table in tables]).set_axis(index)

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._rows.groups import Groups
-from .._rows.vectors import Bools, Floats
-from ._rates import FN, FP, RATES, TN, TP, Values, share
+from .._rows.vectors import Bools
+from ._rates import FN, FP, RATES, TN, TP, ScoredRows, Values, share
 
 Positions = NDArray[np.intp]
 
@@ -20,9 +20,9 @@ MEASURES = (*RATES, "auc")
 class ScoredGroups:
     """Rows sorted once by group and falling score, so that each weighting of them costs a few passes."""
 
-    def __init__(self, labels: Bools, scores: Floats, selected: Bools, weights: Values | None, groups: Groups) -> None:
-        self._labels, self._selected, self._groups = labels, selected, groups
-        self._weights = np.ones(labels.size) if weights is None else weights
+    def __init__(self, rows: ScoredRows) -> None:
+        self._rows, self._weight = rows, rows.weight
+        labels, scores, selected, groups = rows.labels, rows.scores, rows.selected, rows.groups
         order = np.lexsort((-scores, groups.codes))
         self._positives = _side(order[labels[order]], selected, groups)
         self._negatives = _side(order[~labels[order]], selected, groups)
@@ -35,11 +35,11 @@ class ScoredGroups:
 
     def counts(self) -> pd.DataFrame:
         """Rows, positives, negatives and selected rows of each group, and their weight."""
-        codes, count = self._groups.codes, self._groups.count
-        kinds = {"positives": self._labels, "negatives": ~self._labels, "selected": self._selected}
+        codes, count, labels = self._rows.groups.codes, self._rows.groups.count, self._rows.labels
+        kinds = {"positives": labels, "negatives": ~labels, "selected": self._rows.selected}
         table = {"rows": np.bincount(codes)}
         table |= {name: np.bincount(codes[rows], minlength=count) for name, rows in kinds.items()}
-        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weights)})
+        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weight)})
 
     def cells(self, multiplicity: Values) -> Values:
         """Weight in the confusion matrix of each group, ``(b, k, 4)``, when rows count ``multiplicity`` times."""
@@ -53,7 +53,7 @@ class ScoredGroups:
         return np.stack([*(rate.of(cells) for rate in RATES.values()), auc], axis=-1)
 
     def _sides(self, multiplicity: Values) -> tuple[Values, Values]:
-        weight = multiplicity * self._weights
+        weight = multiplicity * self._weight
         return weight.take(self._positives.rows, axis=1), weight.take(self._negatives.rows, axis=1)
 
     def _cells(self, positive: Values, negative: Values) -> Values:

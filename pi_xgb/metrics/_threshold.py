@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.checks import check_lengths
 from .._rows.names import describe
-from .._rows.vectors import Bools, Floats, as_labels, as_numbers, as_scores, as_vector, as_weights
+from .._rows.per_row import ANY_NUMBER, per_row
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_labels, as_scores
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
@@ -79,9 +80,12 @@ def choose_threshold(
     0.35
     """
     judge: Rule = as_function("rule", rule, RULES)
-    labels, scores = as_labels(y_true), as_scores(y_score)
-    check_lengths(y_true=labels.size, y_score=scores.size)
-    weights = as_weights(sample_weight, labels.size)
+    if isinstance(grid, str) and grid != "paper":
+        raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
+    within = (0.0, 1.0) if isinstance(grid, str) else ANY_NUMBER
+    scores = as_scores(y_score, within, "grid='paper' takes probabilities, grid=None scores of any scale")
+    labels = as_labels(y_true, scores.size)
+    weights = row_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
     candidates = _candidates(grid, scores)
     parts = [
@@ -96,17 +100,9 @@ def choose_threshold(
 def _candidates(grid: Any, scores: Floats) -> Values:
     """Thresholds in rising order."""
     if isinstance(grid, str):
-        if grid != "paper":
-            raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
-        low, high = float(scores.min()), float(scores.max())
-        if low < 0 or high > 1:
-            raise ValueError(
-                f"grid='paper' needs probabilities in [0, 1], y_score ranges from {low:g} to {high:g}: "
-                "use grid=None for scores of any scale"
-            )
-        grid = PAPER_GRID
+        return PAPER_GRID
     if grid is not None:
-        return np.unique(as_numbers("grid", grid)).astype(np.float64)
+        return np.unique(per_row("grid", grid))
     return _cuts(np.unique(scores)).astype(np.float64)
 
 
@@ -123,11 +119,7 @@ def _folds(folds: Any, labels: Bools, weights: Values) -> list[NDArray[np.intp]]
     if folds is None:
         names, codes = np.array(["y_true"]), np.zeros(labels.size, dtype=np.intp)
     else:
-        vector = as_vector("folds", folds)
-        check_lengths(folds=vector.size, y_true=labels.size)
-        codes, names = pd.factorize(vector)
-        if (codes < 0).any():
-            raise ValueError("folds has missing values: every row must belong to a fold")
+        codes, names = pd.factorize(per_row("folds", folds, labels.size, "values", table="y_true"))
     weight = np.bincount(2 * codes + labels, weights=weights, minlength=2 * len(names)).reshape(-1, 2)
     for name, (negative, positive) in zip(names, weight, strict=True):
         if negative == 0 or positive == 0:

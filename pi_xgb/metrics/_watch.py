@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._rows.groups import as_groups
 from .._rows.names import plain
-from .._rows.vectors import as_cut
+from .._rows.vectors import as_cut, as_scores
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
 from ._rates import as_function
@@ -185,14 +185,9 @@ class Watch:
         score = 0.5 + 0.5 * np.tanh(predt / 2) if self._from_margin else predt
         if self._threshold is None:
             return score
-        low, high = float(score.min()), float(score.max())
-        if low < 0 or high > 1:
-            raise ValueError(
-                f"watch needs probabilities to compare with the threshold, the predictions range from {low:g} to "
-                f"{high:g}: XGBoost hands margins to a custom metric when obj is a function, so pass "
-                "from_margin=True"
-            )
-        return (score > self._threshold).astype(np.int8)
+        hint = "XGBoost hands margins to a custom metric when obj is a function, so pass from_margin=True"
+        scores = as_scores(score, (0.0, 1.0), hint, "the predictions that watch cuts")
+        return (scores > self._threshold).astype(np.int8)
 
 
 def _named(metric: Any) -> dict[str, Metric]:

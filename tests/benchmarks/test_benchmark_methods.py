@@ -41,6 +41,7 @@ def out(tmp_path):
 # --- measures -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_measures_are_those_of_scikit_learn_at_the_threshold_found_by_trying_all(out):
     folds = [0, 1, 2]
     run_here(out, ["NF"], folds)
@@ -124,6 +125,7 @@ def test_peers_of_drawn_decisions_get_no_log_loss(out, monkeypatch):
 # --- methods ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["NF", "KbPIB", "JPIB"])
 def test_paper_mode_is_the_computation_of_the_paper_test(method, out, monkeypatch):
     data = dataclasses.replace(made_set(), name="heart")

@@ -146,6 +146,7 @@ def test_a_run_goes_on_where_it_was(tmp_path):
     assert len(pd.read_csv(privacy.csv_of("cost", tmp_path))) == 2
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_part(tmp_path):
     folds = itertools.product(range(2), ebm.EPSILONS, [*ebm.COMPOSITIONS, "x alone", "x, blended targets"])
     lines = [

@@ -281,6 +281,7 @@ def test_an_empty_run_gives_a_page(tmp_path):
     assert not (tmp_path / "figures").exists()
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_and_shown(tmp_path):
     path = tmp_path / "results.csv"
     write_whole(path, report.made_lines())
@@ -338,12 +339,12 @@ def test_smoke_prints_a_page_and_leaves_nothing(capsys, monkeypatch, no_pictures
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.csv"], "none.csv is not there: python -m benchmarks.run makes them"),
-        (["foreign.csv"], "foreign.csv is not a file of results: expected the columns dataset,"),
-        (["binary.csv"], "binary.csv is not a file of results: expected text"),
-        (["."], "expected files of results, but one cannot be read: .*directory"),
-        (["good.csv", "--out", "."], "--out expects a file for the page, got the folder"),
-        (["good.csv", "--out", "foreign.csv/PAGE.md"], "--out expects a file for the page that can be written: "),
+        (["none.csv"], r"none.csv.*python.*benchmarks.run"),
+        (["foreign.csv"], r"foreign.csv.*results.*dataset"),
+        (["binary.csv"], r"binary.csv.*results.*text"),
+        (["."], r"files.*results.*directory"),
+        (["good.csv", "--out", "."], r"--out expects.*page.*folder"),
+        (["good.csv", "--out", "foreign.csv/PAGE.md"], r"--out.*page.*written"),
     ],
 )
 def test_wrong_files_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
@@ -376,7 +377,7 @@ def test_lines_that_are_not_understood_are_counted(tmp_path, capsys):
 @pytest.mark.parametrize("value", [7.5, -0.1])
 def test_an_auc_that_cannot_be_is_refused(tmp_path, measure, value):
     lines = lines_of({("heart", "NF"): [0.7, value]}, measure=measure)
-    with pytest.raises(ValueError, match=rf"results.csv: expected an {measure} from 0 to 1, got {value} for heart, NF"):
+    with pytest.raises(ValueError, match=rf"results.csv.*{measure}.*{value}.*heart, NF"):
         results_of(tmp_path, lines)
     # Another measure may be anything.
     assert results_of(tmp_path, lines_of({("heart", "NF"): [value]}, measure="logloss"))

@@ -178,6 +178,7 @@ def is_alive(pid):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system knows no SIGKILL")
 def test_a_killed_run_goes_on_and_ends_with_the_same_rows(out, tmp_path, monkeypatch):
     script = tmp_path / "killed.py"
@@ -215,6 +216,7 @@ def test_a_second_run_does_nothing_and_says_so(out, monkeypatch, capsys):
     assert capsys.readouterr().err == "0 of 4 cells to do\n"
 
 
+@pytest.mark.slow
 def test_a_further_fold_chooses_the_threshold_anew(out, tmp_path):
     run_here(out, ["NF"], [0])
     run_here(out, ["NF"], [0, 1, 2])
@@ -275,6 +277,7 @@ def test_finished_series_need_no_predictions(out, monkeypatch):
     assert len(measured(out, "threshold")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [lambda old: b"not an archive", lambda old: b"", lambda old: old[:-100]], ids=["junk", "empty", "torn"]
 )
@@ -292,11 +295,12 @@ def test_predictions_that_cannot_be_read_are_made_again(out, tmp_path, damage):
 def test_predictions_that_cannot_be_read_are_no_reason_to_unpickle_them(tmp_path):
     path = tmp_path / "NF-current-0.npz"
     path.write_bytes(b"not an archive")
-    with pytest.raises(ValueError, match=r"predictions in NF-current-0.npz, got .* cannot be read") as caught:
+    with pytest.raises(ValueError, match=r"NF-current-0.npz.*read") as caught:
         Predictions.load(path)
     assert "pickle" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_threshold_that_cannot_be_had_costs_one_series(out, monkeypatch, capsys):
     choose = finisher.paper_threshold
     troubles = iter([RuntimeError("no luck")])
@@ -340,6 +344,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system knows no process groups")
 @pytest.mark.parametrize(("jobs", "at"), [(0, "work"), (1, "work"), (2, "work"), (1, "importing")])
 def test_ctrl_c_stops_a_run_at_once_and_for_good(out, tmp_path, jobs, at):
@@ -377,13 +382,13 @@ def test_ctrl_c_stops_a_run_at_once_and_for_good(out, tmp_path, jobs, at):
 
 
 def test_what_leaves_a_pool_by_an_exception_leaves_no_workers():
-    begun = time.monotonic()
+    before, begun = set(multiprocessing.active_children()), time.monotonic()
     with contextlib.suppress(KeyboardInterrupt), processes.pool_of(1) as pool:
         pool.submit(time.sleep, 60)
         raise KeyboardInterrupt
     # The search has the same pools.
     assert time.monotonic() - begun < 30
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.parametrize("wanted", [signal.default_int_handler, signal.SIG_IGN])
@@ -404,7 +409,7 @@ def test_an_interrupt_is_answered_as_before_once_the_run_is_over(wanted):
 @pytest.mark.skipif(results_file.fcntl is None, reason="this system has no locks of this kind")
 def test_a_second_run_on_the_same_file_stops_at_once(out, tmp_path):
     with results_file.claimed(out):
-        with pytest.raises(SystemExit, match=r"another run is writing results.csv: wait for it, or .* --out"):
+        with pytest.raises(SystemExit, match=r"another run.*results.csv.*--out"):
             run_here(out, ["NF"], [0])
         assert not out.exists()
         # Another file is free.
@@ -437,6 +442,7 @@ def test_a_cell_that_fails_is_recorded_and_the_rest_goes_on(out, monkeypatch, ca
     assert "fragile, fold 1: error: RuntimeError" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_errors_are_done_again_only_when_asked(out, monkeypatch, capsys):
     working = []
 
@@ -458,6 +464,7 @@ def test_errors_are_done_again_only_when_asked(out, monkeypatch, capsys):
     assert len(measured(out, "threshold")) == 2
 
 
+@pytest.mark.slow
 def test_a_set_without_data_is_an_error_of_its_cells_alone(out, monkeypatch):
     tried = []
 
@@ -512,8 +519,10 @@ def work_that_dies(group, out, nthread):
     return []
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_takes_one_cell_with_it(out, monkeypatch):
     monkeypatch.setattr(outcomes, "work_on", work_that_dies)
+    before = set(multiprocessing.active_children())
     opened(out)
     groups = [cells.Group(MADE, "current", fold, ("NF", "JPIB")) for fold in range(3)]
     results = list(outcomes.outcomes(groups, out, 1, 1))
@@ -524,7 +533,7 @@ def test_a_process_that_dies_takes_one_cell_with_it(out, monkeypatch):
     recorded = Counter(line.cell for line in results_file.read(out))
     # What the process had done before it died is not done again.
     assert recorded == Counter(cell for group in groups for cell in group.cells)
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 # --- the command --------------------------------------------------------------------------------------------------
@@ -566,7 +575,7 @@ def test_a_name_that_does_not_exist_is_an_error_before_any_work(arguments, out, 
 
 
 def test_the_message_names_the_sets_of_the_list():
-    with pytest.raises(SystemExit, match=r"no data set is called hart; there are: heart, .*kdd$"):
+    with pytest.raises(SystemExit, match=r"data.*hart.*heart"):
         runner.main(["--datasets", "hart"])
 
 
@@ -575,7 +584,7 @@ def test_the_message_names_the_sets_of_the_list():
 def test_a_wrong_data_folder_stops_the_run_before_any_cell(arguments, folder, out, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("PI_XGB_DATA", str(tmp_path / folder))
-    with pytest.raises(SystemExit, match="expected PI_XGB_DATA to name a folder with"):
+    with pytest.raises(SystemExit, match=r"PI_XGB_DATA.*folder"):
         runner.main([*arguments, "--out", str(out)])
     assert not out.exists()
 
@@ -597,7 +606,7 @@ def test_a_data_folder_with_some_of_the_files_will_do(out, tmp_path, monkeypatch
 )
 def test_a_file_of_something_else_stays_as_it_is(made, out):
     out.write_bytes(made)
-    with pytest.raises(SystemExit, match=r"results.csv is not a file of results: expected .*; it stays .* --out"):
+    with pytest.raises(SystemExit, match=r"results.csv.*results.*--out"):
         runner.main(["--datasets", "made", "--methods", "NF", "--out", str(out)])
     assert out.read_bytes() == made
     assert list(out.parent.iterdir()) == [out]
@@ -606,7 +615,7 @@ def test_a_file_of_something_else_stays_as_it_is(made, out):
 @pytest.mark.parametrize("name", ["", "file/results.csv", "file/folder/results.csv"])
 def test_a_place_where_no_file_can_be_written_is_an_error_of_one_line(name, tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(SystemExit, match=r"expected a CSV that can be written, got .*: name another file with --out"):
+    with pytest.raises(SystemExit, match=r"CSV.*file.*--out"):
         runner.main(["--datasets", "made", "--methods", "NF", "--out", str(tmp_path / name)])
     assert (tmp_path / "file").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1

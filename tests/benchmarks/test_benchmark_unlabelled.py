@@ -121,6 +121,7 @@ def test_a_draw_keeps_test_rows_out_of_training_and_labels_each_class_its_share(
     assert draw.labelled_rows(len(draw.train.y)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in cell.METHODS if name not in page.CEILINGS])
 def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
     before = cell.METHODS[method](cell.Work(draw, 50))
@@ -132,6 +133,7 @@ def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
     np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in cell.METHODS if name != page.CEILINGS[1]])
 def test_no_method_sees_z_of_the_test_rows(draw, method, quick):
     before = cell.METHODS[method](cell.Work(draw, 50))
@@ -220,6 +222,7 @@ def test_a_finished_run_does_nothing_and_a_further_method_is_added(tmp_path, qui
     assert out.read_text() == before
 
 
+@pytest.mark.slow
 def test_two_processes_do_what_one_does(tmp_path):
     alone, both = tmp_path / "alone.csv", tmp_path / "both.csv"
     for out, jobs in ((alone, 1), (both, 2)):
@@ -228,6 +231,7 @@ def test_two_processes_do_what_one_does(tmp_path):
     pd.testing.assert_frame_equal(*(table.reset_index(drop=True) for table in tables))
 
 
+@pytest.mark.slow
 def test_smoke_prints_the_page(capsys, quick):
     unlabelled.main(["--smoke"])
     out = capsys.readouterr().out
@@ -239,14 +243,14 @@ def test_smoke_prints_the_page(capsys, quick):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--datasets", "hart"], "^no data set is called hart"),
+        (["--datasets", "hart"], r"data set.*hart"),
         (["--methods", "magic"], "^no method is called magic"),
-        (["--repeats", "0"], "--repeats must be at least 1, got 0"),
-        (["--jobs", "0"], "--jobs must be at least 1, got 0"),
-        (["--out", "."], "--out expects a CSV file, got the folder"),
-        (["--out", "nope.csv", "--page"], "expected the CSV of the sets .* nope.csv"),
-        (["--out", "foreign.csv", "--page"], "foreign.csv is none or is empty"),
-        (["--out", "foreign.csv"], "foreign.csv is not a CSV of python -m benchmarks.unlabelled"),
+        (["--repeats", "0"], r"--repeats.*least 1.*0"),
+        (["--jobs", "0"], r"--jobs.*least 1.*0"),
+        (["--out", "."], r"--out expects.*CSV"),
+        (["--out", "nope.csv", "--page"], r"CSV.*sets.*nope.csv"),
+        (["--out", "foreign.csv", "--page"], r"foreign.csv.*empty"),
+        (["--out", "foreign.csv"], r"foreign.csv.*CSV.*benchmarks.unlabelled"),
     ],
 )
 def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
@@ -337,6 +341,7 @@ def test_the_page_says_what_the_lines_say(tmp_path):
         assert (tmp_path / "figures" / name).stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_repositorys_page_comes_from_the_repositorys_csv(tmp_path):
     for results in (unlabelled.RESULTS, unlabelled.breach_of(unlabelled.RESULTS)):
         (tmp_path / results.name).write_bytes(results.read_bytes())

@@ -61,6 +61,7 @@ def test_peers_that_are_one_model_are_one_row():
     assert len(comparison(found, ODDS)) == 4
 
 
+@pytest.mark.slow
 def test_the_section_on_the_step_has_every_rule_and_weight(tmp_path):
     split = made_split("made", 0)
     found = measured_steps("made", split)
@@ -84,6 +85,7 @@ def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
     assert heavy_section(tmp_path / "none.csv") == []
 
 
+@pytest.mark.slow
 def test_the_section_on_groups_says_what_diverges(tmp_path):
     found = measured_groups([120], [3], [30.0, 1000.0])
     assert len(found) == 2 * (1 + 2 * 2 * 2)

@@ -71,6 +71,7 @@ def cells(text):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_table_comes_from_committed_files(name, tmp_path):
@@ -81,6 +82,7 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
     assert committed == computed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES"])
 def test_every_word_comes_from_the_program(name, tmp_path):

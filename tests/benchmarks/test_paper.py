@@ -37,7 +37,7 @@ def raw_data(monkeypatch):
     monkeypatch.setenv("PI_XGB_DATA", str(RAW_FOLDER))
 
 
-@pytest.mark.parametrize("dataset", ["heart", "car", "spam"])
+@pytest.mark.parametrize("dataset", ["heart", "car", pytest.param("spam", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
 def test_numeric_sets_give_the_paper_s_numbers(dataset, method, record_property):
     prepared = load(dataset)

@@ -179,6 +179,7 @@ def error_of(peer, x, y, z, train, valid, test):
     return np.mean(peer.predict(x[test]) != y[test])
 
 
+@pytest.mark.slow
 def test_svm_plus_errs_less_than_svm_where_z_is_the_slack():
     errors = [[error_of(PEERS[name](), *slack_task(seed)) for name in ("SVM", "L2-SVM+")] for seed in range(5)]
     plain, plus = np.mean(errors, axis=0)
@@ -364,6 +365,7 @@ def test_warm_and_cold_starts_end_at_the_same_evidence():
     assert not expectation_propagation(y, kernel_f, kernel_h, -1.0, max_sweeps=2, tolerance=1e-9).converged
 
 
+@pytest.mark.slow
 def test_gpc_plus_is_better_than_gpc_where_z_tells_the_noise():
     errors = []
     for seed in range(4):
@@ -620,7 +622,7 @@ def test_arguments_that_do_not_fit_are_refused(change, message):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (np.arange(59) % 2, r"\(60, k\), got \(59, 1\)"),
+        (np.arange(59) % 2, r"\(60, k\).*\(59, 1\)"),
         (np.full(60, np.nan), "whole group codes"),
         (np.array(["a", "b"] * 30), "whole group codes"),
         (np.arange(60) % 2 / 2, "whole group codes"),
@@ -668,6 +670,7 @@ def test_a_randomised_peer_draws_with_its_probability_and_any_other_decides_at_o
     assert Drawn().fit(x, y).predict(x).mean() == pytest.approx(0.3, abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SVM+", "L2-SVM+", "GPC+"])
 def test_what_the_privileged_columns_say_reaches_the_model(name):
     x, y, z, _ = small_set(1, 160)

@@ -158,6 +158,7 @@ def test_workers_have_rows_of_their_own_that_are_all_rows():
         assert len(np.unique(np.concatenate([one, two])[:, columns], axis=0)) > 2 * share - 10
 
 
+@pytest.mark.slow
 def test_the_smoke_run_measures_and_writes_a_page():
     answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.scale", "--smoke"], capture_output=True, text=True, check=False, timeout=300

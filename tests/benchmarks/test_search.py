@@ -190,6 +190,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path, monkeypatch, i
     assert asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 def test_two_processes_find_what_one_finds(tmp_path, in_one_go):
     small_search(tmp_path).run(jobs=2)
@@ -205,7 +206,7 @@ def test_settings_are_not_mixed_in_one_file(tmp_path):
     with pytest.raises(SystemExit, match="--out"):
         PathFile(tmp_path, "made_exact", "KbPIB", ("approx", xgb.__version__)).open()
     (tmp_path / "made_exact_JPIB.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SystemExit, match="not a file of the search"):
+    with pytest.raises(SystemExit, match=r"made_exact_JPIB\.csv.*file.*search"):
         PathFile(tmp_path, "made_exact", "JPIB", SETTINGS).open()
 
 
@@ -232,6 +233,7 @@ def test_the_summary_reads_the_path():
     assert row["share_above_plain"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_the_smoke_run_and_the_report(tmp_path, capsys):
     command.main(["--smoke", "--out", str(tmp_path)])
     first = capsys.readouterr().out
@@ -259,13 +261,13 @@ def test_a_report_compares_methods_on_the_folds_that_all_of_them_have(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--datasets", "hart", "--out", "x"], "no data set is called '?hart"),
+        (["--datasets", "hart", "--out", "x"], r"data set.*'?hart"),
         (["--methods", "NF", "--out", "x"], "no method is called '?NF"),
         (["--folds", "10", "--out", "x"], "no fold is called '?10"),
-        (["--jobs", "0", "--out", "x"], "--jobs must be at least 1, got 0"),
-        (["--alphas", "0", "--out", "x"], "--alphas: the paper's grid has 999 values, .* got 0"),
-        (["--out", __file__], "--out expects a folder, got .*test_search.py"),
-        (["--out", "x", "--report"], "nothing to report yet in x"),
+        (["--jobs", "0", "--out", "x"], r"--jobs.*least 1.*0"),
+        (["--alphas", "0", "--out", "x"], r"--alphas.*paper's.*999 values.*0"),
+        (["--out", __file__], r"--out expects.*test_search.py"),
+        (["--out", "x", "--report"], r"nothing to report.* x"),
     ],
 )
 def test_wrong_arguments_say_what_is_expected(arguments, message, tmp_path, monkeypatch):
@@ -300,7 +302,7 @@ def test_a_set_whose_data_cannot_be_had_does_not_stop_the_others(tmp_path, monke
 
     monkeypatch.setattr(chunks, "load", damaged)
     wanted = ["--datasets", "heart,made_exact", "--folds", "0", "--alphas", "2", "--out", str(tmp_path)]
-    with pytest.raises(SystemExit, match="not searched, for want of data: heart"):
+    with pytest.raises(SystemExit, match=r"not searched.*heart"):
         command.main(wanted)
     said = capsys.readouterr()
     # The one is named with its reason, the other is searched.
@@ -329,6 +331,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("stopped; the same command goes on where it was\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_both_processes_at_once_and_loses_nothing(tmp_path):
     command = [sys.executable, "-m", "benchmarks.search", "--datasets", "made_exact", "--jobs", "2"]
     # A session of its own, so that the interrupt reaches the workers too, as it does from a terminal.

@@ -40,8 +40,8 @@ def obstacle(plan: Plan) -> str | None:
         return spec.loss.obstacle
     if plan.supervision.is_adaptive:
         return (
-            "the labels of copies of the rows are fixed, so adaptive teachers (method='jpib', a constraint, a Teacher "
-            "whose is_adaptive is True) are not supported. Use method='kbpib', or a fixed q"
+            "the labels of copies of the rows are fixed, and a teacher that follows the student (method='jpib', a "
+            "constraint, a Teacher whose is_adaptive is True) changes its own. Use method='kbpib', or a fixed q"
         )
     if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
         return "scale_pos_weight would weigh those copies of the rows that happen to be labelled 1: leave it out"

@@ -45,9 +45,10 @@ class Boosted:
     num_boost_round: int
     keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def fit(self, features: Features, label: Array, weight: Array) -> BoostedModel:
+    def fit(self, features: Features, label: Array, weight: Array | None) -> BoostedModel:
         """Train; rows are taken as they lie in the matrix, whose weights may be others than ``weight``."""
         matrix, params, objective = features.matrix, dict(self.spec.params), None
+        weight = np.empty(0, np.float32) if weight is None else weight
         if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
             if self.spec.loss.has_gradient:
                 # The matrix stays as it is, so weights that it does not carry come with an objective.

@@ -111,13 +111,13 @@ class Estimator:
                 "estimator, or leave the weights out"
             )
 
-    def fit(self, features: Features, label: Array, weight: Array) -> EstimatorModel:
+    def fit(self, features: Features, label: Array, weight: Array | None) -> EstimatorModel:
         """Fit a clone on these rows; a frozen estimator stays as it is."""
         import sklearn
         from sklearn.base import clone
 
         target = label.astype(np.int64) if self._spec.loss.probabilities else label
-        weights = {"sample_weight": weight} if weight.size else {}
+        weights = {} if weight is None else {"sample_weight": weight}
         model = clone(self._estimator)
         if not self._is_frozen:
             seed = int(self._spec.params.get("seed", self._spec.params.get("random_state", 0)))

@@ -68,7 +68,7 @@ class Forest:
         inherited = {name: self._spec.params[name] for name in _INHERITED if name in self._spec.params}
         # XGBoost grows so many trees for each class or target.
         n_trees = min(150, max(50, 300 // n_outputs))
-        share = n_columns**-0.5 if self._spec.loss.probabilities else max(1 / 3, 1 / n_columns)
+        share = n_columns**-0.5 if self._spec.loss.probabilities else 1 / 3
         return {**_PARAMS, "num_parallel_tree": n_trees, "colsample_bynode": share, **inherited}
 
 

@@ -1,8 +1,10 @@
-"""Convex combinations of teachers: how much each counts, from their predictions out of fold."""
+"""Convex combinations of teachers and their temperature, from predictions out of fold."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,31 @@ from ..losses import Loss
 
 # Keeps the loss finite where a prediction lies at an end of its range and the label contradicts it.
 _FROM_END = 1e-6
+# Without it, and few labels, a temperature costs more than it gains.
+_TEMPERATURE_PENALTY = 3.0
+_LOG_TEMPERATURES = (-np.log(4), np.log(4))
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixture:
+    """How the members of a teacher are combined: a convex combination of their means, then a temperature."""
+
+    loss: Loss
+    weights: Array
+    temperature: float = 1.0
+
+    @classmethod
+    def fitted(cls, loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Mixture:
+        """From out-of-fold means of labelled rows; one member stays as it is."""
+        if len(means) == 1:
+            return cls(loss, np.ones(1))
+        mixture = cls(loss, mixture_weights(loss, label, weight, means))
+        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.of(means)))
+
+    def of(self, means: Sequence[Array]) -> Array:
+        """The mean of each row from those of the members."""
+        total: Any = sum(weight * mean for weight, mean in zip(self.weights, means, strict=True))
+        return tempered(self.loss, total.astype(np.float32), self.temperature)
 
 
 def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Array:
@@ -32,26 +59,16 @@ def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Seque
     """
     from scipy import optimize  # XGBoost needs SciPy itself
 
+    relative_loss = _RelativeLoss(loss, label, weight, means[0])
     n_members = len(means)
     equal = np.full(n_members, 1 / n_members)
-    weight = np.ones(len(label)) if weight is None else weight.astype(np.float64)
-    weight = weight / weight.sum()
-    target = loss.one_hot(label, means[0]).astype(np.float64)
-    stacked = np.stack(means).astype(np.float64)
-    constant = np.broadcast_to(np.average(target, axis=0, weights=weight), target.shape)
-    # What the members can improve, for each target: the label's variance for squared error. Divided by it the loss has
-    # no unit, and targets of several scales count the same.
-    least = _mean_loss(loss, target, target, weight)
-    room = _mean_loss(loss, constant, target, weight) - least
-    if not (room > 0).any():
+    if not relative_loss.labels_vary:
         return equal
-    # 1 / sqrt(n), or more where weights differ: n is Kish's effective sample size.
-    penalty = np.sqrt((weight**2).sum())
+    stacked = np.stack(means).astype(np.float64)
 
     def criterion(weights: Array) -> float:
-        excess = _mean_loss(loss, np.tensordot(weights, stacked, 1), target, weight) - least
-        relative = np.mean((excess / room)[room > 0])
-        return float(relative + penalty * ((weights - equal) ** 2).sum())
+        distance = float(((weights - equal) ** 2).sum())
+        return relative_loss(np.tensordot(weights, stacked, 1)) + relative_loss.shrinkage * distance
 
     found = optimize.minimize(
         criterion,
@@ -59,13 +76,69 @@ def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Seque
         method="SLSQP",
         bounds=[(0, 1)] * n_members,
         constraints={"type": "eq", "fun": lambda weights: weights.sum() - 1},
+        options={"ftol": 1e-9},
     )
     weights = np.clip(found.x, 0, None)
     return weights / weights.sum()
 
 
-def _mean_loss(loss: Loss, mean: Array, target: Array, weight: Array) -> Array:
-    """The weighted mean of the loss, one value, or one per target, as an array; finite at the ends of the range."""
-    unit = 1.0 if loss.probabilities else np.average(np.abs(target), axis=0, weights=weight)
-    inside = np.clip(mean, loss.range.low + _FROM_END * unit, loss.range.high - _FROM_END * unit)
-    return np.atleast_1d(np.average(loss.value(loss.margin_of(inside), target), axis=0, weights=weight))
+def fit_temperature(loss: Loss, label: Array, weight: Array | None, mean: Array) -> float:
+    """The temperature T of probabilities, 1/4 to 4, and 1 of other means.
+
+    It minimises ``(loss of margin / T) / (loss of the best constant) + 3 log(T)^2 / sqrt(n)``.
+    """
+    from scipy import optimize
+
+    relative_loss = _RelativeLoss(loss, label, weight, mean)
+    if not (loss.probabilities and relative_loss.labels_vary):
+        return 1.0
+
+    def criterion(log_temperature: float) -> float:
+        penalty = _TEMPERATURE_PENALTY * relative_loss.shrinkage
+        return relative_loss(tempered(loss, mean, np.exp(log_temperature))) + penalty * log_temperature**2
+
+    found = optimize.minimize_scalar(criterion, bounds=_LOG_TEMPERATURES, method="bounded")
+    return float(np.exp(found.x))
+
+
+def tempered(loss: Loss, mean: Array, temperature: float) -> Array:
+    """The probabilities whose margins are divided by the temperature, float32."""
+    if temperature == 1:
+        return mean
+    inside = np.clip(mean.astype(np.float64), _FROM_END, 1 - _FROM_END)
+    return loss.mean(loss.margin_of(inside) / temperature).astype(np.float32)
+
+
+class _RelativeLoss:
+    """The mean loss of predictions, less its least value: 1 for the best constant, 0 for the labels themselves.
+
+    It has no unit, so that targets of several scales count the same. Of squared error it is 1 - R2.
+    """
+
+    def __init__(self, loss: Loss, label: Array, weight: Array | None, like: Array) -> None:
+        weight = np.ones(len(label)) if weight is None else weight.astype(np.float64)
+        self._loss, self._rows = loss, weight > 0
+        self._weight = weight[self._rows] / weight.sum()
+        self._target = target = loss.one_hot(label, like).astype(np.float64)[self._rows]
+        self._unit = 1.0 if loss.probabilities else self._average(np.abs(target)) + np.finfo(np.float32).tiny
+        # Rounding errors of equal labels are no variance.
+        constant = np.clip(self._average(target), target.min(axis=0), target.max(axis=0))
+        self._least = self._mean_loss(target)
+        self._room = self._mean_loss(np.broadcast_to(constant, target.shape)) - self._least
+        self._varies = self._room > 0
+        self.labels_vary = bool(self._varies.any())
+        self.shrinkage = float(np.sqrt((self._weight**2).sum()))
+        """1 / sqrt(n), where n is Kish's effective sample size: fewer rows where weights differ."""
+
+    def __call__(self, mean: Array) -> float:
+        excess = self._mean_loss(mean[self._rows]) - self._least
+        return float(np.mean(excess[self._varies] / self._room[self._varies]))
+
+    def _average(self, values: Array) -> Array:
+        return np.average(values, axis=0, weights=self._weight)
+
+    def _mean_loss(self, mean: Array) -> Array:
+        """One value, or one per target, as an array."""
+        low, high = self._loss.range.low + _FROM_END * self._unit, self._loss.range.high - _FROM_END * self._unit
+        inside = np.clip(mean, low, high)
+        return np.atleast_1d(self._average(self._loss.value(self._loss.margin_of(inside), self._target)))

@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pi_xgb._core.target import encode_labels, on_host, read_target
+from pi_xgb._core.losses import LOSSES
+from pi_xgb._rows import labels
+from pi_xgb._rows.labels import encode_labels, read_target
+from pi_xgb._rows.per_row import on_host
 
 DAY = datetime.date(2020, 1, 1)
 GAPS = {
@@ -33,7 +36,7 @@ GAPS = {
 
 @pytest.mark.parametrize("y", GAPS.values(), ids=GAPS)
 def test_rows_without_a_label_are_an_error_or_marked(y):
-    with pytest.raises(ValueError, match="y has 1 missing values in 4 rows"):
+    with pytest.raises(ValueError, match=r"y must have a value .* 1 missing values in 4, first in row 1"):
         read_target(y)
     target = read_target(y, missing="unlabelled")
     assert target.labelled.tolist() == [True, False, True, True]
@@ -48,17 +51,15 @@ def test_rows_without_a_label_are_an_error_or_marked(y):
     assert whole.objective == "binary:logistic"
     assert target.classes.tolist() == whole.classes.tolist()
     # Other rows with such a gap are refused.
-    with pytest.raises(ValueError, match=r"other has 1 missing values"):
+    with pytest.raises(ValueError, match=r"other must .* 1 missing values"):
         encode_labels(y, whole.classes, name="other")
     assert encode_labels(kept, whole.classes).tolist() == whole.values.tolist() == [0, 1, 0]
 
 
 def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned():
     assert read_target([1.0, 2.0, 3.5], missing="unlabelled").labelled is None
-    with pytest.raises(ValueError, match="y has no row with a label"):
+    with pytest.raises(ValueError, match=r"y .*row.*label"):
         read_target([None, np.nan, None], missing="unlabelled")
-    with pytest.raises(ValueError, match="missing must be one of"):
-        read_target([0, 1], missing="drop")
 
 
 @pytest.mark.parametrize(
@@ -86,37 +87,38 @@ def test_what_labels_ask_for(y, asked, objective, classes):
     assert target.params.get("num_class") == (len(classes) if objective.startswith("multi:") else None)
 
 
+def test_objectives_of_classes_are_those_of_the_losses():
+    assert set(labels.OF_TWO_CLASSES + labels.OF_CLASSES) == {n for n, loss in LOSSES.items() if loss.probabilities}
+    assert set(labels.OF_CLASSES) == {name for name, loss in LOSSES.items() if loss.multiclass}
+
+
 def test_classes_can_be_sorted():
     for others, types in (([3], "date, int"), ([object(), object()], "date, object")):
-        with pytest.raises(
-            TypeError, match=rf"one type that can be sorted, .* and holds {types} .*: turn them into text"
-        ):
+        with pytest.raises(TypeError, match=rf"y .*sorted.*{types}"):
             read_target([DAY, *others])
 
 
 def test_whole_numbers_may_have_to_be_explained():
-    with pytest.raises(ValueError, match=r"3 different whole numbers.*say --objective multi:softprob or --objective"):
+    with pytest.raises(ValueError, match=r"3 different.*--objective.*--objective"):
         read_target([1, 2, 3], whole_numbers="ask", say="--objective ")
     assert read_target([1, 2, 3.5], whole_numbers="ask").objective == "reg:squarederror"
 
 
-def test_labels_of_other_rows_are_in_the_range_of_the_training():
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\] for binary:logistic, they range from 0.0 to 100.0"):
-        encode_labels([0, 100], None, "binary:logistic", name="the label")
+def test_labels_of_other_rows_are_those_of_the_training():
     with pytest.raises(ValueError, match=r"eval has the classes \['c'\], which y has not: it has \['a', 'b'\]"):
         encode_labels(["a", "c"], np.array(["a", "b"]), name="eval")
-    with pytest.raises(TypeError, match="reg:squarederror needs numbers: y must be numbers"):
-        encode_labels(["a", "c"], None, "reg:squarederror")
-    with pytest.raises(ValueError, match="row 1 of y is inf"):
-        encode_labels([1.0, np.inf], None, "reg:squarederror")
-    assert encode_labels([True, False], None, "binary:logistic").tolist() == [1, 0]
+    with pytest.raises(TypeError, match=r"y must be .*numbers.* 'a' in row 0"):
+        encode_labels(["a", "c"], None)
+    with pytest.raises(ValueError, match=r"y must be .* inf in row 1"):
+        encode_labels([1.0, np.inf], None)
+    assert encode_labels([True, False], None).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
     ("shape", "got"), [((3, 2), "got 2"), ((2, 3, 1), r"got shape \(2, 3, 1\)"), ((2, 1, 3), "got shape")]
 )
 def test_labels_are_one_column(shape, got):
-    with pytest.raises(ValueError, match=f"y must be one column, {got}"):
+    with pytest.raises(ValueError, match=f"y must .*, {got}"):
         read_target(np.arange(6.0).reshape(shape))
     assert read_target([[0.5], [1.0], [2.0]]).values.tolist() == [0.5, 1.0, 2.0]
 
@@ -142,9 +144,9 @@ def test_truth_values_among_numbers_are_no_numbers():
 
 
 def test_one_value_is_told_of_with_its_rows():
-    with pytest.raises(ValueError, match=r"the same value in every row, 2\.0"):
+    with pytest.raises(ValueError, match=r"row.*2\.0"):
         read_target([2.0, 2.0])
-    with pytest.raises(ValueError, match="the same value in every labelled row, 'a'"):
+    with pytest.raises(ValueError, match=r"labelled row.*'a'"):
         read_target(["a", None, "a"], missing="unlabelled")
 
 
@@ -152,25 +154,23 @@ def test_two_classes_of_any_numbers_and_no_third():
     assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
     assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
     for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match="binary:logistic tells two classes apart, and y has 3 classes"):
+        with pytest.raises(ValueError, match=r"classes.*3 classes"):
             read_target(y, "binary:logistic")
 
 
 def test_numbers_beyond_single_precision_are_told_of_by_their_row():
     for y, row in (([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3), ([-1e300, 0.5, None, 1.0], 0)):
-        with pytest.raises(ValueError, match=f"row {row} of y is -?(1e[+]300|inf)"):
+        with pytest.raises(ValueError, match=f"y must .* of single precision, got -?(1e[+]300|inf) in row {row}"):
             read_target(y, "reg:squarederror", missing="unlabelled")
-    with pytest.raises(ValueError, match=r"row 1 of y is 1e[+]300"):
-        encode_labels([1.0, 1e300], None, "reg:squarederror")
+    with pytest.raises(ValueError, match=r"y must be .*got 1e[+]300 in row 1"):
+        encode_labels([1.0, 1e300], None)
 
 
 def test_other_rows_are_found_among_the_classes_and_all_unknown_ones_named():
     assert encode_labels(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"classes \['x', 'y'\], which the model has not"):
+    with pytest.raises(ValueError, match=r"classes \['x', 'y'\].*model"):
         encode_labels(["a", "x", "y", "x"], np.array(["a", "b"]), like="the model")
     assert encode_labels([1, 2.5], None).tolist() == [1, 2.5]
-    with pytest.raises(TypeError, match="the model needs numbers"):
-        encode_labels(["a"], None)
 
 
 def test_columns_from_elsewhere_come_to_the_host():

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._rows.checks import check_whole
 from .._stats.folds import check_apart, pairs_of_rows
+from .checks import check_whole
 
 Fold = tuple[Array, Array]
 

@@ -1,0 +1,119 @@
+"""How a teacher is trained, whatever its rows: its kind, what it inherits from the student, what cannot go together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xgboost import collective
+
+from ..._rows.checks import check_choice, check_whole
+from ..spec import Spec
+from . import LEARNERS, TEACHERS, members_of
+from .boosted import Boosted
+from .estimator import Estimator, is_estimator, is_frozen
+from .features import Features, Learner
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a teacher is trained, whatever its rows."""
+
+    teacher: Any
+    """A word for its kind, or an estimator."""
+    spec: Spec
+    """The student's."""
+    boosted_spec: Spec
+    """That of the teacher's own booster, where it has one."""
+    num_boost_round: int
+    crossfit: int | None = None
+    """None: as many folds as the labelled rows can fill."""
+    seed: int = 0
+    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Of a booster's training: evaluation and early stopping."""
+    classes: Sequence[Any] | None = None
+    """The names of the classes that a frozen estimator knows."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind; of an estimator that of its class."""
+        return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
+
+    @property
+    def estimator(self) -> Estimator | None:
+        """What fits clones of the estimator, where there is one."""
+        return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
+
+    def learners(self) -> dict[str, Learner]:
+        """What fits each member, by the name of its kind."""
+        if self.estimator is not None:
+            return {self.kind: self.estimator}
+        return {name: self._learner(name) for name in members_of(self.teacher)}
+
+    def _learner(self, name: str) -> Learner:
+        if name == "boosted":
+            return Boosted(self.boosted_spec, self.num_boost_round, dict(self.keywords))
+        return LEARNERS[name](self.spec)
+
+    def check(self, features: Features, *, weighted: bool) -> None:
+        """Raise, before any training, if it cannot learn from such rows for this objective."""
+        check_rounds(self.num_boost_round)
+        if collective.is_distributed():
+            check_distributed(self.teacher)
+        if self.estimator is not None:
+            self.estimator.check(weighted=weighted)
+        elif not self.spec.loss.has_gradient and self.kind != "boosted":
+            raise ValueError(
+                f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
+                "others learn means, which this objective does not have"
+            )
+        if self.kind != "boosted" and not features.can_be_read:
+            raise TypeError(
+                f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
+                "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
+            )
+
+
+def check_teacher_word(teacher: Any) -> None:
+    """A word for a kind of teacher, or an estimator."""
+    if isinstance(teacher, str):
+        check_choice(teacher, TEACHERS, "teacher")
+    elif not is_estimator(teacher):
+        raise TypeError(
+            f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
+            f"{teacher!r}"
+        )
+
+
+def check_distributed(teacher: Any) -> None:
+    """A kind of teacher that XGBoost trains, for nothing else learns from the rows of all workers."""
+    if teacher not in ("boosted", "forest"):
+        kind = teacher if isinstance(teacher, str) else type(teacher).__name__
+        raise ValueError(
+            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind!r}: train it on the labelled "
+            "rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
+        )
+
+
+def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
+    """``crossfit`` where the user set it, or where a teacher may predict its own training rows; else None."""
+    if crossfit is not None:
+        if teacher == "mixed" and crossfit == 0:
+            raise ValueError(
+                "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
+                "their out-of-fold loss. Leave crossfit out"
+            )
+        return crossfit
+    in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
+    return 0 if in_sample else None
+
+
+def check_rounds(num_boost_round: int) -> None:
+    """A teacher of no rounds knows only the average."""
+    check_whole("num_boost_round", num_boost_round)
+    if num_boost_round < 1:
+        raise ValueError(
+            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: train without a teacher, or "
+            "give it rounds to learn in"
+        )

@@ -1,0 +1,186 @@
+"""The one reader of keywords with a value for each row: any container in, a NumPy array of its own out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .checks import check_no_mask
+from .names import plain
+
+Range = tuple[float, float]
+Unit = Literal["row", "query"]
+
+LARGEST = float(np.finfo(np.float64).max)
+ANY_NUMBER: Range = (-np.inf, np.inf)
+FINITE: Range = (-LARGEST, LARGEST)
+FINITE_IN_SINGLE: Range = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+NOT_NEGATIVE: Range = (0.0, LARGEST)
+
+
+def per_row(
+    name: str,
+    values: Any,
+    n_rows: int | None = None,
+    kind: Literal["numbers", "truth values", "values"] = "numbers",
+    *,
+    within: Range = ANY_NUMBER,
+    missing: Literal["refuse", "keep"] = "refuse",
+    several: bool = False,
+    dtype: Any = np.float64,
+    unit: Unit = "row",
+    table: str = "",
+    hint: str = "",
+) -> NDArray[Any]:
+    """The values of a keyword, read once and checked, in an array that nobody else holds.
+
+    Parameters
+    ----------
+    name
+        The keyword, as messages call it.
+    values
+        A list, an array of NumPy, CuPy or Arrow, a column of pandas or polars, or a table of one column.
+    n_rows
+        How many values there must be; None takes any number but 0.
+    kind
+        "numbers"; "truth values", which 1 and 0 are too; or "values" of any type, such as the names of groups.
+    within
+        The least and the greatest number. An infinite end lets infinite numbers through.
+    missing
+        Rows without a value (NaN, None, NaT, NA) are an error, or are kept: among numbers as NaN.
+    several
+        Whether a row may have several values. The array is then ``(n,)`` or ``(n, K)``.
+    dtype
+        That of the numbers. None keeps theirs.
+    unit, table
+        What has a value each, and whose: "row" and "dtrain" make "the rows of dtrain" in messages.
+    hint
+        What to do about values that are refused; where "values" of any type are taken, about missing ones.
+    """
+    array = as_columns(name, on_host(values, name), unit, several=several)
+    check_count(name, len(array), n_rows, unit, table)
+    gaps = np.asarray(pd.isna(array))
+    if gaps.any() and (missing == "refuse" or kind == "truth values"):
+        advice = (kind == "values" and hint) or "fill them in, or leave these rows out"
+        raise ValueError(
+            f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first "
+            f"in {unit} {_first(gaps)}: {advice}"
+        )
+    if kind == "values":
+        return np.array(array)
+    must = "truth values, or 1 and 0" if kind == "truth values" else _in_words(within)
+    numbers = unboxed(array)
+    if numbers.dtype.kind not in "biuf":
+        odd = np.array([not isinstance(value, (Real, Decimal, np.bool_)) for value in array.ravel()])
+        wrong = odd.reshape(array.shape) & ~gaps
+        _refuse(TypeError, name, must, array, wrong if wrong.any() else ~gaps, unit, hint or "encode text as numbers")
+    # In double precision: beside a smaller float, NumPy would take the ends of the range for infinite.
+    checked = numbers.astype(np.float64)
+    right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
+    wrong = ~(right | gaps)
+    if wrong.any():
+        _refuse(ValueError, name, must, numbers, wrong, unit, hint or "correct such values, or leave these rows out")
+    with np.errstate(over="ignore"):  # what is too large for the dtype is infinite in it
+        return numbers.astype(np.bool_ if kind == "truth values" else dtype or numbers.dtype)
+
+
+def on_host(values: Any, name: str = "y") -> NDArray[Any]:
+    """What is in a container of any library, as an array in host memory that the container may share."""
+    check_no_mask(values, name)
+    if hasattr(values, "collect") and not hasattr(values, "shape"):  # polars.LazyFrame
+        values = values.collect()
+    if hasattr(values, "__cuda_array_interface__"):
+        values = values.to_numpy() if hasattr(values, "to_numpy") else values.get()
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must have one value per row, or as many in each row, got a list of lists of several lengths: "
+            "give an array or a table"
+        ) from error
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        items = np.array(values, dtype=object)
+        if not all(isinstance(item, (str, bytes)) for item in items.flat):
+            return items  # NumPy would spell the numbers and the gaps among texts
+    return array
+
+
+def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
+    """As many values as rows; any number but 0 where nobody knows how many these are."""
+    if n_rows is None and not count:
+        raise ValueError(f"{name} is empty: give one value per {unit}")
+    if n_rows not in (None, count):
+        units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
+        raise ValueError(
+            f"{name} must have one value for each of the {n_rows} {units}, got {count}: build both from the same table"
+        )
+
+
+def unboxed(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers, or truth values, out of their Python objects, gaps as NaN; any other array as it is."""
+    if array.dtype.kind != "O":
+        return array
+    there = ~np.asarray(pd.isna(array))
+    types = set(map(type, array[there].tolist()))
+    truth = types <= {bool, np.bool_}
+    if not truth and not all(map(_is_number, types)):
+        return array
+    if not there.all():
+        numbers = np.full(array.shape, np.nan)
+        numbers[there] = array[there].astype(np.float64)
+        return numbers
+    if truth:
+        return array.astype(np.bool_)
+    numbers = np.array(array.tolist())
+    return numbers if numbers.dtype.kind in "iuf" else array.astype(np.float64)
+
+
+def _is_number(kind: type) -> bool:
+    """Of a type; truth values among numbers are none."""
+    return issubclass(kind, (Real, Decimal)) and not issubclass(kind, (bool, np.timedelta64))
+
+
+def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: bool) -> NDArray[Any]:
+    """A vector, of a table with one column too; or, where a row may have several values, a table."""
+    if array.ndim == 0:
+        raise TypeError(
+            f"{name} must have one value per {unit}, got {array.item()!r}: give a list, an array or a Series"
+        )
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim == 2 and not several:
+        raise ValueError(f"{name} must be one column, got {array.shape[1]}: take them one at a time")
+    if array.ndim > 2:
+        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: give one row per {unit}")
+    return array
+
+
+def _in_words(within: Range) -> str:
+    low, high = within
+    if within == ANY_NUMBER:
+        return "numbers"
+    if within == FINITE_IN_SINGLE:
+        return "finite numbers of single precision"
+    if high < LARGEST:
+        return f"numbers from {low:g} to {high:g}"
+    return "finite numbers" if low <= -LARGEST else f"finite and at least {low:g}"
+
+
+def _first(marked: NDArray[np.bool_]) -> int:
+    """The row of the first one that is marked."""
+    return int(np.argwhere(marked)[0][0])
+
+
+def _refuse(
+    error: type[Exception], name: str, must: str, array: NDArray[Any], wrong: NDArray[np.bool_], unit: str, hint: str
+) -> NoReturn:
+    value = array[wrong][0]
+    got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))
+    if array.dtype.kind in "cmMV":
+        got = f"{value} of dtype {array.dtype}"
+    raise error(f"{name} must be {must}, got {got} in {unit} {_first(wrong)}: {hint}")
