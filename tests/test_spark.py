@@ -185,6 +185,7 @@ def q_of_forest(frame, names):
     return np.clip(fitted.get_booster().predict(xgb.DMatrix(TABLE[names])), 0.005, 0.995)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privileged", [Z_NAMES, None])
 def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
     settings = {**SETTINGS, "privileged_cols": privileged, "teacher": "forest", "crossfit": 0}
