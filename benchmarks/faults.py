@@ -90,7 +90,7 @@ def cross_validation() -> int:
 def selection() -> int:
     """``select`` that keeps its state."""
     dtrain, privileged = _matrices()
-    told = {"nfold": 2, "repeats": 2, "crossfit": 0, "resume": "state.json", "progress": False}
+    told = {"nfold": 2, "repeats": 2, "teacher": "boosted", "resume": "state.json", "progress": False}
     pi_xgb.select(PARAMS, dtrain, 4, privileged=privileged, **told)
     return 0
 

@@ -170,7 +170,7 @@ def estimators(rng: random.Random) -> str:
     if rng.random() < 0.4:
         chosen["crossfit"] = rng.choice([0, 2, 5, -1, 1.5] if odd else [2, 3])
     if rng.random() < 0.3:
-        chosen["teacher"] = rng.choice(["all", "privileged", "nobody", None] if odd else ["all"])
+        chosen["teacher"] = rng.choice(["forest", "mixed", "nobody", None] if odd else ["boosted", "mixed"])
     given = {
         name: _per_row(rng, n)
         for name in ("teacher_weight", "crossfit_groups", "sample_weight")

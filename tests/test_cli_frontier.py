@@ -141,8 +141,9 @@ def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, cap
     frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *asked]
     # Nothing of a teacher, which this command does not have.
     for given in ([], ["--unlabelled", "refuse"]):
-        told = refused(capsys, "20 rows.*gaps.csv.*--unlabelled", *frontier, *given)
-        assert "teach" not in told
+        err = refused(capsys, "the label 'y' of gaps.csv has 20 missing values in 200 rows", *frontier, *given)
+        assert "add --unlabelled drop" in err
+        assert "teach" not in err
     works(*frontier, "--unlabelled", "drop")
     with pytest.raises(SystemExit):
         main(["frontier", "--help"])
@@ -166,7 +167,7 @@ def test_a_gap_that_does_not_exist_is_told_in_words(files, capsys):  # noqa: F81
     assert "nan [nan, nan]" in out
     assert words in err
     assert main([str(part) for part in [*frontier, "--gap", "0.1", "--out", "m.ubj"]]) == 2
-    assert f"pi-xgb: no --kl-weight has {words}" in " ".join(capsys.readouterr().err.split())
+    assert f"pi-xgb: no kl_weight has {words}" in " ".join(capsys.readouterr().err.split())
     assert not Path("m.ubj").exists()
 
 
@@ -244,25 +245,22 @@ TRAIN = ["train", "train.csv", *LABEL, "--drop", "z0,z1", "--out", "m.ubj"]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "gap.*--gap.*0"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap.*most 1.*parity:sex"),
-        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "precision:sex.*difference between rates"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "for example --kl-weight 1.0,2.0,5.0,10.0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--out", "m.ubj"], "one wanted gap: add one with --gap, got 0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "0.1,1.5"], "--gap must be numbers between 0 and 1"),
+        ([*FRONTIER, "--constraint", "precision:sex", "--gap", "1.5"], "--gap must be numbers between 0 and 1"),
+        ([*FRONTIER, "--constraint", "odds:sex", "--gap", "2.5"], "--gap must be numbers between 0 and 2"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--kl-weight", "0"], "--kl-weight has no value above 0"),
         (
             [*FRONTIER, "--constraint", "parity:sex", "--params", "objective=reg:logistic"],
-            "needs --objective binary:logistic, got 'reg:logistic'",
+            "--objective must be binary:logistic, got reg:logistic",
         ),
-        ([*COMPARE, "--kl-weight", "0"], "for example --kl-weight 1.0,10.0"),
-        ([*FRONTIER, "--constraint", "parity:nobody"], "column 'nobody'.*--constraint"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "end.*.png.*.svg"),
-        ([*COMPARE, "--constraint", "parity:nobody=1"], "column 'nobody'.*--constraint"),
-        ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "which contradict each other"),
-        ([*FRONTIER, "--constraint", "parity:y"], "'y'.*--label.*--constraint"),
-        ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "names parity:sex twice"),
-        (
-            [*TRAIN, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"],
-            "parity:sex.*odds:sex.*contradict",
-        ),
+        ([*COMPARE, "--kl-weight", "0"], "--kl-weight "),
+        ([*FRONTIER, "--constraint", "parity:nobody"], "no column 'nobody', which --constraint names"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--plot", "f.txt"], "must end in .png or .svg or .pdf"),
+        ([*COMPARE, "--constraint", "parity:nobody=1"], "no column 'nobody', which --constraint names"),
+        ([*COMPARE, "--constraint", "parity:sex=1", "--constraint", "odds:sex=2"], "each column once, got sex, sex"),
+        ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
+        ([*TRAIN, "--constraint", "parity:sex=1", "--constraint", "parity:sex=2"], "each column once, got sex, sex"),
     ],
 )
 def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F811
@@ -272,10 +270,7 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (
-            [*FRONTIER, "--constraint", "odds:sex", "--gap", "2.5"],
-            "between 0 and 1, for odds between 0 and 2, got '2.5'",
-        ),
+        ([*FRONTIER, "--constraint", "odds:sex", "--gap", "-0.1"], "must be a number of at least 0, got '-0.1'"),
         ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "invalid choice: 'teach'"),
         ([*FRONTIER, "--constraint", "parity:sex", "--privileged", "x0"], "unrecognized arguments: --privileged x0"),
         ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),

@@ -1272,9 +1272,9 @@ def test_evaluation_sets_are_pairs(made):
     x, z, y = rows(40)
     queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
     for given, its in (
-        ((x, y), "its item 0 is a DataFrame: give a list even for one pair"),
-        ([(x, y), (x, y, z)], r"its item 1 is a tuple of 3: .* such as eval_privileged"),
-        (x, "its item 0 is a str"),
+        ((x, y), "got a DataFrame as item 0: give a list even for one pair"),
+        ([(x, y), (x, y, z)], r"got a tuple of 3 as item 1: .* such as eval_privileged"),
+        (x, "got a str as item 0"),
         (3, "got 3"),
     ):
         with pytest.raises(TypeError, match=rf"eval_set.*\(X, y\).*{its}"):

@@ -68,7 +68,6 @@ def test_kbpib_with_weights_gives_the_trees_of_one_machine(weighted):
     assert weighted.get_booster().save_raw("json") == alone.save_raw("json")
 
 
-@pytest.mark.slow
 def test_jpib_natively_on_sparse_vectors_in_a_pipeline_gives_the_trees_of_one_machine(vectors):
     from pyspark.ml import Pipeline
 
@@ -98,7 +97,6 @@ def renamed(booster):
     return copied
 
 
-@pytest.mark.slow
 def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(frame):
     names = [*Z_NAMES, "x0"]
     settings = {**SETTINGS, "label_col": "amount", "privileged_cols": names}
@@ -111,7 +109,6 @@ def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(fram
     assert trees(alone) != trees(on_one_machine(params, "amount", z_names=names, allow_overlap=True))
 
 
-@pytest.mark.slow
 def test_several_classes_and_missing_privileged_values(spark):
     gaps = TABLE.copy()
     gaps.loc[::5, "z1"] = np.nan
@@ -126,7 +123,6 @@ def test_several_classes_and_missing_privileged_values(spark):
     assert trees(model.get_booster()) == trees(on_one_machine(params, "kind", gaps, method="jpib"))
 
 
-@pytest.mark.slow
 def test_validation_rows_stop_student_and_teacher(frame):
     settings = {**SETTINGS, "n_estimators": 60, "max_depth": 6, "kl_weight": 0.5}
     model = pis.PrivilegedSparkXGBClassifier(
@@ -155,7 +151,6 @@ def test_validation_rows_stop_student_and_teacher(frame):
     assert trees(both_stop) != trees(alone())
 
 
-@pytest.mark.slow
 def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
     model = pis.PrivilegedSparkXGBClassifier(**SETTINGS, crossfit=3).fit(frame)
     y, halves = TABLE["y"].to_numpy(), (0, N_ROWS // 2)
@@ -232,7 +227,6 @@ def close(booster, other):
 TEACH = {**SETTINGS, "unlabelled": "teach"}
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*neither a label nor a teacher")
 @pytest.mark.parametrize(("method", "engine"), [("kbpib", "callback"), ("jpib", "native")])
 def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, engine):
@@ -247,14 +241,12 @@ def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, en
     assert model.training_summary.train_objective_history == {}
 
 
-@pytest.mark.slow
 def test_with_all_labels_known_nothing_changes(frame):
     model = pis.PrivilegedSparkXGBClassifier(**TEACH).fit(frame)
     assert trees(model.get_booster()) == trees(on_one_machine(BINARY, "y"))
     assert model.training_summary.train_objective_history
 
 
-@pytest.mark.slow
 def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     from pyspark.sql import functions as F
 
@@ -279,7 +271,6 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     close(model.get_booster(), alone)
 
 
-@pytest.mark.slow
 def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
     settings = {**TEACH, "n_estimators": 3, "crossfit": 2}
     grouped = pis.PrivilegedSparkXGBClassifier(**settings, crossfit_groups_col="patient").fit(unlabelled)
@@ -299,24 +290,23 @@ def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
     close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
 
 
-@pytest.mark.slow
 def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
     from pyspark.sql import functions as F
 
     for columns, changed, message in [
-        ({}, {"unlabelled": "refuse"}, r"label.*'y'.*unlabelled='teach'"),
+        ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
         ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
-        ({"y": "double('NaN')"}, {}, r"label_col 'y'.*row"),
-        ({"y": "if(y = 1, 1.0, null)"}, {}, r"classes.*'y'"),
+        ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
+        ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
-        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must be numbers"),
+        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must hold numbers"),
         ({}, {"teacher_weight_col": "count"}, "teacher_weight_col names 'count'"),
         ({}, {"crossfit_groups_col": "patient"}, "crossfit_groups require crossfit"),
         (
             {"patient": "nullif(patient, 'a0')"},
             {"crossfit_groups_col": "patient", "crossfit": 2},
-            r"3 rows.*'patient'",
+            "3 rows have null in 'patient'",
         ),
         ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
         ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
@@ -326,7 +316,6 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
             pis.PrivilegedSparkXGBClassifier(**{**TEACH, **changed}).fit(faulty)
 
 
-@pytest.mark.slow
 def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, frame, tmp_path):
     from xgboost.spark import SparkXGBClassifierModel
 
@@ -347,7 +336,6 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
         assert not any(word in text for word in (*Z_NAMES, "privileged", "pi_xgb.spark"))
 
 
-@pytest.mark.slow
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     from xgboost.spark import SparkXGBClassifier
 
@@ -381,7 +369,6 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     assert estimator._gen_xgb_params_dict() == theirs._gen_xgb_params_dict()
 
 
-@pytest.mark.slow
 def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PythonException
@@ -474,7 +461,6 @@ def test_a_task_trains_with_what_it_is_told(monkeypatch):
         }
 
 
-@pytest.mark.slow
 def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monkeypatch):
     from pi_xgb._spark import estimators
 
@@ -518,7 +504,6 @@ def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monke
     assert settings_of(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False, False)
 
 
-@pytest.mark.slow
 def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
     from pyspark.ml.functions import array_to_vector
     from pyspark.sql.types import ArrayType, FloatType
@@ -558,17 +543,17 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
 
 
 def test_a_misspelt_parameter_does_not_go_to_xgboost():
-    with pytest.raises(TypeError, match=r"parameter 'privileged_col'.*'privileged_cols'"):
+    with pytest.raises(TypeError, match=r"no parameter 'privileged_col', and .*did you mean 'privileged_cols'"):
         pis.PrivilegedSparkXGBRegressor(privileged_col=["z0"])
 
 
 SETTINGS_AT_FAULT = {
-    "kl_weight": ({"kl_weight": -1.0}, r"kl_weight.*least 0"),
+    "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
     "engine": ({"engine": "cuda"}, "engine must be one of"),
     "no columns": ({"privileged_cols": None}, "privileged_cols and teacher are not set"),
     "empty list": ({"privileged_cols": []}, "privileged_cols is an empty list"),
-    "unknown column": ({"privileged_cols": ["z9"]}, r"privileged_cols.*'z9'.*DataFrame"),
+    "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols names 'z9', which the DataFrame does not have"),
     "unknown label": ({"label_col": "yy"}, "label_col names 'yy'"),
     "unknown feature": ({"features_col": ["x0", "x8"]}, "features_col names 'x8'"),
     "twice": ({"privileged_cols": ["z0", "z0"]}, "names a column twice"),
@@ -590,7 +575,6 @@ SETTINGS_AT_FAULT = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", SETTINGS_AT_FAULT)
 def test_settings_at_fault_are_found_on_the_driver(frame, case):
     changed, message = SETTINGS_AT_FAULT[case]
@@ -599,40 +583,38 @@ def test_settings_at_fault_are_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(frame)
 
 
-@pytest.mark.slow
 def test_columns_of_other_types_are_refused(frame):
     from pyspark.sql import functions as F
 
     worded = frame.withColumn("word", F.lit("a"))
     for changed, message in [
         ({"privileged_cols": ["z0", "word"]}, "'word' of type string"),
-        ({"label_col": "word"}, r"label_col 'word'.*string"),
+        ({"label_col": "word"}, "label_col 'word' is of type string"),
         ({"validation_indicator_col": "y"}, "must be of type boolean"),
     ]:
         with pytest.raises(TypeError, match=message):
             pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(worded)
     for value in (3, ["z0", 1]):
-        with pytest.raises(TypeError, match=r"privileged_cols.*list of names"):
+        with pytest.raises(TypeError, match="privileged_cols must be a list of names"):
             pis.PrivilegedSparkXGBClassifier(privileged_cols=value)
     with pytest.raises(TypeError, match="teacher_params must be a dict"):
         pis.PrivilegedSparkXGBClassifier(teacher_params="max_depth")
 
 
-@pytest.mark.slow
 def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
     from pyspark.ml.feature import VectorAssembler
 
     leaky = VectorAssembler(inputCols=[*X_NAMES, "z1"], outputCol="features").transform(frame)
     settings = {**SETTINGS, "features_col": "features"}
     # The student would have learned from a column that is not there later.
-    with pytest.raises(ValueError, match=r"columns \['z1'\].*features_col.*privileged_cols"):
+    with pytest.raises(ValueError, match=r"columns \['z1'\] are in features_col and in privileged_cols"):
         pis.PrivilegedSparkXGBClassifier(**settings).fit(leaky)
 
 
 ROWS_AT_FAULT = {
-    "null label": ({"y": "nullif(y, 1)"}, {}, r"rows.*no label.*'y'"),
-    "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, r"label.*'y'.*finite"),
-    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, r"classes.*'y'.*0.*1"),
+    "null label": ({"y": "nullif(y, 1)"}, {}, r"rows have no label in 'y'"),
+    "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, "rows have a label in 'y' that is not finite"),
+    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, "the classes in 'y' must be 0, 1"),
     "infinite weight": ({"weight": "double('Infinity')"}, {"weight_col": "weight"}, "infinite or negative"),
     "one class": ({"y": "0"}, {}, "'y' has one class only"),
     "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN, infinite or negative"),
@@ -645,13 +627,12 @@ ROWS_AT_FAULT = {
     "nothing to stop on": (
         {"held_out": "false"},
         {"validation_indicator_col": "held_out", "early_stopping_rounds": 2},
-        r"row.*true.*'held_out'",
+        "no row is true in 'held_out'",
     ),
     "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", ROWS_AT_FAULT)
 def test_rows_at_fault_are_found_on_the_driver(frame, case):
     from pyspark.sql import functions as F
@@ -662,20 +643,18 @@ def test_rows_at_fault_are_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(faulty)
 
 
-@pytest.mark.slow
 def test_a_regressor_says_what_its_objective_needs(frame):
     settings = {**SETTINGS, "label_col": "amount"}
     for objective, message in [
-        ("binary:logistic", r"labels.*'amount'.*\[0, 1\]"),
-        ("reg:expectileerror", r"teacher.*objectives"),
-        ("survival:aft", r"two bounds.*pi_xgb\.train"),
-        ("rank:pairwise", r"queries.*PrivilegedSparkXGBRanker.*qid_col"),
+        ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
+        ("reg:expectileerror", "a teacher can guide the objectives"),
+        ("survival:aft", r"needs two bounds per row.*pi_xgb\.train"),
+        ("rank:pairwise", "needs queries.*use PrivilegedSparkXGBRanker, which has them in qid_col"),
     ]:
         with pytest.raises(ValueError, match=message):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
 
 
-@pytest.mark.slow
 def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     from pyspark.sql import functions as F
 
@@ -700,7 +679,6 @@ def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
     np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
 
 
-@pytest.mark.slow
 def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(spark, frame):
     settings = {**SETTINGS, "label_col": "amount", "objective": "reg:squaredlogerror"}
     booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
@@ -732,7 +710,6 @@ def ranked_on_one_machine(params, query, **keywords):
     return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0, **by_row)
 
 
-@pytest.mark.slow
 def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judged(spark, frame):
     query = np.arange(N_ROWS) // 10
     known = query % 3 > 0
@@ -750,14 +727,13 @@ def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judg
     assert fitted.transform(frame.drop(*Z_NAMES)).select("prediction").count() == N_ROWS
 
 
-@pytest.mark.slow
 def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PythonException
 
     query = np.arange(N_ROWS) * 7 % 60
     scattered = spark.createDataFrame(TABLE.assign(query=query))
-    with pytest.raises((Py4JJavaError, PythonException), match=r"60 queries.*partitions"):
+    with pytest.raises((Py4JJavaError, PythonException), match="60 queries have rows in several partitions"):
         pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS).fit(scattered)
     fitted = pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS, force_repartition=True).fit(scattered)
     x = xgb.DMatrix(TABLE[X_NAMES])
@@ -777,7 +753,6 @@ RANKERS_AT_FAULT = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", RANKERS_AT_FAULT)
 def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
     from pyspark.sql import functions as F
@@ -789,7 +764,6 @@ def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
         pis.PrivilegedSparkXGBRanker(**settings).fit(queries)
 
 
-@pytest.mark.slow
 def test_a_joint_student_is_not_continued(frame):
     booster = on_one_machine(BINARY, "y")
     with pytest.raises(ValueError, match="xgb_model cannot be continued by method='jpib'"):
@@ -812,7 +786,6 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
         importlib.import_module("pi_xgb.spark")
 
 
-@pytest.mark.slow
 def test_a_killed_task_ends_the_training(frame, weighted):
     received = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
     assert isinstance(received, Exception)

@@ -49,12 +49,8 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Ju
     """Labels, weights and groups; a DMatrix may bring its own labels and weights."""
     if isinstance(X, xgboost.DMatrix):
         n_rows = X.num_row()
-        if y is None and X.get_label().size != n_rows:
-            raise ValueError("y is missing, and the DMatrix X has no labels: give the label of each row")
         y = X.get_label() if y is None else y
         sample_weight = X.get_weight() if sample_weight is None and X.get_weight().size else sample_weight
-    elif y is None:
-        raise TypeError("y is missing: give the label of each row of X (only a DMatrix can bring its own)")
     elif not hasattr(X, "shape") or len(X.shape) != 2:
         raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
     else:

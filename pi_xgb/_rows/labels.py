@@ -80,8 +80,8 @@ def read_target(
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: training needs two classes, or "
-            "amounts that differ"
+            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: one class or one amount leaves "
+            "nothing to learn"
         )
     _warn_of_empty_words(distinct, name)
     if objective is None:

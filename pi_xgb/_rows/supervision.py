@@ -73,7 +73,7 @@ def row_weights(
     )
     if not (weight if labelled is None else weight[labelled]).any():
         rows = unit if labelled is None else f"{unit} that has a label"
-        raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: leave it out, or weigh some")
+        raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: weights of zero leave all rows out")
     if weight.max() > LARGEST / weight.size:
         raise ValueError(
             f"{name} must have a finite sum, got weights up to {weight.max():g}: divide all by the largest, since only "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_bootstrap, check_choice
+from .._rows.checks import check_bootstrap, check_choice, several
 from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
@@ -116,7 +116,7 @@ def disparity_report(
 
 def _chosen(metrics: Any) -> list[str]:
     """Each metric once, however often it is named: a row more would be one more that Holm accounts for."""
-    named = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    named = several(metrics)
     for name in named:
         check_choice(name, KNOWN, "metrics")
     if not named:
