@@ -156,11 +156,11 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     candidates = candidates_of(recipe.params, method, teacher, teacher_sees, crossfit, kl_weight)
     splits = problem.splits(nfold, repeats, folds, seed, target.classes)
     controls = without_privileged(candidates)
-    problem.check_taught(candidates)
-    problem.learning_from(None, None).check_taught(controls)
     five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
+    problem.check_taught(candidates)
+    problem.learning_from(None, None).check_taught(controls)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}

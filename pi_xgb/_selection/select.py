@@ -157,7 +157,7 @@ def select(
     Notes
     -----
     By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
-    each pair of folds; so many again with every repeat. In general it costs, in every fold, a training per candidate
+    each pair of folds, which is a booster, a forest and a linear model; so many again with every repeat. In general it costs, in every fold, a training per candidate
     (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are shared);
     teachers serve every ``kl_weight``. Students are trained natively where that gives the same model to rounding.
 
@@ -188,12 +188,12 @@ def select(
         dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
     )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
-    problem.check_taught(candidates)
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = problem.splits(nfold, repeats, folds, seed)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
+    problem.check_taught(candidates)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
     inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
