@@ -490,7 +490,7 @@ CASES = [
         ("train", "cv"),
         lambda b: guided_by(privileged=b.privileged)(b),
         ValueError,
-        ("privileged and teacher", "both", "fit_teacher"),
+        ("privileged and teacher", "both", "brings one", "teacher=\\["),
     ),
     # An empty DMatrix.
     Case(
@@ -582,7 +582,7 @@ CASES = [
         (*PRIVILEGED, "fit_teacher"),
         set_to(rounds=0),
         ValueError,
-        ("0 rounds", "num_boost_round", "at least 1"),
+        ("got 0", "num_boost_round", "at least 1"),
     ),
     # Names of XGBoost's params as keywords, well spelt or not; misspelt keywords of train.
     *(
@@ -643,9 +643,22 @@ CASES = [
         Q,
         set_to(q=lambda b: len),
         TypeError,
-        ("teacher", "model or a function", "ModelTeacher"),
+        ("teacher must come with its data", "builtin_function", "ModelTeacher", "fit_teacher"),
     ),
-    Case("teacher as a word", Q, set_to(q="kbpib"), TypeError, ("one value per row", "kbpib")),
+    Case(
+        "teacher as an unknown word",
+        ("train", "cv"),
+        set_to(q="kbpib"),
+        ValueError,
+        ("teacher must be one of", "'boosted', 'forest', 'linear', 'mixed'", "kbpib"),
+    ),
+    Case(
+        "teacher as a word outside train and cv",
+        ("KLObjective",),
+        set_to(q="boosted"),
+        TypeError,
+        ("teacher must be an array of q", "'boosted'", "fit_teacher"),
+    ),
     Case(
         "method unknown",
         TRAIN_AND_CV[1:2] + TRAIN_AND_CV[4:5],
@@ -684,14 +697,14 @@ CASES = [
         ("train jpib", "cv jpib"),
         guided_by(crossfit=3),
         ValueError,
-        ("jpib", "crossfit", "no use"),
+        ("jpib", "crossfit", "not supported"),
     ),
     Case(
         "privileged_evals with jpib",
         ("train jpib",),
         lambda b: guided_by(privileged_evals=[(b.privileged, "v")])(b),
         ValueError,
-        ("jpib", "privileged_evals", "no use"),
+        ("jpib", "privileged_evals", "not supported"),
     ),
     # crossfit.
     *(

@@ -222,9 +222,8 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
         distillation = DistillationLoss(
             Task.of_matrix(spec, dtrain, labelled), [WeightedTeacher(FixedTeacher(q, NUMBERS), 1.5, counts)]
         )
-        made.append(
-            [*distillation.gradient(margin, 0.3), distillation.target(margin, 0.3), distillation.blend.row_factor]
-        )
+        mean = spec.loss.mean(distillation.blend.xp.asarray(margin))
+        made.append([*distillation.gradient(margin), distillation.target(mean), distillation.blend.row_factor])
         # The intercept is a number of the host's.
         assert np.isfinite(distillation.base_score()).all()
     for here, there in zip(*made, strict=True):

@@ -95,8 +95,8 @@ def test_the_regressor_takes_several_targets(strategy):
     x, z, claims, _ = data()
     y = np.column_stack([claims, x["x1"] - z["z0"]])
     its = {"n_estimators": 4, "max_depth": 2, "n_jobs": 1, "multi_strategy": strategy}
-    for teacher in ("privileged", "all"):
-        model = PrivilegedXGBRegressor(**its, kl_weight=2.0, crossfit=3, teacher=teacher).fit(x, y, privileged=z)
+    for sees in ("privileged", "all"):
+        model = PrivilegedXGBRegressor(**its, kl_weight=2.0, crossfit=3, teacher_sees=sees).fit(x, y, privileged=z)
         assert model.predict(x).shape == y.shape
         plain = xgb.XGBRegressor(**its).fit(x, y)
         assert np.abs(model.predict(x) - plain.predict(x)).max() > 1e-3

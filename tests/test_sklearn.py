@@ -102,8 +102,8 @@ def test_a_fitted_estimator_is_the_model_of_train(classes, guiding):
     params = params_of(model, classes)
     model.fit(x, y, privileged=z, sample_weight=weight)
 
-    keywords = {key: value for key, value in guiding.items() if key != "teacher"}
-    sees_all = guiding.get("teacher") == "all"
+    keywords = {key: value for key, value in guiding.items() if key != "teacher_sees"}
+    sees_all = guiding.get("teacher_sees") == "all"
     expected = pi_xgb.train(
         params,
         xgb.QuantileDMatrix(x, y, weight=weight),
@@ -284,7 +284,7 @@ def test_several_labels_are_guided_as_by_train():
     np.testing.assert_allclose(model.predict_proba(x), alone.predict(dtrain), atol=1e-6)
     assert model.predict(x).shape == several.shape
     assert np.abs(model.predict_proba(x) - plain(2).fit(x, several).predict_proba(x)).max() > 1e-3
-    with pytest.raises(ValueError, match=r"y .*2 columns.*teacher='privileged'"):
+    with pytest.raises(ValueError, match=r"y .*2 columns.*teacher='boosted'"):
         estimator(2, teacher=LogisticRegression()).fit(x, several[:, :2], privileged=z)
 
 
@@ -410,11 +410,11 @@ def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("teacher", ["privileged", "all"])
-def test_privileged_columns_of_every_kind_teach_the_same(kind, teacher):
+@pytest.mark.parametrize("sees", ["privileged", "all"])
+def test_privileged_columns_of_every_kind_teach_the_same(kind, sees):
     x, z, y = rows()
-    expected = estimator(teacher=teacher, kl_weight=2.0).fit(x, y, privileged=z).predict_proba(x)
-    model = estimator(teacher=teacher, kl_weight=2.0).fit(x, y, privileged=KINDS[kind](z))
+    expected = estimator(teacher_sees=sees, kl_weight=2.0).fit(x, y, privileged=z).predict_proba(x)
+    model = estimator(teacher_sees=sees, kl_weight=2.0).fit(x, y, privileged=KINDS[kind](z))
     assert np.array_equal(model.predict_proba(x), expected)
 
 
@@ -423,9 +423,9 @@ def test_privileged_columns_of_every_kind_teach_the_same(kind, teacher):
 def test_X_of_every_kind_that_xgboost_takes(kind):
     x, z, y = rows()
     table = KINDS[kind](x)
-    for teacher in ("privileged", "all"):
-        expected = estimator(teacher=teacher).fit(x, y, privileged=z).predict_proba(x)
-        model = estimator(teacher=teacher).fit(table, y, privileged=z)
+    for sees in ("privileged", "all"):
+        expected = estimator(teacher_sees=sees).fit(x, y, privileged=z).predict_proba(x)
+        model = estimator(teacher_sees=sees).fit(table, y, privileged=z)
         assert np.array_equal(model.predict_proba(table), expected)
 
 
@@ -452,7 +452,7 @@ def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
     x, z, y = rows()
     # 1 where y tends to be 0, else 0 or 2: with zeros as missing a single split could tell these from the 1s.
     zeros = pd.DataFrame({"z0": np.where(z["z0"] > 0, 2.0 * (np.arange(len(z)) % 2), 1.0)})
-    stumps = {"teacher_sees": "all", "teacher_params": {"max_depth": 1, "nthread": 1}}
+    stumps = {"teacher_sees": "all", "crossfit": 0, "teacher_params": {"max_depth": 1, "nthread": 1}}
     apart = estimator(**stumps).fit(x, y, privileged=zeros)
     beside = estimator(**stumps).fit(sparse.csr_matrix(x), y, privileged=zeros)
     assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
@@ -510,7 +510,7 @@ def test_categories_of_both_parties():
 
     # Categories are matched by name and not by their number, in the teacher's evaluation rows too.
     assert same_model(fitted(held_out), fitted(z[half:]))
-    model = estimator(teacher_sees="all", enable_categorical=True).fit(x, y, privileged=z)
+    model = estimator(teacher_sees="all", crossfit=0, enable_categorical=True).fit(x, y, privileged=z)
     params = params_of(model, 2)
     dtrain = xgb.QuantileDMatrix(x, y, enable_categorical=True)
     dpriv = xgb.DMatrix(x.join(z), y, enable_categorical=True)
@@ -715,8 +715,8 @@ def test_clone_and_parameters():
     model.set_params(kl_weight=0.25, teacher__C=7.0, max_depth=2)
     assert (model.kl_weight, model.teacher.C, model.max_depth) == (0.25, 7.0, 2)
     assert copied.teacher.C == 3.0
-    with pytest.raises(ValueError, match="teacher__C was set, but the teacher is 'all'"):
-        model.set_params(teacher_sees="all", teacher__C=1.0)
+    with pytest.raises(ValueError, match="teacher__C was set, but the teacher is 'boosted'"):
+        model.set_params(teacher="boosted", teacher__C=1.0)
 
 
 def test_set_params_of_a_fitted_estimator_reaches_the_booster_only_with_what_it_knows(recwarn):
@@ -974,7 +974,8 @@ def same_as_train(model, x, y, classes, **guiding):
 def test_an_estimator_as_teacher(classes, crossfit):
     x, z, y = rows(classes=classes)
     teacher = LogisticRegression() if classes else LinearRegression()
-    model = estimator(classes, teacher=teacher, crossfit=crossfit, kl_weight=2.0).fit(x, y, privileged=z)
+    guiding = {"teacher": teacher, "teacher_sees": "privileged", "crossfit": crossfit, "kl_weight": 2.0}
+    model = estimator(classes, **guiding).fit(x, y, privileged=z)
 
     def judged(fit, out):
         fitted = clone(teacher).fit(z.iloc[fit], np.asarray(y, np.float32)[fit])  # labels as XGBoost keeps them
@@ -1002,7 +1003,7 @@ def test_a_frozen_teacher_is_taken_as_it_is_and_weights_reach_a_fresh_one():
     frozen_estimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
     x, z, y = rows()
     published = LogisticRegression().fit(z, y)
-    model = estimator(teacher=frozen_estimator(published)).fit(x, y, privileged=z)
+    model = estimator(teacher=frozen_estimator(published), teacher_sees="privileged").fit(x, y, privileged=z)
     assert same_as_train(model, x, y, 2, teacher=published.predict_proba(z)[:, 1])
 
     # Weights mean nothing to a frozen teacher, and reach any other.
@@ -1011,7 +1012,8 @@ def test_a_frozen_teacher_is_taken_as_it_is_and_weights_reach_a_fresh_one():
     dtrain = xgb.QuantileDMatrix(x, y, weight=weight)
     expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=published.predict_proba(z)[:, 1])
     assert model.get_booster().save_raw() == expected.save_raw()
-    model = estimator(teacher=LogisticRegression()).fit(x, y, privileged=z, sample_weight=weight)
+    model = estimator(teacher=LogisticRegression(), teacher_sees="privileged", crossfit=0)
+    model.fit(x, y, privileged=z, sample_weight=weight)
     q = LogisticRegression().fit(z, y, weight.astype(np.float32)).predict_proba(z)[:, 1]
     expected = pi_xgb.train(params_of(model, 2), dtrain, 8, teacher=q)
     assert model.get_booster().save_raw() == expected.save_raw()
@@ -1035,15 +1037,16 @@ def test_the_classes_of_another_estimator_are_matched_by_name():
     names = np.where(y == 1, "sick", "well")  # the class 1 of the published model is the first one here
     expected = LogisticRegression().fit(z, names).predict_proba(z)[:, 1]
     for teacher in (LogisticRegression(), Reversed()):
-        model = estimator(teacher=frozen_estimator(clone(teacher).fit(z, names))).fit(x, names, privileged=z)
+        frozen = frozen_estimator(clone(teacher).fit(z, names))
+        model = estimator(teacher=frozen, teacher_sees="privileged").fit(x, names, privileged=z)
         assert same_as_train(model, x, 1 - y, 2, teacher=expected)
         # A fresh one learns the numbers of the classes, and may list them in any order too.
-        model = estimator(teacher=teacher).fit(x, names, privileged=z)
+        model = estimator(teacher=teacher, teacher_sees="privileged", crossfit=0).fit(x, names, privileged=z)
         assert same_as_train(model, x, 1 - y, 2, teacher=LogisticRegression().fit(z, 1 - y).predict_proba(z)[:, 1])
     # Classes of other names would be taken for one another without a word.
     numbered = frozen_estimator(LogisticRegression().fit(z, y))
     with pytest.raises(ValueError, match=r"classes \[.*0.*1.*\].*y .*classes"):
-        estimator(teacher=numbered).fit(x, names, privileged=z)
+        estimator(teacher=numbered, teacher_sees="privileged").fit(x, names, privileged=z)
     with pytest.raises(ValueError, match="crossfit would be ignored"):
         estimator(teacher=numbered, crossfit=2).fit(x, y, privileged=z)
 
@@ -1194,7 +1197,8 @@ def apart(x, z, y):
     ("parameters", "eval_privileged", "rounds", "is_refused"),
     [
         ({}, None, 5, True),
-        ({"teacher_sees": "all"}, None, 5, True),
+        ({"teacher_sees": "all"}, None, 5, False),
+        ({"teacher_sees": "all", "crossfit": 0}, None, 5, True),
         ({}, "none", 5, True),
         ({}, "some", 5, False),
         ({}, None, None, False),
@@ -1222,17 +1226,17 @@ def test_a_teacher_that_sees_its_own_rows_needs_others_to_stop(parameters, eval_
 def test_who_teaches_which_columns():
     x, z, _ = rows(40)
     views = divide(x.join(z), None, None, None, ["z0", "z1"])
-    for teacher, constraints, table, privileged in (
-        ("privileged", None, ["z0", "z1"], None),
+    for sees, constraints, table, privileged in (
+        ("privileged", None, ["z0", "z1"], ["z0", "z1"]),
         ("all", None, ["x0", "x1", "x2", "x3", "z0", "z1"], ["z0", "z1"]),
-        ("privileged", [(DemographicParity("z1"), 2.0)], ["z0"], None),
+        ("privileged", [(DemographicParity("z1"), 2.0)], ["z0"], ["z0"]),
         ("all", [(by_column(DemographicParity, "z1"), 2.0)], ["x0", "x1", "x2", "x3", "z0"], ["z0"]),
     ):
         values = views if constraints is None else divide(x.join(z > 0), None, None, None, ["z0", "z1"])
-        trainer = estimator(teacher=teacher, constraints=constraints)._trainer(values)
+        trainer = estimator(teacher_sees=sees, constraints=constraints)._trainer(values)
         assert trainer.teaches
         assert list(trainer.table.columns) == table
-        assert (None if trainer.privileged is None else list(trainer.privileged.columns)) == privileged
+        assert list(trainer.privileged.columns) == privileged
         assert [weight for _, weight in trainer.constraints] == ([] if constraints is None else [2.0])
     alone = estimator()._trainer(divide(x, None, None, None, None))
     assert (alone.teaches, alone.table, alone.privileged, alone.eval_tables) == (False, None, None, None)
@@ -1292,8 +1296,8 @@ def test_privileged_columns_that_are_not_there():
         X=both,
         privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
     )
-    refused("about a teacher of privileged columns, and there are none", method="jpib")
-    refused("crossfit, teacher: that is about a teacher", crossfit=3, teacher_sees="all")
+    refused(r"method require a trainable teacher.*privileged=", method="jpib")
+    refused(r"crossfit, teacher_sees require a trainable teacher", crossfit=3, teacher_sees="all")
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])

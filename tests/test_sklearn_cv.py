@@ -108,8 +108,9 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
 
 def test_best_params_are_those_of_the_estimator_without_cv():
     x, z, y = rows(300)
-    for teacher, crossfit in (("privileged", 0), ("privileged", 2), ("all", 2)):
-        model = estimator(method="kbpib", teacher=teacher, crossfit=crossfit, standard_errors=0.0, n_estimators=15)
+    for sees, crossfit in (("privileged", 0), ("privileged", 2), ("all", 2)):
+        told = {"teacher": "boosted", "teacher_sees": sees, "crossfit": crossfit}
+        model = estimator(method="kbpib", **told, standard_errors=0.0, n_estimators=15)
         model.fit(x, y, privileged=z)
         again = PrivilegedXGBClassifier(**{**SMALL, **model.best_params_})
         again.fit(x, y, privileged=z if model.best_params_["kl_weight"] else None)
@@ -133,10 +134,12 @@ def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, 
 
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
-    model = estimator(method=("kbpib", "jpib"), teacher=("privileged", "all")).fit(x, y, privileged=z)
+    model = estimator(method=("kbpib", "jpib"), teacher="boosted", teacher_sees=("privileged", "all")).fit(
+        x, y, privileged=z
+    )
     results = model.cv_results_
     assert len(results["params"]) == 1 + 2 * 4
-    last = {"method": "jpib", "teacher": "", "crossfit": 0, "kl_weight": 5.0}
+    last = {"method": "jpib", "teacher": "boosted", "crossfit": 0, "kl_weight": 5.0}
     assert {name: results["params"][-1][name] for name in last} == last
     splits = np.array([results[f"split{i}_test_score"] for i in range(3)])
     # More is better, so that a logloss is negative.
@@ -156,9 +159,9 @@ def test_the_choice_in_parameters_and_scores_of_either_sign():
     choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 3}
     model.selection_ = types.SimpleNamespace(choice={"num_boost_round": 4, **choice})
     assert model.best_params_ == {"n_estimators": 4, **choice}
-    own = ["method", "teacher", "crossfit", "kl_weight", "rounds", "score", "chosen"]
-    plain, chosen = ["", "", 0, 0.0, 3, 0.5, False], ["jpib", "", 0, 1.0, 4, 0.75, True]
-    other = ["", "", 0, 2.0, 5, 0.5, False]
+    own = ["method", "teacher", "teacher_sees", "crossfit", "kl_weight", "rounds", "score", "chosen"]
+    plain, chosen = ["", "", "", 0, 0.0, 3, 0.5, False], ["jpib", "", "", 0, 1.0, 4, 0.75, True]
+    other = ["", "", "", 0, 2.0, 5, 0.5, False]
     summary = pd.DataFrame([plain, chosen, other, other], columns=own, index=["plain", "b", "a", "c"])
     cells = [(name, fold, score + 0.25 * fold) for name, score in summary["score"].items() for fold in (0, 1)]
     table = pd.DataFrame(cells, columns=["candidate", "fold", "score"]).assign(repeat=0)
@@ -171,7 +174,7 @@ def test_the_choice_in_parameters_and_scores_of_either_sign():
         assert results["mean_test_score"].tolist() == [sign * score for score in (0.625, 0.875, 0.625, 0.625)]
         assert results["std_test_score"].tolist() == [0.125] * 4
         assert results["rank_test_score"].tolist() == ranks
-        assert results["params"][1] == {**dict(zip(own[:4], chosen, strict=False)), "n_estimators": 4}
+        assert results["params"][1] == {**dict(zip(own[:5], chosen, strict=False)), "n_estimators": 4}
 
 
 def test_clone_pickle_and_parameters():
@@ -212,7 +215,6 @@ def test_classes_by_name_inside_a_cross_validation():
 @pytest.mark.parametrize(
     ("parameters", "fit", "message"),
     [
-        ({}, {"privileged": None}, "nothing to choose"),
         ({"early_stopping_rounds": 3}, {}, r"early_stopping_rounds.*choose.*rounds"),
         ({"engine": "callback"}, {}, r"engine.*ignored.*selection"),
         ({}, {"base_margin": np.zeros(150)}, "not cut into folds"),

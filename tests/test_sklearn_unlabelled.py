@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import sklearn
 import xgboost as xgb
-from pi_xgb._sklearn.estimator_teacher import _in_order, judged_by
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -32,6 +31,7 @@ from threadpoolctl import threadpool_limits
 
 import pi_xgb
 from pi_xgb._core.crossfit import deal_labelled
+from pi_xgb._core.learners.estimator import EstimatorModel
 from pi_xgb._core.spec import Spec
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 from pi_xgb.sklearn import (
@@ -93,6 +93,13 @@ def raw(model):
     return (model if isinstance(model, xgb.Booster) else model.get_booster()).save_raw()
 
 
+def nameless(model):
+    """The bytes of a booster, but for the name of its teacher: what an estimator taught may come from an array."""
+    booster = (model if isinstance(model, xgb.Booster) else model.get_booster()).copy()
+    booster.set_attr(pi_xgb_teacher=None)
+    return booster.save_raw()
+
+
 # --- the model of pi_xgb.train -------------------------------------------------------------------------------
 
 
@@ -111,13 +118,13 @@ def raw(model):
 )
 def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
     rows = Rows(classes)
-    keywords = {k: v for k, v in guiding.items() if k not in ("teacher_weight", "crossfit_groups", "teacher")}
+    keywords = {k: v for k, v in guiding.items() if k not in ("teacher_weight", "crossfit_groups", "teacher_sees")}
     of_rows = {
         k: v
         for k, v in {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.patient}.items()
         if guiding.get(k)
     }
-    sees_all = guiding.get("teacher") == "all"
+    sees_all = guiding.get("teacher_sees") == "all"
     model = rows.estimator(**keywords, **({"teacher_sees": "all"} if sees_all else {}))
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
@@ -336,11 +343,11 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("name", SPOILT)
-@pytest.mark.parametrize("teacher", ["privileged", "all", LogisticRegression()])
-def test_bad_words_about_rows(name, teacher):
+@pytest.mark.parametrize("taught", [{}, {"teacher_sees": "all"}, {"teacher": LogisticRegression()}])
+def test_bad_words_about_rows(name, taught):
     rows = Rows()
     of_rows, message = SPOILT[name]
-    model = rows.estimator(crossfit=3, teacher=teacher)
+    model = rows.estimator(crossfit=3, **taught)
     with pytest.raises(ValueError, match=message):
         model.fit(rows.x, rows.y, privileged=rows.z, **of_rows)
     assert not hasattr(model, "_Booster")
@@ -349,10 +356,10 @@ def test_bad_words_about_rows(name, teacher):
 def test_groups_are_not_read_where_nothing_is_cross_fitted():
     rows = Rows()
     # So that one search can go through crossfit, or through the methods.
-    for parameters in ({}, {"method": "jpib"}, {"teacher": LogisticRegression()}, {"kl_weight": 0}):
+    for parameters in ({}, {"method": "jpib"}, {"teacher": LogisticRegression(), "crossfit": 0}, {"kl_weight": 0}):
         model = rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z, crossfit_groups=rows.patient)
         assert raw(model) == raw(rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z))
-    with pytest.raises(ValueError, match="crossfit_groups speak of a teacher"):
+    with pytest.raises(ValueError, match="crossfit_groups require a trainable teacher"):
         rows.estimator(kl_weight=0).fit(rows.x, rows.full, crossfit_groups=rows.patient)
 
 
@@ -366,15 +373,15 @@ UNNAMED = {
 }
 
 
-@pytest.mark.parametrize("teacher", ["privileged", "all"])
+@pytest.mark.parametrize("sees", ["privileged", "all"])
 @pytest.mark.parametrize("kind", UNNAMED)
-def test_rows_without_privileged_values_are_not_taught(teacher, kind):
+def test_rows_without_privileged_values_are_not_taught(sees, kind):
     rows = Rows()
     rows.z[::4] = np.nan
     known = np.where(np.arange(N) % 4, 1.0, 0.0)
     as_x = UNNAMED[kind] or UNNAMED["arrays"]
     as_z = UNNAMED[kind] or UNNAMED["frames"]
-    model = rows.estimator(teacher=teacher, crossfit=2, kl_weight=5.0)
+    model = rows.estimator(teacher_sees=sees, crossfit=2, kl_weight=5.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*neither a label")
         with pytest.warns(UserWarning, match=r"40.*160.*privileged"):
@@ -387,13 +394,21 @@ def test_rows_without_privileged_values_are_not_taught(teacher, kind):
 
 
 @pytest.mark.filterwarnings("ignore:.*no privileged value")
-@pytest.mark.parametrize("teacher", ["privileged", "all", HistGradientBoostingClassifier(max_iter=5, random_state=0)])
-def test_beside_constraints_they_are_not_taught_either(teacher):
+@pytest.mark.parametrize(
+    "taught",
+    [
+        {},
+        {"teacher_sees": "all"},
+        {"teacher": HistGradientBoostingClassifier(max_iter=5, random_state=0)},
+        {"teacher": HistGradientBoostingClassifier(max_iter=5, random_state=0), "teacher_sees": "privileged"},
+    ],
+)
+def test_beside_constraints_they_are_not_taught_either(taught):
     rows = Rows()
     rows.z[::4] = np.nan
     known = np.where(np.arange(N) % 4, 1.0, 0.0)
     constraints = [(DemographicParity(np.arange(N) % 2, match="mean"), 1.0)]
-    model = rows.estimator(teacher=teacher, kl_weight=5.0, constraints=constraints)
+    model = rows.estimator(**taught, kl_weight=5.0, constraints=constraints)
     found = raw(model.fit(rows.x, rows.y, privileged=rows.z))
     assert raw(model.fit(rows.x, rows.y, privileged=rows.z, teacher_weight=known)) == found
 
@@ -403,18 +418,19 @@ def test_an_estimator_does_not_judge_rows_without_privileged_values():
     gaps = rows.z.copy()
     gaps[::4] = np.nan
     known = np.where(np.arange(N) % 4, 1.0, 0.0)
-    model = rows.estimator(teacher=LogisticRegression(), kl_weight=2.0)
+    alone = {"teacher_sees": "privileged", "crossfit": 0, "kl_weight": 2.0}
+    model = rows.estimator(teacher=LogisticRegression(), **alone)
     with pytest.warns(UserWarning, match=r"40.*160.*privileged"):
         model.fit(rows.x, rows.full, privileged=gaps)  # LogisticRegression takes no NaN
     whole = known > 0
     q = np.zeros(N)
     q[whole] = LogisticRegression().fit(rows.z[whole], rows.full[whole]).predict_proba(rows.z[whole])[:, 1]
-    assert raw(model) == raw(rows.by_train(teacher=q, kl_weight=2.0, teacher_weight=known))
+    assert nameless(model) == nameless(rows.by_train(teacher=q, kl_weight=2.0, teacher_weight=known))
     # One that takes gaps judges them where teacher_weight says so.
-    model = rows.estimator(teacher=HistGradientBoostingClassifier(max_iter=5, random_state=0), kl_weight=2.0)
+    model = rows.estimator(teacher=HistGradientBoostingClassifier(max_iter=5, random_state=0), **alone)
     model.fit(rows.x, rows.full, privileged=gaps, teacher_weight=np.ones(N))
     fresh = clone(model.teacher).fit(rows.z[whole], rows.full[whole])
-    assert raw(model) == raw(rows.by_train(teacher=fresh.predict_proba(gaps)[:, 1], kl_weight=2.0))
+    assert nameless(model) == nameless(rows.by_train(teacher=fresh.predict_proba(gaps)[:, 1], kl_weight=2.0))
 
 
 # --- teachers of other kinds ---------------------------------------------------------------------------------
@@ -426,7 +442,8 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
     rows = Rows(classes)
     teacher = LogisticRegression() if classes else LinearRegression()
     of_rows = {"crossfit_groups": rows.patient} if grouped else {}
-    model = rows.estimator(teacher=teacher, crossfit=3, kl_weight=2.0)
+    alone = {"teacher": teacher, "teacher_sees": "privileged", "kl_weight": 2.0}
+    model = rows.estimator(**alone, crossfit=3)
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
     # By hand: what each row is told by the models that know neither it nor its group, on average.
@@ -448,11 +465,11 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
         model.get_booster().predict(xgb.DMatrix(rows.x)), expected.predict(xgb.DMatrix(rows.x)), atol=1e-6
     )
     # In-sample: one model of all labelled rows.
-    model = rows.estimator(teacher=teacher, kl_weight=2.0).fit(rows.x, rows.y, privileged=rows.z)
+    model = rows.estimator(**alone, crossfit=0).fit(rows.x, rows.y, privileged=rows.z)
     one = clone(teacher).fit(rows.z[rows.labelled], label[rows.labelled])
     q = one.predict_proba(rows.z) if classes else one.predict(rows.z)
     q = q[:, 1] if classes == 2 else q
-    assert raw(model) == raw(rows.by_train(teacher=q, kl_weight=2.0, labelled=rows.labelled))
+    assert nameless(model) == nameless(rows.by_train(teacher=q, kl_weight=2.0, labelled=rows.labelled))
 
 
 class Shares(ClassifierMixin, BaseEstimator):
@@ -477,10 +494,13 @@ def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weig
     z, labelled = chance.random((120, 2)), chance.random(120) < 0.7
     z[::10] = np.nan
     weight = chance.uniform(0.5, 2, 120).astype(np.float32) if weighted else None
-    loss = Spec.read({"objective": objective, **({"num_class": n_classes} if "multi" in objective else {})}).loss
-    told = {"crossfit": crossfit, "loss": loss, "labelled": labelled, "groups": groups}
+    params = {"objective": objective, **({"num_class": n_classes} if "multi" in objective else {})}
+    dprivileged = xgb.DMatrix(z, y, weight=weight)
+    told = {"teacher": Shares(), "crossfit": crossfit, "labelled": labelled}
+    told |= {"crossfit_groups": groups} if crossfit else {}
     with pytest.warns(UserWarning, match=r"12.*120 rows"):
-        q, counts = judged_by(Shares(), z, xgb.DMatrix(z, y, weight=weight), **told)
+        learned = pi_xgb.fit_teacher(params, dprivileged, **told)
+    q, counts = learned.values, learned.teacher_weight
     assert counts.tolist() == (~np.isnan(z[:, 0])).astype(float).tolist()
 
     def shares(rows):
@@ -495,10 +515,10 @@ def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weig
     else:
         expected = np.tile(shares(learns), (120, 1))
     judged = counts > 0
-    np.testing.assert_allclose(q[judged], (expected if loss.multiclass else expected[:, 1])[judged], rtol=1e-6)
+    np.testing.assert_allclose(q[judged], (expected if "multi" in objective else expected[:, 1])[judged], rtol=1e-6)
     # What the user says of rows holds in the place of gaps.
-    _, counts = judged_by(Shares(), z, xgb.DMatrix(z, y), **told, teacher_weight=np.full(120, 0.5))
-    assert counts.tolist() == [0.5] * 120
+    learned = pi_xgb.fit_teacher(params, dprivileged, **told, teacher_weight=np.full(120, 0.5))
+    assert learned.teacher_weight.tolist() == [0.5] * 120
 
 
 @pytest.mark.parametrize("crossfit", [0, 2])
@@ -511,22 +531,27 @@ def test_one_estimator_is_fitted_for_each_fold(crossfit):
             return super().fit(X, y)
 
     z, y = np.ones((20, 1)), np.arange(20) % 2
-    told = {"crossfit": crossfit, "loss": Spec.read({"objective": "binary:logistic"}).loss}
-    judged_by(Unweighted(), z, xgb.DMatrix(z, y), **told)
+    params, told = {"objective": "binary:logistic"}, {"teacher": Unweighted(), "crossfit": crossfit}
+    pi_xgb.fit_teacher(params, xgb.DMatrix(z, y), **told)
     assert fits == ([10, 10] if crossfit else [20])
-    with pytest.raises(ValueError, match=r"sample_weight.*weights.*ignored"):
-        judged_by(Unweighted(), z, xgb.DMatrix(z, y, weight=np.ones(20)), **told)
+    with pytest.raises(ValueError, match=r"sample_weight.*weights.*Unweighted"):
+        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=np.ones(20)), **told)
 
 
 def test_columns_are_put_in_the_order_of_the_classes():
-    model, q = Shares(), np.array([[0.1, 0.9]])
-    assert _in_order(q, model, ["a", "b"], exact=True) is q  # knows no classes
-    model.classes_ = ["b", "a"]
-    assert _in_order(q, model, ["a", "b"], exact=True).tolist() == [[0.9, 0.1]]
-    assert _in_order(q, model, ["a", "c", "b"], exact=False).tolist() == [[0.9, 0, 0.1]]
+    teacher, q = Shares(), np.array([[0.1, 0.9]])
+    loss = Spec.read({"objective": "multi:softprob", "num_class": 3}).loss
+
+    def in_order(classes, exact):
+        return EstimatorModel(teacher, loss, classes, exact)._in_order(q).tolist()
+
+    assert in_order(["a", "b"], exact=True) == [[0.1, 0.9]]  # knows no classes
+    teacher.classes_ = ["b", "a"]
+    assert in_order(["a", "b"], exact=True) == [[0.9, 0.1]]
+    assert in_order(["a", "c", "b"], exact=False) == [[0.9, 0, 0.1]]
     for classes, exact in ((["a", "c", "b"], True), (["a", "c"], False), (["a"], False)):
-        with pytest.raises(ValueError, match="which is which cannot be known"):
-            _in_order(q, model, classes, exact=exact)
+        with pytest.raises(ValueError, match=r"Shares knows the classes \['b', 'a'\].*y has"):
+            in_order(classes, exact)
 
 
 def test_a_class_that_a_fold_lacks_has_probability_0_there():
@@ -535,7 +560,8 @@ def test_a_class_that_a_fold_lacks_has_probability_0_there():
     y = rows.y.where(rows.y < 2)
     y.iloc[0] = 2.0
     model = rows.estimator(teacher=LogisticRegression(), crossfit=2, kl_weight=2.0)
-    model.fit(rows.x, y, privileged=rows.z)
+    with pytest.warns(UserWarning, match=r"crossfit=2 .* 1 labelled rows of class 2"):
+        model.fit(rows.x, y, privileged=rows.z)
     assert model.predict_proba(rows.x).shape == (N, 3)
 
 
@@ -544,11 +570,13 @@ def test_a_frozen_teacher_judges_rows_without_a_label_by_the_names_of_classes():
     rows = Rows()
     names = rows.y.map({0: "well", 1: "sick"})
     published = LogisticRegression().fit(rows.z, rows.full.map({0: "well", 1: "sick"}))
-    model = rows.estimator(teacher=frozen(published), kl_weight=2.0).fit(rows.x, names, privileged=rows.z)
+    model = rows.estimator(teacher=frozen(published), teacher_sees="privileged", kl_weight=2.0).fit(
+        rows.x, names, privileged=rows.z
+    )
     expected = rows.by_train(
         1 - rows.full, teacher=published.predict_proba(rows.z)[:, 1], kl_weight=2.0, labelled=rows.labelled
     )
-    assert raw(model) == raw(expected)
+    assert nameless(model) == nameless(expected)
 
 
 def test_constraints_teach_rows_without_a_label():

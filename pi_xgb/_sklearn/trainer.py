@@ -14,6 +14,8 @@ import xgboost
 from .._arrays import Array
 from .._core.config import TeacherConfig, seen_by
 from .._core.job import Boosting
+from .._core.learners import DEFAULT_TEACHER
+from .._core.learners.recipe import chosen_crossfit
 from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
@@ -93,11 +95,23 @@ class DirectTrainer(Trainer):
         own = self.settings
         return own.method == "kbpib" and (own.teacher is None or own.teacher == "boosted")
 
+    @property
+    def _sees(self) -> str:
+        return seen_by(self.settings.teacher, self.settings.teacher_sees, has_privileged=self.privileged is not None)
+
+    @property
+    def _is_crossfitted(self) -> bool:
+        """Whether the teacher that is trained here learns without the rows that it predicts."""
+        own = self.settings
+        teacher = own.teacher or DEFAULT_TEACHER
+        crossfit = chosen_crossfit(own.crossfit, teacher, sees_student=self._sees == "all")
+        return own.method == "kbpib" and crossfit != 0
+
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
         """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
         own = self.settings
-        endless = self._boosts_first and not own.crossfit and own.kl_weight > 0
-        if not (early_stopping_rounds and eval_set and endless) or self.privileged is None or own.teacher_sees == "all":
+        endless = self._boosts_first and not self._is_crossfitted and own.kl_weight > 0
+        if not (early_stopping_rounds and eval_set and endless) or self.privileged is None:
             return
         if self.eval_tables is None or all(table is None for table in self.eval_tables):
             raise ValueError(
@@ -163,7 +177,7 @@ class DirectTrainer(Trainer):
             per_row = own.kl_weight if weight is None else own.kl_weight * np.asarray(weight, np.float64)
             of_rows |= {
                 "kl_weight": DEFAULT_KL_WEIGHT,
-                "teacher": [(own.teacher or "boosted", per_row), *self.constraints],
+                "teacher": [(own.teacher or DEFAULT_TEACHER, per_row), *self.constraints],
             }
         return own.config(labelled=self.labelled, **of_rows)
 
@@ -171,7 +185,7 @@ class DirectTrainer(Trainer):
         """The keywords that describe what a trained teacher sees. It has the weights of dtrain."""
         own, weight = self.settings, self.teacher_weight
         is_estimator = hasattr(own.teacher, "fit")
-        sees = seen_by(own.teacher, own.teacher_sees, has_privileged=self.privileged is not None)
+        sees = self._sees
         seen = self._of_teacher(None if is_estimator else self.table, dtrain, loss)
         privileged = None
         if self.privileged is not None:
@@ -196,7 +210,7 @@ class DirectTrainer(Trainer):
             "classes": self.classes,
             "privileged_evals": privileged_evals or None,
             "teacher_weight": weight,
-            "crossfit_groups": None if own.crossfit == 0 else self.crossfit_groups,
+            "crossfit_groups": self.crossfit_groups if self._is_crossfitted else None,
         }
 
     def _of_teacher(self, table: Any, student: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
