@@ -176,9 +176,11 @@ def select(
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
-    if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
+    has_privileged = privileged is not None
+    if crossfit_groups is not None and not any(one.crossfits(has_privileged=has_privileged) for one in candidates):
         raise ValueError(
-            "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
+            f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
+            "add folds"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
@@ -203,9 +205,10 @@ def select(
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = found.candidate.crossfit != 0 and (crossfit_groups is not None or groups is not None)
+    crossfits = found.candidate.crossfits(has_privileged=has_privileged)
+    together = crossfits and (crossfit_groups is not None or groups is not None)
     given = {
-        "privileged": privileged is not None,
+        "privileged": has_privileged,
         "labelled": problem.labelled is not None,
         "crossfit_groups": together,
         "constraints": constraints,
