@@ -60,7 +60,14 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
     x, z, y = rows()
     settings = {**FEW, "teacher": "boosted", "standard_errors": 0.0}
     found = compare(x, y, z, folds=folds_of(), metric=metric, **settings)
-    inner = {"teacher": "boosted", "kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "metric": metric}
+    inner = {
+        "teacher": "boosted",
+        "kl_weight": 5.0,
+        "crossfit": 2,
+        "nfold": 2,
+        "standard_errors": 0.0,
+        "metric": metric,
+    }
     inner |= {"repeats": 1, "progress": False}
     sign = 1 if metric == "auc" else -1
     for fold, (train, test) in enumerate(folds_of()):

@@ -311,7 +311,15 @@ def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
 def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
     params, dtrain, privileged, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    how = {**FEW, "method": "kbpib", "teacher": "boosted", "teacher_sees": None, "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
+    how = {
+        **FEW,
+        "method": "kbpib",
+        "teacher": "boosted",
+        "teacher_sees": None,
+        "crossfit": 2,
+        "kl_weight": 0.01,
+        "standard_errors": 0.0,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # One that knows says nothing, nor does one that was not chosen.
@@ -463,7 +471,15 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     params, dtrain, privileged, _ = data()
     groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
-    how = {**FEW, "method": "kbpib", "teacher": "boosted", "teacher_sees": None, "crossfit": 2, "kl_weight": 2.0, "folds": folds}
+    how = {
+        **FEW,
+        "method": "kbpib",
+        "teacher": "boosted",
+        "teacher_sees": None,
+        "crossfit": 2,
+        "kl_weight": 2.0,
+        "folds": folds,
+    }
     said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
     found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
     scores = []
@@ -699,7 +715,15 @@ def taught_by_hand(params, fold_of, features, dtrain, label, weight):
 @pytest.mark.parametrize("sees", SEES)
 def test_a_teacher_without_two_folds_serves_both(sees):
     params, dtrain, privileged, both = data(weighted=True)
-    how = {"nfold": 4, "crossfit": 4, "repeats": 2, "teacher": "boosted", "teacher_sees": sees, "kl_weight": 3.0, "seed": 5}
+    how = {
+        "nfold": 4,
+        "crossfit": 4,
+        "repeats": 2,
+        "teacher": "boosted",
+        "teacher_sees": sees,
+        "kl_weight": 3.0,
+        "seed": 5,
+    }
     table = select(params, dtrain, ROUNDS, privileged=privileged, n_jobs=2, **how).table
     features, label = both if sees == "all" else privileged, dtrain.get_label()
     features.set_weight(dtrain.get_weight())
@@ -873,7 +897,13 @@ def test_a_selection_says_what_its_search_found(found, sentence):
     cells = [
         (name, method, teacher, None, None, weight, repeat, 1, rounds, score, plain - score, 4, 2)
         for name, method, teacher, weight, rounds, its in zip(
-            names, ["plain", "jpib", "jpib"], ["", "boosted", "boosted"], [0.0, 1.0, 2.0], [2, 1, 2], found.scores, strict=True
+            names,
+            ["plain", "jpib", "jpib"],
+            ["", "boosted", "boosted"],
+            [0.0, 1.0, 2.0],
+            [2, 1, 2],
+            found.scores,
+            strict=True,
         )
         for repeat, (score, plain) in enumerate(zip(its, [0.5, 0.7], strict=True))
     ]
