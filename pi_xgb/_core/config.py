@@ -247,7 +247,8 @@ class TeacherConfig:
         teachers = []
         for teacher, kl_weight, per_row in pairs:
             if trained is not None and is_trained_here(teacher):
-                teachers.append(weighted(trained.teacher(teacher), kl_weight, _or(per_row, trained.known)))
+                counts = _or(per_row, trained.known)
+                teachers.append(weighted(trained.teacher(teacher, counts), kl_weight, counts))
             else:
                 teachers.append(weighted(as_teacher(teacher, spec.loss.range, per_row), kl_weight, per_row))
         check_same_labelled(teachers, labelled)
@@ -313,7 +314,7 @@ class _Trained:
         for matrix, name in self._evals:
             check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
 
-    def teacher(self, teacher: Any) -> Teacher:
+    def teacher(self, teacher: Any, teacher_weight: Array | None) -> Teacher:
         """The teacher of a kind, still to be trained, or to grow with the student."""
         config, boosting = self._config, self._boosting
         matrix = self._matrix(teacher)
@@ -340,7 +341,13 @@ class _Trained:
         )
         features, weight = Features(matrix, config.table), self._dtrain.get_weight()
         trainable = TrainableTeacher(
-            recipe, features, self._task.label, weight, labelled=self._task.labelled, groups=self._groups
+            recipe,
+            features,
+            self._task.label,
+            weight,
+            labelled=self._task.labelled,
+            groups=self._groups,
+            teacher_weight=teacher_weight,
         )
         trainable.folds = config.folds
         return trainable

@@ -32,8 +32,8 @@ def default_crossfit(label: Array, labelled: Array | None, groups: Array | None,
     """As many folds as every class and every worker can fill, from 2 to 5."""
     known = np.ones(len(label), bool) if labelled is None else labelled
     rarest = int(known.sum())
-    if classes and known.any():
-        of_class = label[known] if label.ndim == 1 else label[known, 0]
+    of_class = label[known] if label.ndim == 1 else label[known, 0]
+    if classes and known.any() and not (of_class % 1).any():
         rarest = int(np.unique(of_class, return_counts=True)[1].min())
     if groups is not None:
         rarest = min(rarest, len(pd.unique(groups[known])))
@@ -58,6 +58,8 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
 def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) -> None:
     """Warn of a class with fewer labelled rows than folds, which models of some folds may hardly know."""
     values, counts = np.unique(label if labelled is None else label[labelled], return_counts=True)
+    if (values % 1).any():  # probabilities are no classes
+        return
     if counts.size and counts.min() < crossfit:
         rare = values[counts.argmin()]
         warn_user(

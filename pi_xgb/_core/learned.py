@@ -150,7 +150,9 @@ class TrainableTeacher(Teacher):
         *,
         labelled: Array | None = None,
         groups: Array | None = None,
+        teacher_weight: Array | None = None,
     ) -> None:
+        self._teacher_weight = teacher_weight
         self.recipe, self.features, self._label, self._weight = recipe, features, label, weight
         self._labelled, self._groups = labelled, groups
         self.kind = recipe.kind
@@ -177,8 +179,9 @@ class TrainableTeacher(Teacher):
 
     def subset(self, rows: Array) -> TrainableTeacher:
         features, weight = self.features.subset(rows), weights_of_rows(self.features.matrix, rows, self._weight)
-        labelled, groups = (None if values is None else values[rows] for values in (self._labelled, self._groups))
-        part = TrainableTeacher(self.recipe, features, self._label[rows], weight, labelled=labelled, groups=groups)
+        per_row = {"labelled": self._labelled, "groups": self._groups, "teacher_weight": self._teacher_weight}
+        parts = {name: None if values is None else values[rows] for name, values in per_row.items()}
+        part = TrainableTeacher(self.recipe, features, self._label[rows], weight, **parts)
         part.folds = None if self.folds is None else self.folds.subset(rows)
         return part
 
@@ -217,7 +220,7 @@ class TrainableTeacher(Teacher):
         )
 
     def _dealt(self) -> Folds:
-        """The folds of labelled rows; an estimator learns from rows with values, and predicts these alone."""
+        """The folds of labelled rows; an estimator learns from rows with values, and predicts those that count."""
         recipe, label, n_rows = self.recipe, self._label, len(self._label)
         check_groups_apart(self._groups)  # those of the user; queries are numbered on each worker anew
         groups, classes, crossfit = self._whole_groups, recipe.spec.loss.probabilities, recipe.crossfit
@@ -229,7 +232,8 @@ class TrainableTeacher(Teacher):
             return self.folds.fitted_on(self._known & filled)
         if crossfit:
             fold_of = deal_labelled(label, self._labelled, groups, crossfit, recipe.seed, classes=classes)
-        fold_of[~filled] = LEFT_OUT
+        if self._teacher_weight is not None:
+            fold_of[~filled & (self._teacher_weight == 0)] = LEFT_OUT
         return Folds(fold_of, self._known & filled, in_sample=not crossfit)
 
     def _out_of_fold(self, learner: Learner, task: Task, folds: Folds) -> tuple[Array, list[Model]]:
@@ -375,6 +379,7 @@ def fit_teacher(
             dprivileged.get_weight(),
             labelled=known,
             groups=checked_groups(crossfit_groups, n_rows, "crossfit_groups"),
+            teacher_weight=per_row,
         )
         trainable.check(n_rows)
         learned = trainable.trained()

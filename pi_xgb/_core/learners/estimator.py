@@ -55,6 +55,8 @@ class EstimatorModel:
             raise ValueError(f"the teacher {name} must give one answer per row, got {len(q)} for {len(table)} rows")
         if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
             raise ValueError(f"the {method} of the teacher {name} must be finite numbers: look at what it learned from")
+        if self.loss.by_query:  # scores, which have no scale
+            return q.astype(np.float32)
         low, high = float(q.min()), float(q.max())
         if not self.loss.range.holds(low, high, slack=1e-6):
             raise ValueError(

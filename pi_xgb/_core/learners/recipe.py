@@ -104,6 +104,10 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
                 "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
                 "their out-of-fold loss. Leave crossfit out"
             )
+        if crossfit and is_frozen(teacher):
+            raise ValueError(
+                f"crossfit must be 0 with a frozen estimator, which is fitted already, got {crossfit}: leave it out"
+            )
         return crossfit
     in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
     return 0 if in_sample else None
