@@ -222,7 +222,7 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
         distillation = DistillationLoss(
             Task.of_matrix(spec, dtrain, labelled), [WeightedTeacher(FixedTeacher(q, NUMBERS), 1.5, counts)]
         )
-        mean = spec.loss.mean(distillation.blend.xp.asarray(margin))
+        mean = spec.loss.mean(distillation._xp.asarray(margin))
         made.append([*distillation.gradient(margin), distillation.target(mean), distillation.blend.row_factor])
         # The intercept is a number of the host's.
         assert np.isfinite(distillation.base_score()).all()
