@@ -42,7 +42,11 @@ __all__ = ["files", "one_thread", "trained"]
         ([], {}, "kbpib with kl_weight 0.5"),
         (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib with kl_weight 2"),
         (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}, "jpib with kl_weight 1"),
-        (["--teacher", "all", "--weight", "w"], {"allow_overlap": True}, "kbpib with kl_weight 0.5"),
+        (
+            ["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"],
+            {"teacher_sees": "all"},
+            "kbpib with kl_weight 0.5",
+        ),
         (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
     ],
 )
@@ -58,7 +62,7 @@ def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
 
     x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
     weight = rows["w"] if weighted else None
-    seen = x.join(z) if "allow_overlap" in teaching else z
+    seen = z
     expected = pi_xgb.train(
         PARAMS,
         xgb.DMatrix(x, rows["y"], weight=weight, enable_categorical=True),
@@ -249,7 +253,7 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     refused(capsys, "label 'same'.*row", *train("same"))
     refused(capsys, "4 missing.*200 rows", *train("gap"))
     refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
-    refused(capsys, "needs numbers", *train("ill", "--objective", "reg:squarederror"))
+    refused(capsys, "numbers.*got 'ill'", *train("ill", "--objective", "reg:squarederror"))
     refused(
         capsys, "say it once", *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob")
     )

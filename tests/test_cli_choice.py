@@ -23,7 +23,7 @@ from pi_xgb.selection import select
 __all__ = ["files", "one_thread", "trained"]
 
 
-SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "privileged", "--crossfit", "5", "--kl-weight", "0,5"]
+SHORT = ["--folds", "3", "--method", "kbpib", "--teacher", "boosted", "--crossfit", "5", "--kl-weight", "0,5"]
 
 
 def matrices(rows):
@@ -61,24 +61,18 @@ def candidates(capsys, *options):
     return pd.read_csv(io.StringIO(out)), err
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default::FutureWarning")
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
-    assert "old words" not in err
     assert err.endswith("to train it on all rows: the same command with --out MODEL\n")
-    assert usual["teacher"].dropna().unique().tolist() == ["all"]
-    both, _ = candidates(capsys, "--teacher", "privileged", "--teacher", "all", "--crossfit", "0,2")
+    assert usual["teacher"].dropna().unique().tolist() == ["mixed"]
+    both, _ = candidates(
+        capsys, "--teacher", "boosted", "--teacher-sees", "privileged", "--teacher-sees", "all", "--crossfit", "0,2"
+    )
     assert len(both) == 4  # plain, in-sample, cross-fitted, all
-    alone, _ = candidates(capsys, "--teacher", "privileged", "--crossfit", "0,2")
+    alone, _ = candidates(capsys, "--teacher", "boosted", "--crossfit", "0,2")
     assert len(alone) == 3
-    seen, _ = candidates(capsys, "--teacher", "all", "--crossfit", "2")
+    seen, _ = candidates(capsys, "--teacher", "boosted", "--teacher-sees", "all", "--crossfit", "2")
     assert len(seen) == 2
-    # The words of before say the same, and that they are old.
-    old, err = candidates(capsys, "--teacher", "in-sample", "--teacher", "cross-fitted", "--crossfit", "0,2")
-    assert "note: " in err
-    assert "old words" in err
-    pd.testing.assert_frame_equal(old, alone)
     tune = ["tune", "train.csv", *GUIDED, *OTHERS]
     misused(capsys, "argument --crossfit.*0 or.*2", *tune, "--crossfit", "1")
 
@@ -86,7 +80,7 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
 def test_auto_is_the_choice_of_select(files, capsys):
     rows, _ = files
     works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
-    expected = selected(rows, teacher="boosted", crossfit=2)
+    expected = selected(rows, crossfit=2)
     assert str(expected) in capsys.readouterr().err
     x, z = matrices(rows)
     assert Path("model.ubj").read_bytes() == bytes(expected.train(x, privileged=z).save_raw("ubj"))
@@ -212,7 +206,7 @@ def test_files_that_are_no_tables(files, capsys):
     refused(capsys, "quote.csv.*CSV.*tokenizing", "train", "quote.csv", *bare)
     # As R writes row names: pandas would take the first column for them and every other one for its neighbour.
     Path("shifted.csv").write_text("a,y,z0,z1\n1,5,0,3,4\n2,5,1,3,4\n")
-    refused(capsys, "4 column.*values", "train", "shifted.csv", *bare)
+    refused(capsys, "line 2 has 5 values for 4 columns; give every column a name", "train", "shifted.csv", *bare)
     Path("image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     refused(capsys, "image.csv", *train(data="image.csv"))
     refused(capsys, "is a folder", *train(data="."))
@@ -249,7 +243,7 @@ def test_options_that_mean_nothing(files, capsys):
     evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
     refused(capsys, "--title, --no-pictures would be ignored", *evaluate, "--title", "A page", "--no-pictures")
     refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
-    refused(capsys, "has no use for --crossfit", *train("--method", "jpib", "--crossfit", "3"))
+    refused(capsys, "--crossfit is not supported with --method jpib", *train("--method", "jpib", "--crossfit", "3"))
     refused(capsys, "between 0.*1.*'1.5'", *train("--valid", "1.5"))
     refused(capsys, "there is no file 'absent.csv'", *train("--valid", "absent.csv"))
     refused(
@@ -257,8 +251,8 @@ def test_options_that_mean_nothing(files, capsys):
     )
     refused(capsys, "teacher.*objectives", *train("--objective", "binary:hinge"))
     refused(capsys, "Invalid", *train("--params", "max_depth=deep"))
-    refused(capsys, "tune is about privileged columns", "tune", "train.csv", "--label", "y")
-    misused(capsys, "argument --kl-weight.*0, or auto", *train("--kl-weight", "much"))
+    misused(capsys, "required: --privileged", "tune", "train.csv", "--label", "y")
+    misused(capsys, "must be a number of at least 0, or auto", *train("--kl-weight", "much"))
     misused(capsys, "must look like max_depth=3", *train("--params", "eta"))
     misused(capsys, "argument --rounds.*at least 1", *train("--rounds", "0"))
     misused(capsys, "argument --seeds.*at least 2", "demo", "--seeds", "1")

@@ -9,9 +9,14 @@ import xgboost as xgb
 from helpers_cli import GUIDED, OTHERS, QUICK, files, one_thread, predicted, refused, works
 from helpers_joint import assert_same_model
 
-from pi_xgb._cli.dates import taken_apart
+from pi_xgb._cli.features import learned_features
 
 __all__ = ["files", "one_thread"]
+
+
+def taken_apart(frame):
+    return learned_features(frame, "a file", dates="parts", categories=())
+
 
 DATES = {
     "iso": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(200)],
@@ -36,8 +41,8 @@ def test_dates_are_named_and_refused(files, capsys, kind, where):
     command = ["train", data, "--label", "y", "--privileged", privileged, *OTHERS, *QUICK, "--out", "model.ubj"]
     told = refused(capsys, f"'seen'.*{data}.*dates", *command)
     assert "--drop seen" in told
-    assert "--dates categories" in told
-    works(*command, "--dates", "categories")
+    assert "--categories seen" in told
+    works(*command, "--categories", "seen")
     if where == "feature":
         capsys.readouterr()
         works("predict", data, "--model", "model.ubj")
@@ -66,7 +71,7 @@ def test_dates_give_their_parts(files, capsys, kind):
     works(*command, "--out", "model.ubj")
     parts = parts_of(days)[~gaps]
     by_hand = frame.drop(columns="seen").join(parts)
-    taken = taken_apart(frame[["seen"]], "a file")
+    taken = taken_apart(frame[["seen"]])
     pd.testing.assert_frame_equal(taken, parts.reindex(frame.index).astype(float))
     by_hand.to_csv("by_hand.csv", index=False)
     works("train", "by_hand.csv", *command[2:], "--out", "by_hand.ubj")
@@ -97,7 +102,7 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
     hours = [(1 + i % 12) % 12 + 12 * (i % 2) for i in range(200)]
     moments = pd.to_datetime([f"{day.split()[0]} {hour}:30" for day, hour in zip(days, hours, strict=True)])
     parts = parts_of(pd.Series(moments))
-    pd.testing.assert_frame_equal(taken_apart(pd.DataFrame({"seen": days}), "a file"), parts.astype(float))
+    pd.testing.assert_frame_equal(taken_apart(pd.DataFrame({"seen": days})), parts.astype(float))
     rows.join(parts).to_csv("train.csv", index=False)
     command[5] = ",".join(["z0,z1", *parts])
     works(*command, "--valid", "train.csv", "--early-stopping", "3", "--out", "by_hand.ubj")
@@ -107,9 +112,9 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
 @pytest.mark.parametrize("odd", ["99:00", "24:00", "13:30 PM", "0:30 am"])
 def test_an_hour_that_no_clock_shows_is_no_date(odd):
     first, last = "2024-01-01 0:00", "2024-01-01 23:59"
-    assert taken_apart(pd.DataFrame({"seen": [first, last]}), "f")["seen.hour"].tolist() == [0, 23]
-    with pytest.raises(ValueError, match=f"'2024-01-01 {odd}'.*no date"):
-        taken_apart(pd.DataFrame({"seen": [first, f"2024-01-01 {odd}"]}), "f")
+    assert taken_apart(pd.DataFrame({"seen": [first, last]}))["seen.hour"].tolist() == [0, 23]
+    with pytest.raises(ValueError, match=f"has '2024-01-01 {odd}' among dates, which is no date: mend it"):
+        taken_apart(pd.DataFrame({"seen": [first, f"2024-01-01 {odd}"]}))
 
 
 def test_what_is_no_date_among_dates_is_named(files, capsys):

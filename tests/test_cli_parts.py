@@ -18,13 +18,23 @@ import xgboost as xgb
 import pi_xgb
 from pi_xgb.__main__ import EPILOG, _open_streams, _parser, main
 from pi_xgb._cli import compare, demo, evaluate, frontier, predict, train, tune
-from pi_xgb._cli.dates import refuse_dates, taken_apart, with_parts
+from pi_xgb._cli.dates import with_parts
 from pi_xgb._cli.features import known_features, learned_features
 from pi_xgb._cli.labels import later_labels, training_labels
 from pi_xgb._cli.model import Model, load_model
-from pi_xgb._cli.options import at_least, check_read, names, parameter, probability, weight, weight_or_auto
+from pi_xgb._cli.options import (
+    at_least,
+    check_read,
+    fold_count,
+    names,
+    parameter,
+    probability,
+    several,
+    weight,
+    weight_or_auto,
+)
 from pi_xgb._cli.output import print_table
-from pi_xgb._cli.rows import Rows, _check_whole, _warn_of_identifiers, set_aside
+from pi_xgb._cli.rows import Rows, _note_identifiers, set_aside
 from pi_xgb._cli.source import Source, written
 
 # --- options ------------------------------------------------------------------------------------------------
@@ -37,10 +47,9 @@ from pi_xgb._cli.source import Source, written
         (probability, {"0": 0.0, "1": 1.0, "0.5": 0.5}, ["-0.1", "1.001", "nan", "half"]),
         (weight, {"0": 0.0, "1.7976931348623157e308": 1.7976931348623157e308}, ["-1", "inf", "nan", "much"]),
         (weight_or_auto, {"auto": "auto", "0": 0.0}, ["-1", "car"]),
-        (tune.folds, {"0,2": [0, 2]}, ["", "1", "0,1", "-1"]),
-        (tune.weights, {"0,5": [0.0, 5.0]}, ["", "0,-1"]),
-        (frontier.gaps, {"0.1,2": [0.1, 2.0]}, ["", "0.1,2.1", "-0.1"]),
-        (compare.sizes, {"2,60": [2, 60]}, ["", "1", "60,some"]),
+        (several(fold_count), {"0,2": [0, 2]}, ["", "1", "0,1", "-1"]),
+        (several(weight), {"0,5": [0.0, 5.0]}, ["", "0,-1"]),
+        (several(at_least(2)), {"2,60": [2, 60]}, ["", "1", "60,some"]),
         (names, {'a,"b,c"': ["a", "b,c"]}, ["", " ", "a,,b"]),
         (parameter, {"a=1": ("a", 1), "a=b": ("a", "b"), "a=b=": ("a", "b=")}, ["a", "a=", "=1", ""]),
     ],
@@ -64,10 +73,10 @@ TRAIN = ["train", "rows.csv", "--label", "y", "--out", "m.ubj"]
 
 def test_groups_of_a_crossfit_need_folds():
     guided = [*TRAIN, "--privileged", "z", "--crossfit-groups", "g"]
-    # The teacher of --teacher all is cross-fitted where auto chooses.
-    for options in (["--crossfit", "3"], ["--kl-weight", "auto", "--teacher", "all"]):
+    # All but the booster that sees privileged columns alone are cross-fitted by themselves.
+    for options in (["--crossfit", "3"], ["--teacher-sees", "all"], ["--kl-weight", "auto"], ["--teacher", "mixed"]):
         assert parsed(*guided, *options).crossfit_groups == "g"
-    for options in ([], ["--teacher", "all"], ["--kl-weight", "auto"]):
+    for options in ([], ["--teacher", "boosted"], ["--crossfit", "0"]):
         with pytest.raises(ValueError, match="add --crossfit 5"):
             parsed(*guided, *options)
 
@@ -79,8 +88,8 @@ def test_plain_xgboost_may_be_asked_for_without_privileged_columns():
 
 
 def test_a_comparison_has_two_repeats_and_tune_goes_by_the_rows():
-    assert parsed("compare", "rows.csv").repeats == 2
-    assert parsed("tune", "rows.csv").repeats is None
+    assert parsed("compare", "rows.csv", "--privileged", "z").repeats == 2
+    assert parsed("tune", "rows.csv", "--privileged", "z").repeats is None
     shown = {name: " ".join(command.format_help().split()) for name, command in _parser()[1].items()}
     assert "with other folds (default: 2)" in shown["compare"]
     assert "with other folds (default: more where rows are few)" in shown["tune"]
@@ -108,19 +117,21 @@ def test_what_an_interruption_keeps_is_said(monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pi_xgb._cli.tune.need_privileged", interrupted)
+    monkeypatch.setattr("pi_xgb._cli.tune.read_training", interrupted)
     for options, told in (
         ([], "nothing was written"),
         (["--resume", "kept"], "what is finished is kept in kept, with which the same command goes on"),
     ):
-        assert main(["tune", "rows.csv", *options]) == 130
+        assert main(["tune", "rows.csv", "--privileged", "z", *options]) == 130
         assert capsys.readouterr().err == f"\nstopped; {told}\n"
 
 
 @pytest.mark.parametrize("command", ["tune", "compare"])
 def test_there_is_nothing_to_choose_without_privileged_columns(command, capsys):
-    assert main([command, "rows.csv", "--label", "y"]) == 2
-    assert f"{command} is about privileged columns" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "rows.csv", "--label", "y"])
+    assert stopped.value.code == 2
+    assert "the following arguments are required: --privileged" in capsys.readouterr().err
 
 
 # --- the entry ----------------------------------------------------------------------------------------------
@@ -261,11 +272,10 @@ def test_columns_are_known_before_rows_are_read(tmp_path, monkeypatch):
     read, asked = pd.read_csv, []
     monkeypatch.setattr("pandas.read_csv", lambda *of, **how: asked.append(how.get("nrows")) or read(*of, **how))
     pd.DataFrame({"a": [1, 2], "b": 3}).to_csv(tmp_path / "rows.csv", index=False)
-    source = Source(str(tmp_path / "rows.csv"))
-    assert asked == [1, 1]
-    # A look at the first rows, then all of them.
+    source = Source(str(tmp_path / "rows.csv"), [], pytest.fail)
+    assert asked == [2]
     source.read(["a"])
-    assert asked[2:] == [1000, None]
+    assert asked == [2, None]
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names here")
@@ -274,7 +284,7 @@ def test_a_pipe_is_read_once():
     os.write(into, b"a,b\n1,2\n")
     os.close(into)
     try:
-        source = Source(f"/dev/fd/{out}")
+        source = Source(f"/dev/fd/{out}", [], pytest.fail)
         assert source.read(["b", "a"]).to_dict("list") == {"a": [1], "b": [2]}
     finally:
         os.close(out)
@@ -291,7 +301,7 @@ def test_of_parquet_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
     frame = pd.DataFrame({"a": [1, 2, 3], "b": list("xyz"), "index": 0}, index=pd.Index([5, 7, 9], name="key"))
     frame.to_parquet(tmp_path / "rows.parquet")
-    source = Source(str(tmp_path / "rows.parquet"))
+    source = Source(str(tmp_path / "rows.parquet"), [], pytest.fail)
     read, asked = pd.read_parquet, []
     monkeypatch.setattr("pandas.read_parquet", lambda *of, **how: asked.append(how["columns"]) or read(*of, **how))
     for wanted in (["b"], ["key", "a"]):
@@ -312,15 +322,15 @@ def test_answers_in_parquet_need_pyarrow(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["0", "NA", "1.0"])
 def test_names_of_columns_are_texts(tmp_path, name):
     (tmp_path / "rows.csv").write_text(f"{name},{name},,\n1,2,3,4\n")
-    with pytest.raises(ValueError, match=f"'{name}' twice"):
-        Source(str(tmp_path / "rows.csv"))
+    with pytest.raises(ValueError, match=f"has the column '{name}' twice"):
+        Source(str(tmp_path / "rows.csv"), [], pytest.fail)
 
 
 def test_only_a_column_with_semicolons_is_asked_about_them(tmp_path):
     for header, asks in (("a", False), ("a;b", True), ("a;b,c", False)):
         (tmp_path / "rows.csv").write_text(f"{header}\n{'1,2' if ',' in header else 1}\n")
         with pytest.raises(ValueError, match="no column 'y'") as told:
-            Source(str(tmp_path / "rows.csv")).check_has(["y"], "is wanted")
+            Source(str(tmp_path / "rows.csv"), [], pytest.fail).check_has(["y"], "is wanted")
         assert ("separated by semicolons" in str(told.value)) is asks
 
 
@@ -328,27 +338,34 @@ def test_a_long_column_is_text_everywhere_or_nowhere(tmp_path):
     # pandas would read it in parts, of wide files in those of two thousand rows, each as what it looks like.
     rest = "," + ",".join(map(str, range(255))) + "\n"
     (tmp_path / "long.csv").write_text(f"code{rest}" + f"1{rest}" * 2100 + f"a{rest}")
-    code = Source(str(tmp_path / "long.csv")).read(["code"])["code"]
+    code = Source(str(tmp_path / "long.csv"), [], pytest.fail).read(["code"])["code"]
     assert (code.iloc[:-1] == "1").all()
 
 
 # --- columns ------------------------------------------------------------------------------------------------
 
 
-def test_a_date_is_known_by_its_first_thousand_rows():
-    days = ["2024-01-31"] * 1000
-    with pytest.raises(ValueError, match="has dates, such as 2024-01-31"):
-        refuse_dates(pd.DataFrame({"seen": [*days, "soon"]}), "a file")
-    refuse_dates(pd.DataFrame({"seen": [*days[1:], "soon"]}), "a file")
+def learned(frame, dates="refuse", categories=()):
+    return learned_features(pd.DataFrame(frame), "a file", dates=dates, categories=categories)
+
+
+def test_a_few_texts_among_dates_leave_a_column_one_of_dates():
+    days = [f"2024-01-{i:02}" for i in range(1, 31)]
+    with pytest.raises(ValueError, match="has dates, such as 2024-01-01"):
+        learned({"seen": ["soon", *days]})
+    with pytest.raises(ValueError, match="has 'soon' among dates"):
+        learned({"seen": [*days, "soon"]}, dates="parts")
+    # Wherever it stands, and however often.
+    assert not learned({"seen": [*days[:4], *"abcd"]}).empty
+    assert not learned({"seen": days}, categories=["seen"]).empty
 
 
 def test_one_date_is_one_and_none_is_none():
-    frame = pd.DataFrame({"one": ["2024-02-29", None], "none": ["-", None], "x": [1, 2]})
-    assert list(taken_apart(frame, "a file")) == [*(f"one.{part}" for part in ("year", "month", "day", "weekday")),
-                                                  "none", "x"]  # fmt: skip
+    frame = {"one": ["2024-02-29", None], "none": ["-", None], "x": [1, 2]}
+    assert list(learned(frame, "parts")) == [*(f"one.{part}" for part in ("year", "month", "day", "weekday")),
+                                             "none", "x"]  # fmt: skip
     # An hour counts from the first one on.
-    hours = taken_apart(pd.DataFrame({"at": ["2024-02-29 01:30", "2024-02-29"]}), "a file")
-    assert hours["at.hour"].tolist() == [1.0, 0.0]
+    assert learned({"at": ["2024-02-29 01:30", "2024-02-29"]}, "parts")["at.hour"].tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("days", [["31.12.2024", "31.02.2024"], ["2024-01-31", "2024-04-31"]])
@@ -362,10 +379,10 @@ def test_a_day_that_is_none_is_named(days):
 def test_dates_with_gaps_become_categories_without_one_for_the_gap(kind):
     days = pd.Series(pd.to_datetime(["2024-03-01", None, "2024-01-31"]))
     frame = pd.DataFrame({"seen": days.dt.date if kind == "date" else days})
-    learned = learned_features(frame, "a file")["seen"]
-    assert [str(name)[:10] for name in learned.cat.categories] == ["2024-01-31", "2024-03-01"]
-    assert learned.cat.codes.tolist() == [1, -1, 0]
-    known = known_features(frame, {"seen": learned.cat.categories}, "a file", pytest.fail)
+    seen = learned(frame, categories=["seen"])["seen"]
+    assert [str(name)[:10] for name in seen.cat.categories] == ["2024-01-31", "2024-03-01"]
+    assert seen.cat.codes.tolist() == [1, -1, 0]
+    known = known_features(frame, {"seen": seen.cat.categories}, "a file", pytest.fail)
     assert known["seen"].cat.codes.tolist() == [1, -1, 0]
 
 
@@ -380,18 +397,18 @@ def test_categories_that_are_numbers_are_found():
 def test_categories_of_bytes_are_no_text():
     # XGBoost would take them, and find none of them again in the model.
     frame = pd.DataFrame({"code": pd.Categorical([b"a", b"b", None])})
-    with pytest.raises(ValueError, match=r"'code'.*b'a' \(bytes\)"):
-        learned_features(frame, "a file")
+    with pytest.raises(ValueError, match=r"the column 'code' of a file has values such as b'a' \(bytes\), which are"):
+        learned(frame)
 
 
 def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     for large, kind in ((2.0**53 - 1, "i"), (2.0**53, "f")):
         column = pd.DataFrame({"y": [large, 1.0, np.nan]})
-        assert training_labels(column, "binary:logistic", "teach", "a file").classes.dtype.kind == kind
-    complete = training_labels(pd.DataFrame({"y": [2.0, 3.0]}), "binary:logistic", "teach", "a file")
+        assert training_labels(column, "binary:logistic", "a file").classes.dtype.kind == kind
+    complete = training_labels(pd.DataFrame({"y": [2.0, 3.0]}), "binary:logistic", "a file")
     assert complete.classes.dtype.kind == "f"
-    with pytest.raises(ValueError, match=r"--objective multi:softprob.*--objective"):
-        training_labels(pd.DataFrame({"y": [1, 2, 3]}), None, "teach", "a file")
+    with pytest.raises(ValueError, match="say --objective multi:softprob or --objective reg:squarederror"):
+        training_labels(pd.DataFrame({"y": [1, 2, 3]}), None, "a file")
 
 
 @pytest.mark.parametrize(
@@ -401,7 +418,7 @@ def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     ids=["text", "dates", "times", "categories"],
 )  # fmt: skip
 def test_classes_that_are_no_numbers_are_texts_and_found_again_in_another_file(column):
-    told = training_labels(pd.DataFrame({"y": column}), None, "refuse", "a file")
+    told = training_labels(pd.DataFrame({"y": column}), None, "a file")
     assert told.classes.dtype.kind == "U"
     assert told.values.tolist() == [1, 0, 1]
     later = pd.DataFrame({"y": list(map(str, pd.Series(column)))})
@@ -411,7 +428,7 @@ def test_classes_that_are_no_numbers_are_texts_and_found_again_in_another_file(c
 
 def test_a_time_that_nobody_knows_is_any():
     bounds = pd.DataFrame({"from": [2.0, None], "to": [3.0, None]})
-    told = training_labels(bounds, "survival:aft", "teach", "a file")
+    told = training_labels(bounds, "survival:aft", "a file")
     assert (told.values.tolist(), told.labelled.tolist()) == ([[2, 3], [0, np.inf]], [True, False])
 
 
@@ -448,7 +465,7 @@ def test_a_missing_class_is_missing():
 def test_what_looks_like_a_name_of_rows():
     def told(values, like=None):
         said = []
-        _warn_of_identifiers(pd.DataFrame({"c": pd.Series(values, dtype=like)}), "a file", said.append)
+        _note_identifiers(pd.DataFrame({"c": pd.Series(values, dtype=like)}), "a file", said.append)
         return bool(said)
 
     texts = [f"t{i}" for i in range(1001)]
@@ -479,13 +496,6 @@ def test_a_share_may_be_filled_by_whole_groups():
     # A fifth of fifty is one group, to the last row.
     assert {tuple(set(aside.crossfit_groups)) for aside in found} == {(name,) for name in "abcde"}
     assert {len(aside.y) for aside in found} == {10}
-
-
-def test_a_query_in_two_groups_is_torn():
-    query = np.repeat(["p", "q", "r"], 2)
-    _check_whole(np.array([1, 1, 1, 1, 2, 2]), query)
-    with pytest.raises(ValueError, match=r"1 quer.*'q'"):
-        _check_whole(np.array([1, 1, 1, 2, 2, 2]), query)
 
 
 @pytest.mark.parametrize("share", ["0", "1", "1.5", "-0.2", "nan"])

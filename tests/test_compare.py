@@ -11,12 +11,14 @@ import xgboost as xgb
 from helpers_selection import COMPARED as FEW
 from helpers_selection import PARAMS, ROUNDS
 from scipy.stats import t
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
+from pi_xgb._core.config import SEES
 from pi_xgb._rows.labels import read_target
-from pi_xgb._selection.candidates import CROSSFIT, candidates_of, smoothers
+from pi_xgb._selection.candidates import PLAIN, candidates_of, without_privileged
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.verdict import verdict_on
@@ -56,9 +58,16 @@ def wave_rows(n):
 @pytest.mark.parametrize("metric", ["auc", "logloss"])
 def test_the_table_is_that_of_a_loop_written_by_hand(metric):
     x, z, y = rows()
-    settings = {**FEW, "standard_errors": 0.0}
+    settings = {**FEW, "teacher": "boosted", "standard_errors": 0.0}
     found = compare(x, y, z, folds=folds_of(), metric=metric, **settings)
-    inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "metric": metric}
+    inner = {
+        "teacher": "boosted",
+        "kl_weight": 5.0,
+        "crossfit": 2,
+        "nfold": 2,
+        "standard_errors": 0.0,
+        "metric": metric,
+    }
     inner |= {"repeats": 1, "progress": False}
     sign = 1 if metric == "auc" else -1
     for fold, (train, test) in enumerate(folds_of()):
@@ -90,7 +99,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(metric):
             "plain XGBoost": (chosen(x, z.iloc[train], **never), x, z.iloc[train]),
             "z known at prediction": (chosen(both, copy, **never), both, copy),
             "student": (chosen(x, z.iloc[train]), x, z.iloc[train]),
-            "self-distillation": (chosen(x, copy, teacher="boosted"), x, copy),
+            "self-distillation": (chosen(x, None), x, None),
             "shuffled": (chosen(x, z.iloc[train].iloc[order]), x, z.iloc[train].iloc[order]),
         }
         own = found.table[found.table.fold == fold].set_index("model")
@@ -178,7 +187,7 @@ def test_the_cost_is_what_it_has_to_be(monkeypatch):
     original = xgb.train
     monkeypatch.setattr(xgb, "train", lambda *args, **how: calls.append(1) or original(*args, **how))
     x, z, y = rows()
-    found = compare(x, y, z, **{**FEW, "standard_errors": 1e6}).table
+    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "standard_errors": 1e6}).table
     # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
     # two boosters; then both plain models, and the teacher that might have been.
     assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2)
@@ -238,11 +247,22 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
     x, z, y = rows()
     found = compare(x, y, z, **{**FEW, "teacher": "boosted", "crossfit": 0, "standard_errors": 0.0})
     chosen = found.table.groupby("model")["chosen"].unique()
-    assert set(chosen["student"]) <= {"plain", "kbpib in-sample 5"}
-    assert set(chosen["self-distillation"]) <= {"plain", "kbpib cross-fitted 5"}
-    for crossfit, folds in ((0, CROSSFIT), (3, 3), ((0, 2, 4), 4)):
-        _, control = smoothers(candidates_of("kbpib", "privileged", crossfit, 5.0), crossfit)
-        assert (control.crossfit, control.kl_weight) == (folds, 5.0)
+    assert set(chosen["student"]) <= {"plain", "boosted in-sample 5"}
+    assert set(chosen["self-distillation"]) <= {"plain", "boosted 5"}
+    for crossfit, folds in ((0, [None]), (3, [3]), ((0, 2, 4), [None, 2, 4])):
+        plain, *controls = without_privileged(candidates_of("kbpib", "boosted", "privileged", crossfit, 5.0))
+        assert plain == PLAIN
+        assert [control.crossfit for control in controls] == folds
+        # Whatever privileged features they saw, they see the student's; None is no in-sample then.
+        assert {(control.teacher, control.sees, control.kl_weight) for control in controls} == {("boosted", None, 5.0)}
+        assert all(control.crossfits("all") for control in controls)
+
+
+def test_the_control_has_the_kinds_of_teachers_that_the_student_has():
+    kinds = ["mixed", LinearRegression(), "boosted"]
+    controls = without_privileged(candidates_of(("kbpib", "jpib"), kinds, SEES, None, 5.0))
+    # Of JPIB, whose teacher is boosted, too; and one of each is enough.
+    assert [control.teacher for control in controls] == [None, *kinds]
 
 
 # --- the verdict --------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 dd = importlib.import_module("dask.dataframe")
 pid = importlib.import_module("pi_xgb.dask")
 
+pytestmark = pytest.mark.slow
+
 N, CUT, ROUNDS = 300, 120, 4
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 9, size=(N, 4)).astype(np.float32)  # every worker has all cuts
@@ -96,7 +98,7 @@ def test_workers_train_what_plain_xgboost_trains_on_their_stacks(client: Any, ob
 def test_what_an_objective_needs_is_asked_for_before_any_training(client: Any) -> None:
     x, z, amount = (on_both(client, halves(values)) for values in (X, Z, AMOUNT))
     for objective, message in (
-        ("survival:aft", r"two bounds per row.*pi_xgb\.dask\.train\), label_lower_bound"),
+        ("survival:aft", r"bounds.*pi_xgb\.dask\.train\).*label_lower_bound"),
         ("rank:pairwise", r"needs queries.* use DaskPrivilegedXGBRanker"),
     ):
         model = pid.DaskPrivilegedXGBRegressor(n_estimators=2, objective=objective)
@@ -247,13 +249,13 @@ def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client: Any) -> None:
     brought = pi_xgb.train(params, dtrain, ROUNDS, teacher=RELEVANCE[::-1], kl_weight=1.0)
     model.fit(x, y, qid=qid, teacher=on_both(client, halves(RELEVANCE[::-1])))
     np.testing.assert_allclose(model.get_booster().predict(test), brought.predict(test), rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="1 queries have rows on several workers"):
+    with pytest.raises(ValueError, match=r"1 quer.*workers"):
         model.set_params(crossfit=3).fit(x, y, qid=qid, privileged=z)
 
 
 def test_a_training_on_workers_looks_where_queries_lie(client: Any) -> None:
     params, torn = params_of("rank:ndcg"), np.arange(N) * 7 % 30
-    for qid, message in ((torn, "30 queries have rows on several workers"), (QID[::-1], "qid does not rise")):
+    for qid, message in ((torn, r"30 queries.*workers"), (QID[::-1], "qid does not rise")):
         fields = [{"label": half, "qid": its} for half, its in zip(halves(RELEVANCE), halves(qid), strict=True)]
         dtrain, privileged = (matrix(client, halves(table), fields) for table in (X, Z))
         known = {"labelled": QID > 3} if message.startswith("qid") else {}
@@ -268,16 +270,16 @@ def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client: A
     for changed, error, message in [
         ({"qid": None}, ValueError, "pass qid="),
         ({"group": [10] * 30}, ValueError, "neither groups nor weights"),
-        ({"sample_weight": columns["y"]}, ValueError, "neither groups nor weights of queries"),
-        ({"privileged": z.to_dask_array(lengths=True)}, TypeError, "privileged must be a Dask DataFrame or Series"),
-        ({"teacher_weight": np.ones(N)}, TypeError, "teacher_weight must be a Dask DataFrame or Series"),
-        ({"privileged": z.repartition(npartitions=2)}, ValueError, "privileged has 2 partitions, qid has 3"),
-        ({"eval_set": [(x, columns["y"])]}, ValueError, "eval_qid has 0 columns for the 1 of eval_set"),
+        ({"sample_weight": columns["y"]}, ValueError, r"neither groups.*weights"),
+        ({"privileged": z.to_dask_array(lengths=True)}, TypeError, r"privileged.*DataFrame.*Series"),
+        ({"teacher_weight": np.ones(N)}, TypeError, r"teacher_weight.*DataFrame.*Series"),
+        ({"privileged": z.repartition(npartitions=2)}, ValueError, r"privileged.*2 partitions.*3"),
+        ({"eval_set": [(x, columns["y"])]}, ValueError, r"eval_qid.*0 columns.*1.*eval_set"),
     ]:
         with pytest.raises(error, match=message):
             model.fit(x, columns["y"], **{**good, **changed})
     shorter = dd.concat([z.partitions[0], z.partitions[1], z.partitions[2].loc[:298]])
-    with pytest.raises(ValueError, match=r"100 in X.*99 in privileged"):
+    with pytest.raises(ValueError, match=r"100.*X.*99.*privileged"):
         model.fit(x, columns["y"], **{**good, "privileged": shorter})
     for objective, message in (
         ("rank:ndcg", "ndcg_exp_gain"),

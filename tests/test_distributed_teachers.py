@@ -13,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import pi_xgb
 from pi_xgb._core.learners import forest
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 4
 PARAMS = {"max_depth": 3, "tree_method": "hist", "nthread": 1}
 ROW = np.arange(N_ROWS)

@@ -93,6 +93,13 @@ def standardised(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.clip((x - mean) / deviation, -3, 3)
 
 
+def strength_at(name: str, mean: float) -> float:
+    """The penalty of an objective, of 20 where it is chosen: in units of the curvature of the mean's loss."""
+    if LOSSES[name].probabilities:
+        return 5.0
+    return 20 * {"count:poisson": mean, "reg:tweedie": abs(mean) ** 0.5}.get(name, 1.0)
+
+
 def oracle(name: str, z: np.ndarray, label: np.ndarray, weight: np.ndarray, strength: float) -> np.ndarray:
     """Predictions of scikit-learn's model for the penalty strength / 2 |w|^2 on the summed loss."""
     linear_model = pytest.importorskip("sklearn.linear_model")
@@ -120,10 +127,7 @@ def test_predictions_are_those_of_scikit_learn(name, weighted, monkeypatch):
     label = labels(name, signal_of(x))
     weight = np.random.default_rng(1).uniform(0.1, 3, 300) if weighted else np.ones(300)
     weight /= weight.mean()
-    centre = np.average(label.astype(np.float64), weights=weight)
-    # The curvature of the loss of a row at a constant model, on average.
-    curvature = {"count:poisson": centre, "reg:tweedie": centre**0.5}.get(name, 1.0)
-    strength = 5.0 if LOSSES[name].probabilities else 20 * curvature
+    strength = strength_at(name, np.average(label.astype(np.float64), weights=weight))
     expected = oracle(name, standardised(x.astype(np.float64), weight), label, weight, strength)
     mean = predicted(name, x, label, weight.astype(np.float32) if weighted else None)
     assert mean.std() > 0.1
@@ -140,9 +144,7 @@ def test_the_objective_is_flat_at_the_coefficients(name, n_targets, monkeypatch)
     encoded = model.encoding.design(x)
     columns = np.hstack([np.ones((len(x), 1)), encoded.numbers.T, encoded.indicators.toarray()])
     target = loss.one_hot(label, np.empty((len(x), N_CLASSES))).astype(np.float64).reshape(len(x), -1)
-    at_constant = target.mean(axis=0)
-    curvature = {"count:poisson": at_constant, "reg:tweedie": at_constant**0.5}.get(name, np.ones_like(at_constant))
-    penalty = 5.0 if loss.probabilities else 20 * curvature[:, None]
+    penalty = np.array([[strength_at(name, centre)] for centre in target.mean(axis=0)])
 
     def objective(coefficients: np.ndarray) -> float:
         summed = loss.value(columns @ coefficients.T, target).sum()
@@ -232,11 +234,8 @@ def test_copies_of_rows_are_weights(name, monkeypatch):
     monkeypatch.setattr(linear, "_PENALTIES", (20.0,))
     weighted = predicted(name, x, label, copies.astype(np.float32), category=True)
     # Weights are scaled to a sum of 120, copies are more rows against the same penalty.
-    for constant in ("_PENALTY_OF_CLASSES", "_PENALTIES"):
-        monkeypatch.setattr(linear, constant, getattr(linear, constant) * 1)
-    more = copies.mean()
-    monkeypatch.setattr(linear, "_PENALTIES", (20.0 * more,))
-    monkeypatch.setattr(linear, "_PENALTY_OF_CLASSES", 5.0 * more)
+    monkeypatch.setattr(linear, "_PENALTIES", (20 * copies.mean(),))
+    monkeypatch.setattr(linear, "_PENALTY_OF_CLASSES", 5 * copies.mean())
     model = fitted(name, x[repeated], label[repeated], category=True)
     means = model.predict(features(x, category=True))
     np.testing.assert_allclose(means, weighted, atol=1e-4 * weighted.std())
@@ -358,17 +357,25 @@ def test_a_value_far_out_counts_as_three_deviations(name):
 
 def test_the_penalty_follows_the_noise(monkeypatch):
     x = rows(100)
-    noise = np.random.default_rng(0).normal(size=100).astype(np.float32)
-    chosen = {}
-    for share in (0.01, 50):
-        label = signal_of(x) + np.float32(share) * noise
-        free = predicted("reg:squarederror", x, label)
-        for penalty in linear._PENALTIES:
-            monkeypatch.setattr(linear, "_PENALTIES", (penalty,))
-            if np.array_equal(predicted("reg:squarederror", x, label), free):
-                chosen[share] = penalty
-            monkeypatch.undo()
-    assert chosen == {0.01: min(linear._PENALTIES), 50: max(linear._PENALTIES)}
+    chosen: list[float] = []
+    best = linear._Ridge._best_penalty
+    monkeypatch.setattr(linear._Ridge, "_best_penalty", lambda self: chosen.append(best(self)) or chosen[-1])
+    for noise in (0.01, 50):
+        label = signal_of(x) + np.float32(noise) * np.random.default_rng(0).normal(size=100).astype(np.float32)
+        fitted("reg:squarederror", x, label)
+    assert chosen == pytest.approx([min(linear._PENALTIES), max(linear._PENALTIES)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(WITH_MEAN), st.integers(1, 12), st.integers(0, 99))
+def test_few_rows_are_enough(name, n, seed):
+    x, loss = rows_of_all_kinds(n + N_CLASSES, seed)[:n], LOSSES[name]
+    label = labels(name, np.random.default_rng(seed).normal(size=n + N_CLASSES), seed)[:n]
+    weight = np.random.default_rng(seed).integers(0, 3, n).astype(np.float32)
+    weight[0] = 1
+    model = fitted(name, x, label, weight, category=True)
+    mean = model.predict(features(rows_of_all_kinds(50, seed + 1), category=True))
+    assert loss.range.holds(mean.min(), mean.max())
 
 
 SCRIPT = """

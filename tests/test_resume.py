@@ -195,7 +195,7 @@ class Half(pi_xgb.Teacher):
     def q(self, mean, label, weight):
         return np.full_like(mean, 0.5)
 
-    def take(self, rows):
+    def subset(self, rows):
         return self
 
 

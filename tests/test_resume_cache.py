@@ -74,7 +74,7 @@ def values():
     yield from (matrix(feature_names=["a", "b"]), matrix(feature_types=["int", "int"]), matrix(weight=Y))
     yield from (matrix(base_margin=Y), matrix(label_lower_bound=Y), matrix(label_upper_bound=Y), matrix(group=[6]))
     yield from (xgb.train({"eta": eta, "nthread": 1}, matrix(), 1) for eta in (0.1, 0.2))
-    yield from (PLAIN, candidates_of("jpib", "all", 0, 1.0), candidates_of("jpib", "all", 0, 2.0))
+    yield from (PLAIN, *(candidates_of("jpib", "boosted", None, None, weight) for weight in (1.0, 2.0)))
     yield from teachers()
 
 
@@ -105,8 +105,8 @@ def test_another_process_has_the_same_digest():
         from pi_xgb._rows.resume_cache import _digest
         from pi_xgb._selection.candidates import PLAIN
 
-        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(np.array(["a", "b"] *
-        4))] print(_digest("1", {"data": data, "code": [lambda: 1, object(), xgb.callback.EvaluationMonitor()]}))
+        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(np.array(["a", "b"] * 4))]
+        print(_digest("1", {"data": data, "code": [lambda: 1, object(), xgb.callback.EvaluationMonitor()]}))
     """
     digests = {
         subprocess.run(

@@ -12,19 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from pi_xgb._selection.shared_matrices import shared_matrices
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import METHODS, TeacherConfig
+from pi_xgb._core.config import METHODS, SEES, TeacherConfig
 from pi_xgb._selection import progress, search
-from pi_xgb._selection.candidates import CROSSFIT, KL_WEIGHTS, METHOD, PLAIN, TEACHER, TEACHERS, candidates_of
+from pi_xgb._selection.candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
 from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
 from pi_xgb._selection.select import _warn_of_poor_teacher
+from pi_xgb._selection.shared_folds import shared_folds
 from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
@@ -34,8 +35,10 @@ from pi_xgb.selection import Selection, select
 ROUNDS = 5
 # Teachers of a few rounds on a few rows are no better than their students, which is none of these tests' business.
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
-EVERY = {"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
+EVERY = {"method": METHODS, "teacher": "boosted", "teacher_sees": SEES, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
 FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
+EACH_OF_5 = ["privileged features (5 folds)", "all features (5 folds)"]
+WAYS = [f"boosted on {what}" for what in ("privileged features in-sample", *(w.replace("5", "2") for w in EACH_OF_5))]
 
 
 def data(objective="binary:logistic", n=150, weighted=False, seed=0):
@@ -69,11 +72,11 @@ def guiding(row, privileged, both):
         return {}
     if row.method == "jpib":
         return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
-    sees_all = row.teacher == "all"
+    sees_all = row.teacher_sees == "all"
     return {
         "privileged": both if sees_all else privileged,
         "kl_weight": row.kl_weight,
-        "crossfit": row.crossfit,
+        "crossfit": int(row.crossfit),
         "allow_overlap": sees_all,
     }
 
@@ -164,8 +167,8 @@ def test_the_cost_is_what_the_documentation_says(monkeypatch):
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: calls.append(1) or original(*args, **kwargs))
     params, dtrain, privileged, _ = data()
     select(params, dtrain, ROUNDS, privileged=privileged, repeats=1)
-    # Five of plain XGBoost, a teacher for each pair of folds, and two students in each fold.
-    assert len(calls) == 5 + 10 + 10
+    # Five of plain XGBoost, a booster and a forest for each pair of folds, and two students in each fold.
+    assert len(calls) == 5 + 2 * 10 + 10
     calls.clear()
     quick(kl_weight=[1.0, 10.0], crossfit=(0, 5))
     # Where crossfit is not the number of folds: 22 boosters per fold, of which the two teachers of JPIB grow without a
@@ -188,7 +191,7 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
-        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), TEACHERS, (0, 2), 5.0), score).scores
+        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), "boosted", SEES, (0, 2), 5.0), score).scores
 
     assert np.array_equal(curves(False), curves(True))
 
@@ -245,7 +248,7 @@ def test_the_choice(gains, standard_errors, chosen):
 def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     params, dtrain, _, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 10.0}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "teacher_sees": None, "crossfit": 2, "kl_weight": 10.0}
     fooled = select(params, dtrain, 20, privileged=noise, **settings)
     # Nothing is known about the labels: plain XGBoost, and the sentence says so.
     assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
@@ -256,7 +259,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     y = np.random.default_rng(1).random(600) < chance
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(chance.reshape(-1, 1), y)
     informed = select(params, dtrain, 30, privileged=privileged, **settings)
-    assert informed.candidate == "kbpib cross-fitted 10"
+    assert informed.candidate == "boosted (2 folds) 10"
     assert informed.gain > 0
     assert "log loss lower by" in str(informed)
     assert str(informed) in repr(informed)
@@ -265,7 +268,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
 def test_the_bar_stands_between_luck_and_a_choice():
     params, dtrain, _, _ = data(n=300)
     lucky = xgb.DMatrix(np.random.default_rng(7).normal(size=(300, 2)), dtrain.get_label())
-    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.1}
+    settings = {**FEW, "method": "kbpib", "teacher": "boosted", "teacher_sees": None, "crossfit": 2, "kl_weight": 0.1}
     row = select(params, dtrain, 20, privileged=lucky, **settings, standard_errors=0.0).summary.iloc[1]
     assert row.gain > 0
     for share, chosen in ((0.99, row.name), (1.01, "plain")):
@@ -276,13 +279,13 @@ def test_the_bar_stands_between_luck_and_a_choice():
 # --- the teacher by itself ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("teacher", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2)])
-def test_a_teacher_scores_as_the_mean_of_its_boosters(teacher, crossfit):
+@pytest.mark.parametrize(("sees", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2)])
+def test_a_teacher_scores_as_the_mean_of_its_boosters(sees, crossfit):
     params, dtrain, privileged, both = data()
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
-    how = {"teacher": teacher, "crossfit": crossfit, "method": "kbpib"}
+    how = {"teacher_sees": sees, "crossfit": crossfit, "method": "kbpib"}
     found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, metric="auc", **{**FEW, **how})
-    shown, expected = both if teacher == "all" else privileged, []
+    shown, expected = both if sees == "all" else privileged, []
     for train, test in folds:
         boosters = pi_xgb.fit_teacher(params, shown.slice(train), ROUNDS, crossfit=crossfit).boosters
         said = np.mean([booster.predict(shown.slice(test)) for booster in boosters], axis=0)
@@ -308,7 +311,15 @@ def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
 def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
     params, dtrain, privileged, _ = data(n=300)
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), dtrain.get_label())
-    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 0.01, "standard_errors": 0.0}
+    how = {
+        **FEW,
+        "method": "kbpib",
+        "teacher": "boosted",
+        "teacher_sees": None,
+        "crossfit": 2,
+        "kl_weight": 0.01,
+        "standard_errors": 0.0,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # One that knows says nothing, nor does one that was not chosen.
@@ -316,9 +327,9 @@ def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
         never = select(params, dtrain, 20, privileged=noise, **{**how, "standard_errors": 1e6})
     assert informed.summary["teacher_score"].iloc[1] < informed.summary["score"].iloc[1]
     assert informed.candidate != "plain" == never.candidate
-    with pytest.warns(UserWarning, match=r"teacher.*kbpib.*0\.01") as told:
+    with pytest.warns(UserWarning, match=r"teacher.*boosted.*0\.01") as told:
         fooled = select(params, dtrain, 20, privileged=noise, **how)
-    teacher, student = fooled.summary.loc["kbpib cross-fitted 0.01", ["teacher_score", "score"]]
+    teacher, student = fooled.summary.loc["boosted (2 folds) 0.01", ["teacher_score", "score"]]
     assert f"(log loss {teacher:.4f} and {student:.4f})" in str(told[0].message)
     assert "pi_xgb.compare measures" in str(told[0].message)
     assert [record.filename for record in told] == [__file__]
@@ -379,12 +390,12 @@ def test_a_metric_of_the_users_own():
 # --- the model ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("teacher", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2), ("all", 0)])
-def test_the_model_is_the_candidate_that_was_judged(teacher, crossfit):
+@pytest.mark.parametrize(("sees", "crossfit"), [("privileged", 0), ("privileged", 2), ("all", 2), ("all", 0)])
+def test_the_model_is_the_candidate_that_was_judged(sees, crossfit):
     params, dtrain, privileged, both = data(n=300)
-    how = {"teacher": teacher, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
+    how = {"teacher_sees": sees, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
     selection = select(params, dtrain, 20, privileged=privileged, **{**FEW, **how})
-    learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, 20, crossfit=crossfit)
+    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, 20, crossfit=crossfit)
     rounds = selection.choice["num_boost_round"]
     expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
     assert selection.choice["kl_weight"] == 10.0
@@ -392,7 +403,7 @@ def test_the_model_is_the_candidate_that_was_judged(teacher, crossfit):
     trained = selection.train(dtrain, privileged=privileged)
     assert trained.get_dump() == expected.get_dump()
     # The choice is made of keywords of train, where the teacher has the rounds of the student.
-    learned = pi_xgb.fit_teacher(params, both if teacher == "all" else privileged, rounds, crossfit=crossfit)
+    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, rounds, crossfit=crossfit)
     expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
     by_keywords = pi_xgb.train(params, dtrain, privileged=privileged, **selection.choice)
     assert by_keywords.get_dump() == expected.get_dump()
@@ -416,7 +427,7 @@ def test_a_jpib_choice_and_its_pickle():
     rounds = selection.choice["num_boost_round"]
     expected = pi_xgb.train(params, dtrain, rounds, privileged=privileged, method="jpib", kl_weight=1.0)
     assert selection.train(dtrain, privileged=privileged).get_dump() == expected.get_dump()
-    with pytest.raises(ValueError, match="needs a teacher"):
+    with pytest.raises(ValueError, match="privileged must be passed"):
         selection.train(dtrain)
     with pytest.raises(ValueError, match="was chosen by cross-validation"):
         selection.train(dtrain, privileged=privileged, num_boost_round=3)
@@ -460,7 +471,15 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     params, dtrain, privileged, _ = data()
     groups, per_row = np.arange(150) % 2, np.where(np.arange(150) % 3, 1.0, 4.0) if weighted else None
     folds = list(StratifiedKFold(3).split(np.zeros(150), dtrain.get_label()))
-    how = {**FEW, "method": "kbpib", "teacher": "boosted", "crossfit": 2, "kl_weight": 2.0, "folds": folds}
+    how = {
+        **FEW,
+        "method": "kbpib",
+        "teacher": "boosted",
+        "teacher_sees": None,
+        "crossfit": 2,
+        "kl_weight": 2.0,
+        "folds": folds,
+    }
     said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
     found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
     scores = []
@@ -599,7 +618,7 @@ def test_the_picture_shows_every_way_and_rings_the_choice():
 
     ax = quick(standard_errors=0.0).plot()
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts[:5] == ["plain XGBoost", "kbpib in-sample", "kbpib cross-fitted", "kbpib all features", "jpib"]
+    assert texts[:5] == ["plain XGBoost", *WAYS, "jpib"]
     assert texts[5:] in (["chosen"], [])
     assert ax.get_xlabel() == "kl_weight"
     assert ax.get_ylabel() == "log loss lower by, against plain XGBoost"
@@ -613,30 +632,33 @@ def test_names_are_for_readers():
     def names(*teaching):
         return [candidate.name for candidate in candidates_of(("kbpib", "jpib"), *teaching, 2.5)]
 
-    by_default = candidates_of(METHOD, TEACHER, CROSSFIT, KL_WEIGHTS)
-    assert [one.name for one in by_default] == ["plain", "kbpib all features 1", "kbpib all features 10"]
-    assert [(one.crossfit, one.kl_weight) for one in by_default] == [(0, 0.0), (5, 1.0), (5, 10.0)]
-    four = ["plain", "kbpib in-sample 2.5", "kbpib cross-fitted 2.5", "kbpib all features 2.5", "jpib 2.5"]
-    assert names(TEACHERS, (0, 5)) == four
+    by_default = candidates_of(METHOD, TEACHER, None, None, KL_WEIGHTS)
+    assert [one.name for one in by_default] == ["plain", "mixed 1", "mixed 10"]
+    assert [(one.crossfit, one.kl_weight) for one in by_default] == [(None, 0.0), (None, 1.0), (None, 10.0)]
+    three = [f"boosted on {what} 2.5" for what in ("privileged features in-sample", *EACH_OF_5)]
+    assert names("boosted", SEES, (0, 5)) == ["plain", *three, "jpib 2.5"]
     assert PLAIN.train_keywords == {"kl_weight": 0.0}
     # A teacher that sees everything is in-sample where nothing else is asked for.
-    alone = ["plain", "kbpib in-sample 2.5", "kbpib all features in-sample 2.5", "jpib 2.5"]
-    assert names(TEACHERS, 0) == alone
-    assert names("all", (0, 5)) == ["plain", "kbpib all features 2.5", "jpib 2.5"]
+    alone = [f"boosted on {what} features in-sample 2.5" for what in SEES]
+    assert names("boosted", SEES, 0) == ["plain", *alone, "jpib 2.5"]
+    assert names("boosted", "all", (0, 5)) == ["plain", "boosted on all features (5 folds) 2.5", "jpib 2.5"]
     # Several numbers of folds are told apart.
-    assert names("privileged", (2, 5))[1:3] == ["kbpib cross-fitted (2 folds) 2.5", "kbpib cross-fitted (5 folds) 2.5"]
+    assert names("linear", None, (2, 5))[1:3] == ["linear (2 folds) 2.5", "linear (5 folds) 2.5"]
+    # An estimator has the name of its class.
+    assert names(["mixed", LogisticRegression()], None, None)[1:3] == ["mixed 2.5", "LogisticRegression 2.5"]
 
 
 def test_several_numbers_of_folds_are_tried_apart():
     few = {"kl_weight": 1.0, "method": "kbpib", "nfold": 4}
     several = quick(crossfit=(0, 2, 4), **few).summary
-    assert several["teacher"].tolist() == ["", *["privileged"] * 3, *["all"] * 2]
-    assert several["crossfit"].tolist() == [0, 0, 2, 4, 2, 4]
+    assert several["teacher"].tolist() == ["", *["boosted"] * 5]
+    assert several["teacher_sees"].tolist()[1:] == [*["privileged"] * 3, *["all"] * 2]
+    assert several["crossfit"].tolist()[1:] == [0, 2, 4, 2, 4]
     # Each as if it were the only one, in-sample and out of fold.
     for crossfit in (0, 2, 4):
         alone = quick(crossfit=crossfit, **few).summary
         together = several[several["crossfit"] == crossfit]
-        alone = alone[alone["teacher"].isin(together["teacher"])]
+        alone = alone[alone["teacher_sees"].isin(together["teacher_sees"])].iloc[-len(together) :]
         assert together["score"].tolist() == alone["score"].tolist()
     # Folds that are those of the selection too serve those teachers alone who have as many.
     assert several["score"].nunique() == len(several)
@@ -690,12 +712,20 @@ def taught_by_hand(params, fold_of, features, dtrain, label, weight):
         yield out, float(student.eval(dtrain.slice(test)).split(":")[-1])
 
 
-@pytest.mark.parametrize("teacher", TEACHERS)
-def test_a_teacher_without_two_folds_serves_both(teacher):
+@pytest.mark.parametrize("sees", SEES)
+def test_a_teacher_without_two_folds_serves_both(sees):
     params, dtrain, privileged, both = data(weighted=True)
-    how = {"nfold": 4, "crossfit": 4, "repeats": 2, "teacher": teacher, "kl_weight": 3.0, "seed": 5}
+    how = {
+        "nfold": 4,
+        "crossfit": 4,
+        "repeats": 2,
+        "teacher": "boosted",
+        "teacher_sees": sees,
+        "kl_weight": 3.0,
+        "seed": 5,
+    }
     table = select(params, dtrain, ROUNDS, privileged=privileged, n_jobs=2, **how).table
-    features, label = both if teacher == "all" else privileged, dtrain.get_label()
+    features, label = both if sees == "all" else privileged, dtrain.get_label()
     features.set_weight(dtrain.get_weight())
     for repeat in range(2):
         splits = splits_of(label, 4, 2, None, 5, classes=True)[4 * repeat : 4 * repeat + 4]
@@ -717,7 +747,7 @@ def test_folds_that_do_not_part_the_rows_share_no_teacher():
     def shared(splits, groups=None, **said):
         config = TeacherConfig(privileged, crossfit=4, **said)
         problem = recipe.problem(dtrain, config, "select", groups=groups, sees_all=False)
-        return [part.folds is not None for part in shared_matrices(problem, splits)]
+        return [part.folds is not None for part in shared_folds(problem, splits)]
 
     splits = splits_of(label, 4, 1, None, 0, classes=True)
     assert all(shared(splits))
@@ -739,7 +769,7 @@ def test_unlabelled_rows_of_a_group_go_with_it():
         dtrain, TeacherConfig(privileged, labelled=labelled), "select", groups=groups, sees_all=False
     )
     splits = splits_of(dtrain.get_label(), 4, 1, None, 0, classes=True, groups=groups, labelled=labelled)
-    first = shared_matrices(problem, splits)[0].folds
+    first = shared_folds(problem, splits)[0].folds
     # A fold is that of the labelled row of the group.
     assert np.array_equal(first.fold_of, np.repeat(first.fold_of[labelled], 3))
     assert set(first.fold_of) == set(range(4))
@@ -827,7 +857,7 @@ def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
 
 def found_by_hand(mean, error, chosen, can_tell=True):
     """A search of three candidates on two folds, whose second candidate gains so much."""
-    candidates = candidates_of("jpib", "all", 0, [1.0, 2.0])
+    candidates = candidates_of("jpib", "boosted", None, None, [1.0, 2.0])
     splits = [Split(repeat, 1, np.arange(4), np.arange(2)) for repeat in range(2)]
     scores = np.array([[0.5, 0.7], [0.25, 0.5], [0.625, 0.75]])
     curves, teachers = np.arange(6.0).reshape(3, 2), np.array([np.nan, 0.25, 0.5])
@@ -865,14 +895,21 @@ def test_a_selection_says_what_its_search_found(found, sentence):
     expected = pd.DataFrame(np.arange(6.0).reshape(3, 2).T, columns=names)
     pd.testing.assert_frame_equal(told.curves, expected.set_index(pd.RangeIndex(1, 3, name="rounds")))
     cells = [
-        (name, method, "", 0, weight, repeat, 1, rounds, score, plain - score, 4, 2)
-        for name, method, weight, rounds, its in zip(
-            names, ["plain", "jpib", "jpib"], [0.0, 1.0, 2.0], [2, 1, 2], found.scores, strict=True
+        (name, method, teacher, None, None, weight, repeat, 1, rounds, score, plain - score, 4, 2)
+        for name, method, teacher, weight, rounds, its in zip(
+            names,
+            ["plain", "jpib", "jpib"],
+            ["", "boosted", "boosted"],
+            [0.0, 1.0, 2.0],
+            [2, 1, 2],
+            found.scores,
+            strict=True,
         )
         for repeat, (score, plain) in enumerate(zip(its, [0.5, 0.7], strict=True))
     ]
-    columns = ["candidate", "method", "teacher", "crossfit", "kl_weight", "repeat", "fold", "rounds", "score", "gain"]
-    pd.testing.assert_frame_equal(told.table, pd.DataFrame(cells, columns=[*columns, "n_train", "n_test"]))
+    columns = ["candidate", "method", "teacher", "teacher_sees", "crossfit", "kl_weight", "repeat", "fold", "rounds"]
+    columns += ["score", "gain", "n_train", "n_test"]
+    pd.testing.assert_frame_equal(told.table, pd.DataFrame(cells, columns=columns))
     assert told.summary.index.tolist() == names
     assert told.summary["score"].tolist() == pytest.approx([0.6, 0.375, 0.6875])
     assert told.summary["teacher_score"].tolist()[1:] == [0.375, 0.75]
@@ -897,7 +934,7 @@ def test_a_teacher_that_is_as_good_as_its_student_is_told_of(recwarn, teacher, w
 def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
     def check(crossfit, groups=None):
         of = types.SimpleNamespace(config=types.SimpleNamespace(crossfit_groups=groups), adjective="")
-        candidates = candidates_of("kbpib", "privileged", crossfit, 1.0)
+        candidates = candidates_of("kbpib", "boosted", "privileged", crossfit, 1.0)
         search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
 
     check(6)

@@ -7,14 +7,13 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb._core.config import METHODS
-from pi_xgb._selection.candidates import TEACHERS
+from pi_xgb._core.config import METHODS, SEES
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select
 
 ROUNDS = 5
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
-EVERY = {"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
+EVERY = {"method": METHODS, "teacher": "boosted", "teacher_sees": SEES, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
 FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
 
 
@@ -40,7 +39,9 @@ def quick(**keywords):
         ({"teacher": ["both"]}, ValueError, "teacher must be one of 'boosted'.*got 'both'"),
         ({"teacher": "in-sample"}, ValueError, "teacher must be one of 'boosted'.*got 'in-sample'"),
         ({"teacher": []}, ValueError, "teacher is an empty list"),
-        ({"teacher": ["all", "all"]}, ValueError, "teacher has a value twice"),
+        ({"teacher_sees": "both"}, ValueError, "teacher_sees must be one of.*got 'both'"),
+        ({"teacher_sees": ["all", "all"]}, ValueError, "teacher_sees has a value twice"),
+        ({"teacher": ["linear", "linear"]}, ValueError, "teacher has a value twice"),
         ({"crossfit": 1}, ValueError, r"crossfit.*least 2"),
         ({"crossfit": (0, 1)}, ValueError, r"crossfit.*least 2.*0"),
         ({"crossfit": "5"}, TypeError, r"crossfit.*whole number"),

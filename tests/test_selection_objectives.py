@@ -19,7 +19,7 @@ from pi_xgb._selection.scores import Score, ScoredByScikitLearn, score_of, score
 from pi_xgb.constraints import DemographicParity
 
 N_ROWS, N_QUERIES = 240, 40
-FEW: dict[str, Any] = {"kl_weight": 2.0, "crossfit": 2, "nfold": 2, "progress": False}
+FEW: dict[str, Any] = {"kl_weight": 2.0, "teacher": "boosted", "crossfit": 2, "nfold": 2, "progress": False}
 COMPARED: dict[str, Any] = {**FEW, "num_boost_round": 3, "inner_nfold": 2, "repeats": 1}
 RANKED = {"objective": "rank:ndcg", "ndcg_exp_gain": False, "max_depth": 2, "nthread": 1}
 
@@ -87,7 +87,7 @@ def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, judged: floa
     seen: list[Any] = []
     curves = search.fold_curves
     monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
-    its = {**FEW, "teacher": "boosted", "labelled": labelled, "standard_errors": 0}
+    its = {**FEW, "labelled": labelled, "standard_errors": 0}
     selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
     assert (selection.metric, selection.maximize) == ("ndcg", True)
     everything = np.arange(N_ROWS)
@@ -109,7 +109,7 @@ def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> 
     seen: list[Any] = []
     curves = search.fold_curves
     monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
-    its = {**FEW, "teacher": "boosted", "nfold": 4, "crossfit": 4}
+    its = {**FEW, "nfold": 4, "crossfit": 4}
     pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
     fold_of = np.empty(N_ROWS, int)
     for number, (split, _) in enumerate(seen):
@@ -137,7 +137,7 @@ def test_the_folds_of_the_user_and_queries_with_weights_are_kept(made: Made) -> 
     shuffled = np.random.default_rng(0).permutation(N_ROWS)
     folds = [(shuffled[halves[shuffled]], shuffled[~halves[shuffled]])]
     folds.append(folds[0][::-1])
-    its: dict[str, Any] = {**FEW, "folds": folds, "teacher": "boosted", "metric": "ndcg@3"}
+    its: dict[str, Any] = {**FEW, "folds": folds, "metric": "ndcg@3"}
     del its["nfold"]
     selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
     plain = selection.table[selection.table["candidate"] == "plain"]
@@ -186,7 +186,7 @@ def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str, m
     for missing in (False, True):
         if missing:
             y = y.where(~(unknown if y.ndim == 1 else np.column_stack([unknown, unknown])))
-        told["teacher"] = "privileged" if missing else "all"
+        told["teacher_sees"] = "privileged" if missing else "all"
         comparison = pi_xgb.compare(made.x, y, made.z, params=params, **COMPARED, **told)
         table = comparison.table.set_index(["fold", "model"])
         assert np.isfinite(table["score"]).all()

@@ -12,8 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import METHODS, TeacherConfig
-from pi_xgb._selection.candidates import TEACHERS
+from pi_xgb._core.config import METHODS, SEES, TeacherConfig
 from pi_xgb._selection.five_models import Cell, FiveModels
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
@@ -26,7 +25,7 @@ from pi_xgb.sklearn import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
 AUC = Score("auc", maximised=True)
 FEW = {
-    **{"method": METHODS, "teacher": TEACHERS, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]},
+    **{"method": METHODS, "teacher": "boosted", "teacher_sees": SEES, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]},
     "repeats": 1,
     "progress": False,
 }
@@ -74,9 +73,9 @@ def guiding(row, privileged, both):
     """The keywords of pi_xgb.train for a row of the tables."""
     if row.method == "jpib":
         return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
-    sees_all = row.teacher == "all"
+    sees_all = row.teacher_sees == "all"
     shown = {"privileged": both if sees_all else privileged, "allow_overlap": sees_all}
-    return {**shown, "kl_weight": row.kl_weight, "crossfit": row.crossfit}
+    return {**shown, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
 
 
 # --- the table ----------------------------------------------------------------------------------------------
@@ -105,7 +104,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand(objective):
                 part = np.concatenate([rest, np.flatnonzero(~rows.labelled)])
                 dtrain, *shown = rows.matrices(part)
                 said = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
-                if row.crossfit:
+                if row.crossfit > 0:
                     said["crossfit_groups"] = rows.groups[part]
                 pi_xgb.train(params, dtrain, ROUNDS, **guiding(row, *shown), **said, **logged)
             curves.append(log["test"][metric])
@@ -229,7 +228,7 @@ def test_where_labels_are_scarce_and_z_knows_a_teacher_is_chosen_and_gains():
     settings = {"nfold": 3, "crossfit": 3, "method": "kbpib", "teacher": "boosted", "kl_weight": 10.0}
     params = {**PARAMS, "max_depth": 3}
     found = select(params, dtrain, 30, privileged=privileged, labelled=labelled, **settings)
-    assert found.candidate == "kbpib cross-fitted 10"
+    assert found.candidate == "boosted (3 folds) 10"
     booster = found.train(dtrain, privileged=privileged, labelled=labelled)
     plain = xgb.train(params, dtrain.slice(np.flatnonzero(labelled)), found.summary.rounds["plain"])
     taught, alone = (roc_auc_score(test_y, model.predict(xgb.DMatrix(test_x))) for model in (booster, plain))
@@ -265,7 +264,7 @@ def test_the_model_is_the_candidate_that_was_judged(way):
     if way["method"] == "jpib":
         expected = pi_xgb.train(PARAMS, dtrain, privileged=privileged, **found.choice, **said)
     else:
-        shown, kept = both if way["teacher"] == "all" else privileged, groups if way["crossfit"] else None
+        shown, kept = both if way.get("teacher_sees") == "all" else privileged, groups if way["crossfit"] else None
         # The teacher has the rounds of the search.
         teacher = pi_xgb.fit_teacher(
             PARAMS, shown, 12, crossfit=way["crossfit"], crossfit_groups=kept, labelled=labelled
@@ -327,7 +326,7 @@ def test_compare_is_a_loop_written_by_hand():
 
         def judged(student_x, shown, held_out, part=part, of_rows=of_rows, **more):
             dtrain = xgb.DMatrix(student_x, told[part], weight=rows.weight[part])
-            privileged = xgb.DMatrix(shown, told[part])
+            privileged = None if shown is None else xgb.DMatrix(shown, told[part])
             inner = {
                 "nfold": 2,
                 "repeats": 1,
@@ -347,7 +346,7 @@ def test_compare_is_a_loop_written_by_hand():
             "z known at prediction": judged(x.join(z), copy, test[1], **never),
             "student": judged(x, z, test[0]),
             # The control teaches the unlabelled rows as well, without z.
-            "self-distillation": judged(x, copy, test[0], teacher="boosted"),
+            "self-distillation": judged(x, None, test[0]),
             # Of all rows, labelled or not, the privileged values are somebody else's.
             "shuffled": judged(x, z.iloc[order], test[0]),
         }

@@ -134,7 +134,9 @@ def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, 
 
 def test_results_are_named_as_in_scikit_learns_searches():
     x, z, y = rows()
-    model = estimator(method=("kbpib", "jpib"), teacher="boosted", teacher_sees=("privileged", "all")).fit(x, y, privileged=z)
+    model = estimator(method=("kbpib", "jpib"), teacher="boosted", teacher_sees=("privileged", "all")).fit(
+        x, y, privileged=z
+    )
     results = model.cv_results_
     assert len(results["params"]) == 1 + 2 * 4
     last = {"method": "jpib", "teacher": "boosted", "crossfit": None, "kl_weight": 5.0}

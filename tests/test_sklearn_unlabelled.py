@@ -570,7 +570,9 @@ def test_a_frozen_teacher_judges_rows_without_a_label_by_the_names_of_classes():
     rows = Rows()
     names = rows.y.map({0: "well", 1: "sick"})
     published = LogisticRegression().fit(rows.z, rows.full.map({0: "well", 1: "sick"}))
-    model = rows.estimator(teacher=frozen(published), teacher_sees="privileged", kl_weight=2.0).fit(rows.x, names, privileged=rows.z)
+    model = rows.estimator(teacher=frozen(published), teacher_sees="privileged", kl_weight=2.0).fit(
+        rows.x, names, privileged=rows.z
+    )
     expected = rows.by_train(
         1 - rows.full, teacher=published.predict_proba(rows.z)[:, 1], kl_weight=2.0, labelled=rows.labelled
     )

@@ -180,6 +180,7 @@ def q_of_forest(frame, names):
     return np.clip(fitted.get_booster().predict(xgb.DMatrix(TABLE[names])), 0.005, 0.995)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privileged", [Z_NAMES, None])
 def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
     settings = {**SETTINGS, "privileged_cols": privileged, "teacher": "forest", "crossfit": 0}
@@ -299,7 +300,7 @@ def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
         ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
         ({}, {"validation_indicator_col": "held_out"}, "rows of validation need one"),
         ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
-        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, "must hold numbers"),
+        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, r"teacher_weight_col.*numbers.*'counts'.*string"),
         ({}, {"teacher_weight_col": "count"}, "teacher_weight_col names 'count'"),
         ({}, {"crossfit_groups_col": "patient"}, "crossfit_groups require crossfit"),
         (
@@ -529,7 +530,7 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
     assert rows == Rows(2, 2, 2, (-largest, largest))
     with pytest.raises(ValueError, match="2 rows have no label"):
         check_rows(received, columns, classes=False)
-    with pytest.raises(ValueError, match="no training rows among the 2"):
+    with pytest.raises(ValueError, match=r"no training rows.*2"):
         check_rows(received.where("held_out"), columns, classes=False)
     filled = with_labels_filled(received, columns, "known").select("amount", "known").collect()
     assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]

@@ -88,7 +88,9 @@ def control(strength: str, size: int, seed: int) -> Lines:
     rows = made(size + TEST_ROWS, strength, seed)
     train, test = rows.take(slice(0, size)), rows.take(slice(size, None))
     dtrain, copy = train.student, train._replace(z=train.x).teacher
-    selection = select(PARAMS, dtrain, ROUNDS, privileged=copy, progress=False, **{**BOOSTED, "teacher_sees": "privileged"})
+    selection = select(
+        PARAMS, dtrain, ROUNDS, privileged=copy, progress=False, **{**BOOSTED, "teacher_sees": "privileged"}
+    )
     return judged(selection, dtrain, {"privileged": copy}, test.student, test.y)
 
 

@@ -25,11 +25,12 @@ _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
 
 def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
     """The error for a column of dates, each of which would be a category that says nothing of a later one."""
+    date = next(text for text in column.dropna() if are_dates([text]))
     return ValueError(
-        f"the column {column.name!r} of {file} has dates, such as {_texts(column).dropna().iloc[0]}, of which each "
-        "would be a category of its own: take year, month, day, weekday and hour out of them with --dates parts, give "
-        "what matters as a number yourself (days since something), leave the column out with --drop "
-        f"{column.name}, or take dates for categories with --categories {column.name}"
+        f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category of its own: "
+        "take year, month, day, weekday and hour out of them with --dates parts, give the number that matters yourself "
+        f"(days since an event), leave the column out with --drop {column.name}, or take dates for categories with "
+        f"--categories {column.name}"
     )
 
 

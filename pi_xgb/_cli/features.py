@@ -29,25 +29,29 @@ def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: 
     """
     columns: dict[str, Any] = {}
     for label, column in frame.items():
-        name = str(label)
+        name, texts = str(label), column
+        columns[name] = column
         if pd.api.types.is_numeric_dtype(column.dtype):  # truth values too
             columns[name] = column.astype("category") if name in categories else column
             continue
-        kind = pd.api.types.infer_dtype(column)
-        texts = spelled(column) if kind in ("date", "datetime", "datetime64") else column
+        if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
+            texts = spelled(column)
         if pd.api.types.infer_dtype(texts) == "string":
             codes, names = pd.factorize(texts, sort=True)
-            column = pd.Series(pd.Categorical.from_codes(codes, names), column.index, name=name)
-            values = [] if name in categories else [text for text in names if text.strip() not in MARKS]
+            values = [] if name in categories else [text for text in names.tolist() if text.strip() not in MARKS]
             if are_dates(values):
                 if dates == "refuse":
                     raise refused_dates(texts, file)
+                del columns[name]
                 columns |= parts_of(texts, file, frame.columns)
                 continue
             check_no_numbers(values, texts, file)
-        is_named = isinstance(column.dtype, pd.CategoricalDtype)
-        columns[name] = _named(column, file) if is_named else _as_numbers(texts, file)
-    return _finite(pd.DataFrame(columns, frame.index), file)
+            columns[name] = _named(pd.Categorical.from_codes(codes, names), column, file)
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            columns[name] = _named(column.array, column, file)
+        else:
+            columns[name] = _as_numbers(texts, file)
+    return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
@@ -71,7 +75,7 @@ def known_features(
             columns[name] = _known(column, categories[name], name in pieces, file, log)
         elif not pd.api.types.is_numeric_dtype(column.dtype):
             columns[name] = _as_numbers(column, file)
-    return _finite(pd.DataFrame(columns, frame.index), file)
+    return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
 
 
 def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
@@ -106,16 +110,17 @@ def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     return frame
 
 
-def _named(column: pd.Series[Any], file: str) -> Any:
+def _named(values: Any, column: pd.Series[Any], file: str) -> Any:
     """Categories that XGBoost can keep."""
-    if any(isinstance(category, bytes) for category in column.cat.categories):
+    names = values.categories.tolist()
+    if any(isinstance(name, bytes) for name in names):
         return _as_numbers(column, file)  # which is an error
-    if any("\0" in str(text) for text in column.cat.categories):
+    if any("\0" in str(name) for name in names):
         raise ValueError(
             f"the column {column.name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend "
             "it or leave it out with --drop"
         )
-    return column
+    return values
 
 
 def _as_numbers(column: pd.Series[Any], file: str) -> Any:

@@ -40,7 +40,7 @@ UNREAD: tuple[_Rule, ...] = (
     (("teacher_sees",), lambda a: a.privileged, _IGNORED + "say which columns are privileged, with --privileged"),
     (
         ("unlabelled",),
-        lambda a: a.privileged or a.teacher or a.unlabelled != "teach",
+        lambda a: a.privileged or getattr(a, "teacher", None) or a.unlabelled != "teach",
         "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
     ),
     (

@@ -309,7 +309,16 @@ def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "
 def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array | None]:
     """The columns with a value for each row, as the fields of :class:`Rows`."""
     weights = {name: weights_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _WEIGHTS}
-    return weights | {name: names_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _NAMES}
+    names = {name: names_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _NAMES}
+    groups, query = names["crossfit_groups"], names["query"]
+    if groups is not None and query is not None:
+        n_torn = int((pd.Series(groups).groupby(query).nunique() > 1).sum())
+        if n_torn:
+            raise ValueError(
+                f"--crossfit-groups must keep queries whole, got {n_torn} queries with rows in several groups: give "
+                "all rows of a query the same value, or leave it out, for queries stay whole by themselves"
+            )
+    return weights | names
 
 
 def names_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--query") -> Array | None:

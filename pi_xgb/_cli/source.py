@@ -21,9 +21,11 @@ from .._rows.words import EMPTY, PARQUET, is_text
 Log = Callable[[str], None]
 """Takes the messages of a command."""
 
+_SEMICOLONS = "; is it separated by semicolons? Save it with commas, and with points in decimal numbers"
 MARKS = frozenset(("", *EMPTY))
 """What programs write for a missing value."""
 _SPELLINGS = [text for mark in sorted(MARKS) for text in (mark, f" {mark}", f"{mark} ", f" {mark} ")]
+_SAMPLE = 20
 _BROKEN: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 """What packed files say that are cut off, or packed in another way."""
 with contextlib.suppress(ImportError):  # some Pythons are built without it
@@ -66,7 +68,7 @@ class Source:
         if missing:
             raise ValueError(
                 f"{self.name} has no column {describe(missing)}, which {what}: its columns are "
-                f"{describe(self.columns)}{_semicolons(self.columns)}"
+                f"{describe(self.columns)}{_SEMICOLONS * (len(self.columns) == 1 and ';' in self.columns[0])}"
             )
 
     def read(self, columns: Collection[str], *, as_text: Collection[str] = ()) -> pd.DataFrame:
@@ -91,38 +93,27 @@ class Source:
 
     def _read_csv(self, wanted: list[str], as_text: Collection[str]) -> pd.DataFrame:
         """Marks of missing values, such as NA, count as such where the rest of a column is numbers or truth values."""
-        # With usecols pandas would cut off what a row has too much. Other columns cost next to nothing where only a
-        # byte of each value is kept. Without low_memory=False a long column may be read as numbers here and text there.
-        others = set(self.columns).difference(wanted).union(as_text)
+        # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
+        # where only a byte of each value is kept.
+        kept, as_text = set(wanted), set(as_text)
+        types: dict[Any, Any] = {name: "S1" for name in self.columns if name not in kept}
+        types |= dict.fromkeys(kept & as_text, str)
+        # Without low_memory=False a long column may be read as numbers here and text there.
         how: dict[str, Any] = {"keep_default_na": False, "low_memory": False}
-        missing = ["", *self._missing]
-        frame = self._csv(
-            dtype={name: "S1" for name in self.columns if name in others}, na_values=missing + _SPELLINGS, **how
-        )
-        if not isinstance(frame.index, pd.RangeIndex):
-            raise ValueError(
-                f"{self.name} has {len(self.columns)} column names and more values than that in line 2: give every "
-                "column a name (row names of R: write.csv(..., row.names = FALSE)), put a value with a comma in "
-                "quotes, and end no line with a comma"
-            )
+        frame = self._csv(dtype=types, na_values=["", *self._missing], **how)
         frame = frame if wanted == self.columns else frame[wanted]
-        # Once more without marks: texts as they are written, and whether a gap is an empty field.
-        texts = {name for name in wanted if name in others or is_text(frame[name])}
-        gaps = set(frame.columns[frame.isna().any()]) - texts
-        if texts or gaps:
-            types = {name: str for name in texts if name in others}
-            written = self._csv(usecols=[*texts, *gaps], dtype=types, na_values=missing, **how)
-            self._note_marks(frame, written[[name for name in wanted if name in gaps and is_text(written[name])]])
-        if texts:
-            frame = pd.DataFrame({name: written[name] if name in texts else frame[name] for name in wanted})
+        marked = [name for name in wanted if name not in as_text and is_text(frame[name])]
+        for n_rows in (_SAMPLE, None):  # the sample leaves few columns of text
+            if marked:
+                again = self._csv(usecols=marked, nrows=n_rows, na_values=["", *self._missing, *_SPELLINGS], **how)
+                marked = [name for name in marked if not is_text(again[name])]
+        if marked:
+            first = frame[marked[:5]]
+            marks = pd.unique(first.to_numpy(object)[again[marked[:5]].isna() & first.notna()])
+            self._log(f"note: {self.name} has {describe(marks)} in {describe(marked)}: read as missing values")
+            numbers = {name: again[name] for name in marked}
+            frame = pd.DataFrame({name: numbers.get(str(name), column) for name, column in frame.items()}, copy=False)
         return frame
-
-    def _note_marks(self, frame: pd.DataFrame, written: pd.DataFrame) -> None:
-        if not written.empty:
-            first = written.iloc[:, :5]
-            marks = pd.unique(first.to_numpy(object)[frame[first.columns].isna() & first.notna()])
-            columns = describe(written.columns, 5)
-            self._log(f"note: {self.name} has {describe(marks)} in {columns}: read as missing values")
 
     def _header(self) -> list[str]:
         if self.is_parquet:
@@ -132,7 +123,8 @@ class Source:
             }
             # An index without a name is in a column that pandas made up.
             return [name for name in schema.names if not name.startswith("__index_level_")]
-        line: list[str] = self._csv(header=None, nrows=1, dtype=str, na_filter=False).iloc[0].tolist()
+        # With the line below: were it longer, pandas would take what is too much for names of rows.
+        line: list[str] = self._csv(header=None, nrows=2, dtype=str, na_filter=False).iloc[0].tolist()
         names = [name or f"Unnamed: {i}" for i, name in enumerate(line)]  # as pandas calls them
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
@@ -168,14 +160,11 @@ def _fault(error: pd.errors.ParserError) -> str:
     if found is None:
         return str(error).strip()
     columns, line, values = found.groups()
-    return f"line {line} has {values} values for {columns} columns; put a value with a comma in quotes"
-
-
-def _semicolons(names: Sequence[str]) -> str:
-    """A question for who has one column where several were meant."""
-    if len(names) != 1 or ";" not in names[0]:
-        return ""
-    return "; is it separated by semicolons? Save it with commas, and with points in decimal numbers"
+    return (
+        f"line {line} has {values} values for {columns} columns; give every column a name (row names of R: "
+        "write.csv(..., row.names = FALSE)), put a value with a comma in quotes, and end no line with a comma"
+        f"{_SEMICOLONS * (columns == '1')}"
+    )
 
 
 def written(frame: pd.DataFrame, path: Path) -> bytes:

@@ -347,7 +347,9 @@ class _Trained:
 
     def _matrix(self, teacher: Any) -> xgboost.DMatrix:
         config, privileged = self._config, self._config.privileged
-        if privileged is not None and (config.sees(teacher) == "privileged" or config.overlap_is_meant):
+        if privileged is not None and config.sees(teacher) == "privileged":
+            return privileged
+        if self._all is None and privileged is not None and config.overlap_is_meant:
             return privileged
         if self._all is None:
             self._all = self._dtrain if privileged is None else side_by_side(self._dtrain, privileged)

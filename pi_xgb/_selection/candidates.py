@@ -10,12 +10,12 @@ from typing import Any
 from .._core.checks import check_kl_weight
 from .._core.config import METHODS, SEES, MethodName, seen_by
 from .._core.learners.recipe import check_teacher_word, chosen_crossfit
+from .._core.losses import LOSSES
 from .._core.teachers import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
+from .._xgb.params import objective_name, user_params
 
 METHOD: MethodName = "kbpib"
-TEACHER = "mixed"
-"""What is tried by default, next to plain XGBoost. `python -m benchmarks.selection` measures what the others add."""
 KL_WEIGHTS = (1.0, 10.0)
 
 
@@ -81,8 +81,17 @@ class Candidate:
 PLAIN = Candidate("plain", 0.0)
 
 
-def candidates_of(method: Any, teacher: Any, teacher_sees: Any, crossfit: Any, kl_weight: Any) -> list[Candidate]:
-    """Plain XGBoost first, then every combination that means something."""
+def candidates_of(
+    params: Any, method: Any, teacher: Any, teacher_sees: Any, crossfit: Any, kl_weight: Any
+) -> list[Candidate]:
+    """Plain XGBoost first, then every combination that means something.
+
+    Without a ``teacher`` that is a mixed one, or boosting on all features where the objective has no mean.
+    """
+    if teacher is None:
+        loss = LOSSES.get(objective_name(user_params(params)))
+        teacher = "mixed" if loss is None or loss.has_gradient else "boosted"
+        teacher_sees = teacher_sees or ("all" if teacher == "boosted" else None)
     methods = checked_list(method, "method", lambda name: check_choice(name, METHODS, "method"))
     teachers = _teachers(teacher)
     views = [None] if teacher_sees is None else checked_list(teacher_sees, "teacher_sees", _check_sees)

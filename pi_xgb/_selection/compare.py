@@ -23,7 +23,7 @@ from .._rows.views import Views, divide
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import jobs_side_by_side, user_params
-from .candidates import KL_WEIGHTS, METHOD, TEACHER, candidates_of, without_privileged
+from .candidates import KL_WEIGHTS, METHOD, candidates_of, without_privileged
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
@@ -42,7 +42,7 @@ def compare(
     num_boost_round: int = 100,
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
-    teacher: Any = TEACHER,
+    teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
@@ -134,7 +134,6 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
@@ -154,13 +153,14 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
         dtrain, TeacherConfig(privileged_rows, **rows), "compare", groups=groups, constraints=constraints, sees_all=True
     )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
+    candidates = candidates_of(recipe.params, method, teacher, teacher_sees, crossfit, kl_weight)
     splits = problem.splits(nfold, repeats, folds, seed, target.classes)
     controls = without_privileged(candidates)
-    problem.check_taught(candidates)
-    problem.learning_from(None, None).check_taught(controls)
     five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
+    problem.check_taught(candidates)
+    problem.learning_from(None, None).check_taught(controls)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}

@@ -205,17 +205,18 @@ class Problem:
 
     def _config_of(self, candidate: Candidate) -> TeacherConfig:
         """The keywords of the candidate's teacher, which sees what the library has put side by side."""
-        sees = seen_by(candidate.teacher, candidate.sees, has_privileged=self.config.privileged is not None)
+        has_privileged = self.config.privileged is not None
+        sees = seen_by(candidate.teacher, candidate.sees, has_privileged=has_privileged)
         folds = None if self.folds is None else dataclasses.replace(self.folds, way=sees)
         return dataclasses.replace(
             self.config,
             method=candidate.method,
             teacher=candidate.teacher,
-            teacher_sees=None if self.config.privileged is None else candidate.sees,
+            teacher_sees=sees if has_privileged and candidate.learns_first else None,
             crossfit=candidate.crossfit,
             crossfit_groups=self.config.crossfit_groups if candidate.crossfits(sees) else None,
             all_features=self.both if sees == "all" else None,
-            allow_overlap=self.config.privileged is not None,
+            allow_overlap=has_privileged,
             folds=folds,
         )
 

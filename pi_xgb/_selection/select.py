@@ -20,7 +20,7 @@ from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
 from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
-from .candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from .candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
 from .progress import progress_bar
 from .scores import Score, score_of
@@ -38,7 +38,7 @@ def select(
     privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] = KL_WEIGHTS,
     method: MethodName | Iterable[MethodName] = METHOD,
-    teacher: Any = TEACHER,
+    teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | Iterable[int] | None = None,
     teacher_params: Any = None,
@@ -86,7 +86,8 @@ def select(
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
-        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators.
+        The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators. None is
+        "mixed", or "boosted" on all features where the objective has no mean (rankings, survival, medians).
     teacher_sees
         What they see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of ``dtrain`` too, or both.
         None: what suits each kind. A teacher that does not see the classifier features pulls good predictions towards
@@ -156,7 +157,7 @@ def select(
     Notes
     -----
     By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
-    each pair of folds; so many again with every repeat. In general it costs, in every fold, a training per candidate
+    each pair of folds, which is a booster, a forest and a linear model; so many again with every repeat. In general it costs, in every fold, a training per candidate
     (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are shared);
     teachers serve every ``kl_weight``. Students are trained natively where that gives the same model to rounding.
 
@@ -175,7 +176,7 @@ def select(
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
-    candidates = candidates_of(method, teacher, teacher_sees, crossfit, kl_weight)
+    candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
     if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
         raise ValueError(
             "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
@@ -187,12 +188,12 @@ def select(
         dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
     )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
-    problem.check_taught(candidates)
     if repeats is None:
         # Few groups can be dealt in few ways.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = problem.splits(nfold, repeats, folds, seed)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
+    problem.check_taught(candidates)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
     inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}

@@ -13,7 +13,7 @@ from .._core.config import MethodName, TeacherConfig
 from .._core.engines import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
-from .._selection.candidates import KL_WEIGHTS, METHOD, TEACHER
+from .._selection.candidates import KL_WEIGHTS, METHOD
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
@@ -102,7 +102,7 @@ class _Choosing(PrivilegedXGBModel):
         *,
         method: MethodName | Iterable[MethodName] = METHOD,
         kl_weight: float | Iterable[float] = KL_WEIGHTS,
-        teacher: Any = TEACHER,
+        teacher: Any = None,
         teacher_sees: Any = None,
         crossfit: int | Iterable[int] | None = None,
         metric: Any = None,

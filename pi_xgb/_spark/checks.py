@@ -82,8 +82,11 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
             f"label_col {columns.label!r} is of type {kind.simpleString()}: give numbers (classes as 0, 1, ..., which "
             "pyspark.ml.feature.StringIndexer makes of names)"
         )
-    if columns.teacher_weight and not _is_number(dataset.schema[columns.teacher_weight].dataType):
-        raise TypeError(f"teacher_weight_col {columns.teacher_weight!r} must hold numbers of at least 0")
+    if columns.teacher_weight and not _is_number(kind := dataset.schema[columns.teacher_weight].dataType):
+        raise TypeError(
+            f"teacher_weight_col must be numbers of at least 0, got {columns.teacher_weight!r} of type "
+            f"{kind.simpleString()}"
+        )
     if columns.validation and not isinstance(dataset.schema[columns.validation].dataType, BooleanType):
         raise TypeError(
             f"validation_indicator_col {columns.validation!r} must be of type boolean: true for validation rows"

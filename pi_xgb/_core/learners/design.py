@@ -42,6 +42,16 @@ class Design(NamedTuple):
         numbers = np.einsum("kn,jn->kj", by_output, self.numbers)
         return np.hstack([by_output.sum(axis=1, keepdims=True), numbers, (self.indicators.T @ slope).T])
 
+    def moments(self, weight: Array) -> tuple[Array, Array]:
+        """Mean and variance of each column; 0 and 1 for the constant one, 1 for standardised numbers."""
+        mean = self.gradient(weight[:, None])[0] / weight.sum()
+        mean[0] = 0
+        variance = np.ones_like(mean)
+        indicators = slice(1 + len(self.numbers), None)
+        variance[indicators] -= mean[indicators]
+        variance[indicators] *= mean[indicators]
+        return mean, variance
+
     def take(self, rows: Array) -> Design:
         """The same columns of some of the rows."""
         return Design(self.numbers[:, rows], self.indicators[rows])
