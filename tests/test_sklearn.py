@@ -1325,7 +1325,9 @@ def test_labels_that_cannot_be_classes():
     refused(r"1.*240 rows", y=lambda y: y.astype(float).where(y.index > 0))
     unseen = lambda x, z, y: {"privileged": z, "eval_set": [(x, y), (x, y + 1)]}  # noqa: E731
     refused(r"eval_set\[1\].*\[2\]", fit=unseen)
-    refused("sample_weight must .* 0 in every row", fit=lambda x, z, y: {"privileged": z, "sample_weight": np.zeros(len(y))})
+    refused(
+        "sample_weight must .* 0 in every row", fit=lambda x, z, y: {"privileged": z, "sample_weight": np.zeros(len(y))}
+    )
 
 
 def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs():
@@ -1381,7 +1383,12 @@ def test_parameters_that_mean_nothing():
     refused(r"teacher_params must be .*got n_estimators", teacher_params={"n_estimators": 3}, fit=apart)
     for wrong in (3, 0, "ab", [1]):
         refused(r"teacher_params.*dict", teacher_params=wrong, fit=apart, error=TypeError)
-    refused(r"method='jpib' requires .*teacher='boosted', got .*LogisticRegression", teacher=LogisticRegression(), method="jpib", fit=apart)
+    refused(
+        r"method='jpib' requires .*teacher='boosted', got .*LogisticRegression",
+        teacher=LogisticRegression(),
+        method="jpib",
+        fit=apart,
+    )
     refused("crossfit require a trainable teacher", teacher=q, crossfit=2)
     refused("does not read them", teacher=q, fit=apart)
     without = "teacher must have predict_proba .*LinearRegression has none"
@@ -1476,7 +1483,15 @@ def test_an_estimator_learns_only_where_it_teaches():
 
 def test_the_teacher_of_a_choice():
     made = pi_xgb.datasets.make_privileged(300, seed=0)
-    few = {"n_estimators": 20, "max_depth": 2, "n_jobs": 1, "nfold": 3, "repeats": 1, "teacher": "boosted", "crossfit": 3}
+    few = {
+        "n_estimators": 20,
+        "max_depth": 2,
+        "n_jobs": 1,
+        "nfold": 3,
+        "repeats": 1,
+        "teacher": "boosted",
+        "crossfit": 3,
+    }
     found = {
         bar: PrivilegedXGBClassifierCV(**few, standard_errors=bar).fit(made.x, made.y, privileged=made.z)
         for bar in (0.0, 1e6)
