@@ -70,10 +70,12 @@ def test_privileged_columns_without_any_value_are_an_error(road, nobody_trains):
 
 
 @every_estimator
-@pytest.mark.parametrize("teacher", ["privileged", "all"])
-def test_they_are_for_estimators_too(made, teacher, nobody_trains):
+@pytest.mark.parametrize("sees", ["privileged", "all"])
+def test_they_are_for_estimators_too(made, sees, nobody_trains):
     with pytest.raises(ValueError, match=r"60 rows.*value"):
-        made(n_estimators=2, n_jobs=1, teacher=teacher).fit(DATA.x, DATA.y, privileged=DATA.z * np.nan)
+        made(n_estimators=2, n_jobs=1, teacher="boosted", teacher_sees=sees).fit(
+            DATA.x, DATA.y, privileged=DATA.z * np.nan
+        )
 
 
 def test_they_are_for_a_teacher_of_scikit_learns_kind():

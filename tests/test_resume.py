@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold
 
 import pi_xgb
+from pi_xgb._core import cv as core_cv
 from pi_xgb._selection.progress import progress_bar
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
@@ -48,15 +50,23 @@ SEARCHES = {"select": (select, 3), "compare": (compare, 2), "cv": (cv, 3)}
 every_search = pytest.mark.parametrize(("search", "parts"), SEARCHES.values(), ids=SEARCHES)
 
 
+def instead_of_trainings(monkeypatch, changed):
+    """Change ``xgboost.train`` and ``xgboost.cv``, and the ``xgboost.cv`` that the package has rebound."""
+    for name in ("train", "cv"):
+        monkeypatch.setattr(xgb, name, changed(getattr(xgb, name)))
+    cv_on = core_cv.cv_on
+    monkeypatch.setattr(core_cv, "cv_on", lambda folds: changed(cv_on(folds)))
+
+
 class Interrupted:
     """``xgboost.train`` and ``xgboost.cv``, until Ctrl-C comes at one of their calls."""
 
     def __init__(self, monkeypatch, at):
         self.calls, self.at = 0, at
-        for name in ("train", "cv"):
-            monkeypatch.setattr(xgb, name, self.instead_of(getattr(xgb, name)))
+        instead_of_trainings(monkeypatch, self.instead_of)
 
     def instead_of(self, original):
+        @functools.wraps(original)
         def called(*args, **kwargs):
             self.calls += 1
             if self.calls == self.at:
@@ -339,14 +349,14 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
     seen = []
 
     def watched(original):
+        @functools.wraps(original)
         def called(chosen, *args, **kwargs):
             seen.append(dict(chosen).get("nthread", dict(chosen).get("n_jobs")))
             return original(chosen, *args, **kwargs)
 
         return called
 
-    for name in ("train", "cv"):
-        monkeypatch.setattr(xgb, name, watched(getattr(xgb, name)))
+    instead_of_trainings(monkeypatch, watched)
     dtrain, privileged = matrices()
     told = params if not as_pairs else list(params.items())
     pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0])
@@ -366,7 +376,7 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
 
 def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
     dtrain, privileged = matrices()
-    original, seen, how = xgb.train, set(), {**SELECTED, "method": "kbpib"}
+    original, seen, how = xgb.train, set(), {**SELECTED, "method": "kbpib", "teacher": "boosted"}
     monkeypatch.setattr(
         xgb,
         "train",

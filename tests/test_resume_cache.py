@@ -105,7 +105,8 @@ def test_another_process_has_the_same_digest():
         from pi_xgb._rows.resume_cache import _digest
         from pi_xgb._selection.candidates import PLAIN
 
-        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(np.array(["a", "b"] * 4))]
+        groups = np.array(["a", "b"] * 4)
+        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(groups)]
         print(_digest("1", {"data": data, "code": [lambda: 1, object(), xgb.callback.EvaluationMonitor()]}))
     """
     digests = {

@@ -17,7 +17,7 @@ table = pi_xgb.cv(
     xgb.DMatrix(data.x, data.y),
     30,
     privileged=xgb.DMatrix(data.z, data.y),
-    crossfit=5,
+    teacher="mixed",
     kl_weight=[0.0, 0.5, 1.0, 2.0, 5.0, 10.0],
     nfold=5,
     seed=0,

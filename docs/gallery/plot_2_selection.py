@@ -1,6 +1,6 @@
 """
-Which teacher, and whether at all
-=================================
+What a selection found
+======================
 
 All candidates of :func:`pi_xgb.select` with their difference to plain XGBoost on the same folds.
 """
@@ -16,8 +16,8 @@ selection = pi_xgb.select(
     25,
     privileged=xgb.DMatrix(data.z, data.y),
     method=("kbpib", "jpib"),
-    teacher=("privileged", "all"),
-    nfold=3,
+    teacher=("boosted", "forest", "mixed"),
+    repeats=1,
     progress=False,
 )
 print(selection)

@@ -62,9 +62,10 @@ class Candidate:
         """Whether its teacher sees the classifier features beside the privileged ones."""
         return self.teacher is not None and seen_by(self.teacher, self.sees, has_privileged=True) == "all"
 
-    def crossfits(self, sees: str) -> bool:
-        """Whether its teacher is cross-fitted, where it sees these features."""
-        return self.learns_first and chosen_crossfit(self.crossfit, self.teacher, sees_student=sees == "all") != 0
+    def crossfits(self, *, has_privileged: bool) -> bool:
+        """Whether its teacher is cross-fitted."""
+        sees_student = seen_by(self.teacher, self.sees, has_privileged=has_privileged) == "all"
+        return self.learns_first and chosen_crossfit(self.crossfit, self.teacher, sees_student=sees_student) != 0
 
     @property
     def train_keywords(self) -> dict[str, Any]:
@@ -102,7 +103,20 @@ def candidates_of(
     for name in methods:
         tried = ways if name == "kbpib" else [("boosted", None, None)]
         candidates += [Candidate(name, weight, *way) for way in tried for weight in weights]
+    _check_names(candidates)
     return candidates
+
+
+def _check_names(candidates: Sequence[Candidate]) -> None:
+    """In tables a candidate is known by its name, which of an estimator is its class."""
+    names: set[str] = set()
+    for candidate in candidates:
+        if candidate.name in names:
+            raise ValueError(
+                f"teacher must be estimators of different classes, got two of {candidate.kind}, which tables could not "
+                "tell apart: call select once for each, with the same folds"
+            )
+        names.add(candidate.name)
 
 
 def _means_something(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:

@@ -23,7 +23,7 @@ from .._core.spec import Spec
 from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
 from .._core.train import train
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
-from .._xgb.matrix import exclusive, query_of_row, side_by_side, slice_rows
+from .._xgb.matrix import exclusive, query_of_row, rows_without_values, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
@@ -80,6 +80,8 @@ class Recipe:
         weight = read_teacher_weight(config.teacher_weight, n_rows)
         if config.teacher_weight is None and privileged is not None:
             weight = weight_of_known(privileged, besides=dtrain)
+        elif weight is None and privileged is not None and rows_without_values(privileged).any():
+            weight = np.ones(n_rows)  # rows without privileged values are taught as well: the user wants it
         own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
         config = dataclasses.replace(
             config,
@@ -214,7 +216,7 @@ class Problem:
             teacher=candidate.teacher,
             teacher_sees=sees if has_privileged and candidate.learns_first else None,
             crossfit=candidate.crossfit,
-            crossfit_groups=self.config.crossfit_groups if candidate.crossfits(sees) else None,
+            crossfit_groups=self.config.crossfit_groups if candidate.crossfits(has_privileged=has_privileged) else None,
             all_features=self.both if sees == "all" else None,
             allow_overlap=has_privileged,
             folds=folds,

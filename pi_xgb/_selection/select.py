@@ -157,9 +157,10 @@ def select(
     Notes
     -----
     By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
-    each pair of folds, which is a booster, a forest and a linear model; so many again with every repeat. In general it costs, in every fold, a training per candidate
-    (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are shared);
-    teachers serve every ``kl_weight``. Students are trained natively where that gives the same model to rounding.
+    each pair of folds, which is a booster, a forest and a linear model; so many again with every repeat. In general it
+    costs, in every fold, a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for any
+    other (half of that where they are shared); teachers serve every ``kl_weight``. Students are trained natively where
+    that gives the same model to rounding.
 
     The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
     out of the choice as well.
@@ -177,9 +178,11 @@ def select(
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
-    if crossfit_groups is not None and not any(candidate.crossfit != 0 for candidate in candidates):
+    has_privileged = privileged is not None
+    if crossfit_groups is not None and not any(one.crossfits(has_privileged=has_privileged) for one in candidates):
         raise ValueError(
-            "crossfit_groups need crossfit of at least 2, got crossfit=0: leave crossfit_groups out, or add folds"
+            f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
+            "add folds"
         )
     recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
@@ -204,9 +207,10 @@ def select(
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
     if problem.labelled is None:  # further rows are a gain of their own
         _warn_of_poor_teacher(found, score)
-    together = found.candidate.crossfit != 0 and (crossfit_groups is not None or groups is not None)
+    crossfits = found.candidate.crossfits(has_privileged=has_privileged)
+    together = crossfits and (crossfit_groups is not None or groups is not None)
     given = {
-        "privileged": privileged is not None,
+        "privileged": has_privileged,
         "labelled": problem.labelled is not None,
         "crossfit_groups": together,
         "constraints": constraints,
