@@ -210,7 +210,7 @@ def test_the_engine_of_a_student_depends_on_params_and_rows(params, said, method
     rows = {name: values for name, values in said.items() if name != "constraints"}
     recipe, guidance = Recipe({**PARAMS, **params}, 1, None), TeacherConfig(privileged, **rows)
     problem = recipe.problem(dtrain, guidance, "", constraints=constraints, sees_all=False)
-    assert problem._engine(candidates_of(method, "boosted", None, 0, 1.0)[1]) == engine
+    assert problem._engine(candidates_of(PARAMS, method, "boosted", None, 0, 1.0)[1]) == engine
 
 
 def test_work_goes_side_by_side_until_something_fails():

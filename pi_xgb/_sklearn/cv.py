@@ -149,8 +149,9 @@ class _Choosing(PrivilegedXGBModel):
         scores = self._sign * table.pivot(index="candidate", columns=["repeat", "fold"], values="score")
         scores = scores.loc[own.index]
         params = own[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]].assign(n_estimators=own["rounds"])
+        params = params.astype({"crossfit": "Int64"}).astype(object)
         return {
-            "params": params.to_dict("records"),
+            "params": params.where(params.notna(), None).to_dict("records"),
             "candidate": own.index.to_numpy(),
             **{f"split{i}_test_score": column for i, column in enumerate(scores.to_numpy().T)},
             "mean_test_score": scores.mean(axis=1).to_numpy(),

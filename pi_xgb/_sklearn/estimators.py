@@ -303,14 +303,15 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     Parameters
     ----------
-    method, kl_weight, crossfit, teacher_params, engine
+    method, kl_weight, teacher_sees, crossfit, teacher_params, engine
         As for :func:`pi_xgb.train`.
     teacher
-        ``"privileged"``: a booster that learns from the privileged columns. ``"all"``: one that sees the columns of
-        X as well. Or an estimator of scikit-learn's kind with ``predict_proba``: a clone of it is fitted on the
-        privileged columns, out of fold with ``crossfit``; wrapped in ``sklearn.frozen.FrozenEstimator`` it is taken as
-        it is, and must know the classes by the names that they have in y. Or a :class:`pi_xgb.Teacher` for the rows of
-        one ``fit``.
+        ``"boosted"`` (the default where there are privileged columns), ``"forest"``, ``"linear"`` or ``"mixed"``, as
+        for :func:`pi_xgb.train`. Or an estimator of scikit-learn's kind with ``predict_proba``, whose clones are fitted
+        on X and the privileged columns, or on the latter alone with ``teacher_sees="privileged"``; wrapped in
+        ``sklearn.frozen.FrozenEstimator`` it is taken as it is, and must know the classes by the names that they have
+        in y. Or a :class:`pi_xgb.Teacher` for the rows of one ``fit``. A word or an estimator without privileged
+        columns learns from X.
     privileged_features
         Names of the privileged columns inside X, or their positions where X is an array. The student does not see
         them; at ``predict`` X may have them, in which case they are left out, or not.
@@ -439,7 +440,7 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     Parameters
     ----------
-    method, kl_weight, teacher, crossfit, teacher_params, engine, privileged_features, constraints
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine, privileged_features, constraints
         As for :class:`PrivilegedXGBClassifier`; an estimator as teacher needs ``predict``.
     **kwargs
         The parameters of ``xgboost.XGBRegressor``.

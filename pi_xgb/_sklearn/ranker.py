@@ -29,7 +29,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
     Parameters
     ----------
-    method, kl_weight, teacher, crossfit, teacher_params, engine, privileged_features
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine, privileged_features
         As for :class:`PrivilegedXGBClassifier`. Queries are cross-fitted as a whole; ``"jpib"`` and constraints cannot
         teach rankings. An estimator as teacher needs ``predict``, of which the order counts.
     **kwargs
