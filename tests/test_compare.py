@@ -253,7 +253,7 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
     assert set(chosen["student"]) <= {"plain", "boosted in-sample 5"}
     assert set(chosen["self-distillation"]) <= {"plain", "boosted 5"}
     for crossfit, folds in ((0, [None]), (3, [3]), ((0, 2, 4), [None, 2, 4])):
-        plain, *controls = without_privileged(candidates_of("kbpib", "boosted", "privileged", crossfit, 5.0))
+        plain, *controls = without_privileged(candidates_of(PARAMS, "kbpib", "boosted", "privileged", crossfit, 5.0))
         assert plain == PLAIN
         assert [control.crossfit for control in controls] == folds
         # Whatever privileged features they saw, they see the student's; None is no in-sample then.
@@ -263,7 +263,7 @@ def test_the_control_is_cross_fitted_whatever_the_student_is():
 
 def test_the_control_has_the_kinds_of_teachers_that_the_student_has():
     kinds = ["mixed", LinearRegression(), "boosted"]
-    controls = without_privileged(candidates_of(("kbpib", "jpib"), kinds, SEES, None, 5.0))
+    controls = without_privileged(candidates_of(PARAMS, ("kbpib", "jpib"), kinds, SEES, None, 5.0))
     # Of JPIB, whose teacher is boosted, too; and one of each is enough.
     assert [control.teacher for control in controls] == [None, *kinds]
 

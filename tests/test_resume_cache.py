@@ -74,7 +74,7 @@ def values():
     yield from (matrix(feature_names=["a", "b"]), matrix(feature_types=["int", "int"]), matrix(weight=Y))
     yield from (matrix(base_margin=Y), matrix(label_lower_bound=Y), matrix(label_upper_bound=Y), matrix(group=[6]))
     yield from (xgb.train({"eta": eta, "nthread": 1}, matrix(), 1) for eta in (0.1, 0.2))
-    yield from (PLAIN, *(candidates_of("jpib", "boosted", None, None, weight) for weight in (1.0, 2.0)))
+    yield from (PLAIN, *(candidates_of(PARAMS, "jpib", "boosted", None, None, weight) for weight in (1.0, 2.0)))
     yield from teachers()
 
 

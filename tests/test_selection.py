@@ -20,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 import pi_xgb
 from pi_xgb._core.config import METHODS, SEES, TeacherConfig
 from pi_xgb._selection import progress, search
-from pi_xgb._selection.candidates import KL_WEIGHTS, METHOD, PLAIN, TEACHER, candidates_of
+from pi_xgb._selection.candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
 from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import LEAST_WRONG, fold_curves
@@ -191,7 +191,9 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
         split = Split(0, 0, np.arange(50, 150), np.arange(50))
         # A score that does not look at the labels of held-out rows, so that only the models could have seen them.
         score = Score("mean", True, lambda predictions, matrix: ("mean", float(predictions.mean())))
-        return fold_curves(problem, split, candidates_of(("kbpib", "jpib"), "boosted", SEES, (0, 2), 5.0), score).scores
+        return fold_curves(
+            problem, split, candidates_of({}, ("kbpib", "jpib"), "boosted", SEES, (0, 2), 5.0), score
+        ).scores
 
     assert np.array_equal(curves(False), curves(True))
 
@@ -630,9 +632,9 @@ def test_the_picture_shows_every_way_and_rings_the_choice():
 
 def test_names_are_for_readers():
     def names(*teaching):
-        return [candidate.name for candidate in candidates_of(("kbpib", "jpib"), *teaching, 2.5)]
+        return [candidate.name for candidate in candidates_of({}, ("kbpib", "jpib"), *teaching, 2.5)]
 
-    by_default = candidates_of(METHOD, TEACHER, None, None, KL_WEIGHTS)
+    by_default = candidates_of({}, METHOD, None, None, None, KL_WEIGHTS)
     assert [one.name for one in by_default] == ["plain", "mixed 1", "mixed 10"]
     assert [(one.crossfit, one.kl_weight) for one in by_default] == [(None, 0.0), (None, 1.0), (None, 10.0)]
     three = [f"boosted on {what} 2.5" for what in ("privileged features in-sample", *EACH_OF_5)]
@@ -857,7 +859,7 @@ def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
 
 def found_by_hand(mean, error, chosen, can_tell=True):
     """A search of three candidates on two folds, whose second candidate gains so much."""
-    candidates = candidates_of("jpib", "boosted", None, None, [1.0, 2.0])
+    candidates = candidates_of({}, "jpib", "boosted", None, None, [1.0, 2.0])
     splits = [Split(repeat, 1, np.arange(4), np.arange(2)) for repeat in range(2)]
     scores = np.array([[0.5, 0.7], [0.25, 0.5], [0.625, 0.75]])
     curves, teachers = np.arange(6.0).reshape(3, 2), np.array([np.nan, 0.25, 0.5])
@@ -934,7 +936,7 @@ def test_a_teacher_that_is_as_good_as_its_student_is_told_of(recwarn, teacher, w
 def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
     def check(crossfit, groups=None):
         of = types.SimpleNamespace(config=types.SimpleNamespace(crossfit_groups=groups), adjective="")
-        candidates = candidates_of("kbpib", "boosted", "privileged", crossfit, 1.0)
+        candidates = candidates_of({}, "kbpib", "boosted", "privileged", crossfit, 1.0)
         search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
 
     check(6)

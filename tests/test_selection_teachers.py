@@ -70,7 +70,7 @@ def test_teachers_in_shared_folds_are_those_of_folds_of_their_own():
     dtrain, privileged = matrices()
     problem = Recipe(PARAMS, ROUNDS, None).problem(dtrain, TeacherConfig(privileged), "select", sees_all=True)
     splits = splits_of(MADE.y.to_numpy(), 4, 1, None, 0, classes=True)
-    _, *candidates, _ = candidates_of("kbpib", ["boosted", "mixed"], ["privileged", "all"], 4, 5.0)
+    _, *candidates, _ = candidates_of(PARAMS, "kbpib", ["boosted", "mixed"], ["privileged", "all"], 4, 5.0)
     assert [one.way for one in candidates] == [
         "boosted on privileged features (4 folds)",
         "boosted on all features (4 folds)",
@@ -97,7 +97,7 @@ def test_a_teacher_on_all_features_is_judged_on_all_features():
     dtrain, privileged = matrices()
     problem = Recipe(PARAMS, ROUNDS, None).problem(dtrain, TeacherConfig(privileged), "select", sees_all=True)
     rest, out = FOLDS[0]
-    _, candidate = candidates_of("kbpib", "mixed", None, None, 5.0)
+    _, candidate = candidates_of(PARAMS, "kbpib", "mixed", None, None, 5.0)
     part, score = problem.take(rest, out), Score("logloss", maximised=False)
     teacher = part.teacher_of(candidate)
     q = teacher.predict(problem.both.slice(out))
@@ -106,7 +106,7 @@ def test_a_teacher_on_all_features_is_judged_on_all_features():
     found = search.fold_curves(
         problem,
         splits_of(MADE.y.to_numpy(), 2, 1, FOLDS, 0, classes=True)[0],
-        [candidates_of("kbpib", "mixed", None, None, 5.0)[0], candidate],
+        [candidates_of(PARAMS, "kbpib", "mixed", None, None, 5.0)[0], candidate],
         score,
     )
     assert found.teachers[1] == pytest.approx(expected, abs=1e-6)
