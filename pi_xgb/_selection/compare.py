@@ -71,7 +71,15 @@ def compare(
 
     Five models are judged on the same held-out rows, and the student's teacher with them:
 
-    =====================  ===================================================================================
+    =====================  ==========================================================================================
+    plain XGBoost          XGBoost on X: what you have today
+    z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
+    student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
+    self-distillation      the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
+    shuffled               as the student, with privileged rows that belong to others: guidance without information
+    teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
+    =====================  ==========================================================================================
+
     Privileged features have earned a gain only where the student is convincingly better than plain XGBoost and
     than both controls; the verdict is one sentence.
 
