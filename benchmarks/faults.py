@@ -35,7 +35,7 @@ SAID = "said.txt"
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
 QUICK = ["--label", "y", "--params", "nthread=1", "max_depth=2", "--rounds"]
 GUIDED = ["--privileged", "z0", *QUICK]
-FEW = ["--folds", "2", "--repeats", "1", "--crossfit", "0", "--kl-weight", "1"]
+FEW = ["--folds", "2", "--repeats", "1", "--teacher", "boosted", "--crossfit", "0", "--kl-weight", "1"]
 FRONTIER = ["frontier", "rows.csv", "--drop", "z0", "--constraint", "parity:g", *QUICK, "4", "--folds", "2"]
 FRONTIER += ["--kl-weight", "5", "--n-boot", "20"]
 CHANGES = {"open", "os.link", "os.rename", "os.remove", "os.truncate"}
