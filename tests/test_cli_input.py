@@ -221,7 +221,7 @@ def test_wide_files_take_linear_time(tmp_path):
 
     seconds(100)
     # Eight times the columns: eight times the time, with some room, and not 64 times.
-    assert seconds(16000) < 16 * seconds(2000)
+    assert min(seconds(16000) for _ in range(2)) < 16 * min(seconds(2000) for _ in range(2))
 
 
 @pytest.mark.parametrize("names", [["patient"], ["patient", "visit"], [None]])
