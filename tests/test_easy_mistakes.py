@@ -50,7 +50,7 @@ def test_a_matrix_is_not_its_own_teacher_by_accident():
         pi_xgb.train(PARAMS, unnamed, 2, privileged=unnamed)
 
 
-@pytest.mark.parametrize("name", ["kl_weight", "method", "crossfit", "teacher_params", "engine"])
+@pytest.mark.parametrize("name", ["kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "engine"])
 def test_our_keywords_do_not_belong_in_params(name):
     with pytest.raises(ValueError, match=f"{name}.*not a parameter"):
         pi_xgb.train({**PARAMS, name: 1}, DMatrix(DATA.x, DATA.y), 2, privileged=DMatrix(DATA.z, DATA.y))

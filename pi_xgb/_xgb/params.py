@@ -32,6 +32,7 @@ _KEYWORDS = (
     "privileged",
     "method",
     "teacher",
+    "teacher_sees",
     "crossfit",
     "teacher_params",
     "privileged_evals",
