@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost as xgb
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -51,7 +52,7 @@ def judged(selection: Selection, dtrain: Any, seen: dict[str, Any], test: Any, y
     """
     how: dict[str, Any] = {"labelled": labelled}
     known = dtrain if labelled is None else dtrain.slice(np.flatnonzero(labelled))
-    teachers: dict[tuple[str, int], Any] = {}
+    teachers: dict[tuple[str, int | None], Any] = {}
     lines = []
     for name, row in selection.summary.iterrows():
         if row.method == "plain":
@@ -60,9 +61,10 @@ def judged(selection: Selection, dtrain: Any, seen: dict[str, Any], test: Any, y
             joint = {"privileged": seen["privileged"], "method": "jpib", "kl_weight": row.kl_weight}
             booster = pi_xgb.train(PARAMS, dtrain, row.rounds, **joint, **how)
         else:
-            key = row.teacher_sees, row.crossfit
+            crossfit = None if pd.isna(row.crossfit) else int(row.crossfit)
+            key = row.teacher_sees, crossfit
             if key not in teachers:
-                teachers[key] = pi_xgb.fit_teacher(PARAMS, seen[row.teacher_sees], ROUNDS, crossfit=row.crossfit, **how)
+                teachers[key] = pi_xgb.fit_teacher(PARAMS, seen[row.teacher_sees], ROUNDS, crossfit=crossfit, **how)
             guiding = {"teacher": teachers[key], "kl_weight": row.kl_weight}
             booster = pi_xgb.train(PARAMS, dtrain, row.rounds, **guiding, **how)
         cv = {"rounds": row.rounds, "cv_gain": row.gain, "cv_error": row.gain_se, "n_errors": selection.n_errors}

@@ -178,11 +178,6 @@ def _columns(candidate: Candidate) -> dict[str, Any]:
     return {"candidate": candidate.name, **own, "crossfit": candidate.crossfit, "kl_weight": candidate.kl_weight}
 
 
-def _as_found(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The rows as a table, where a crossfit of 5 stays 5 next to None."""
-    return pd.DataFrame(rows).assign(crossfit=pd.Series([row["crossfit"] for row in rows], dtype=object))
-
-
 def table_of(found: Found, score: Score) -> pd.DataFrame:
     """One row per candidate, repeat and fold."""
     rows = [
@@ -199,7 +194,7 @@ def table_of(found: Found, score: Score) -> pd.DataFrame:
         for i, candidate in enumerate(found.candidates)
         for j, split in enumerate(found.splits)
     ]
-    return _as_found(rows)
+    return pd.DataFrame(rows)
 
 
 def summary_of(found: Found) -> pd.DataFrame:
@@ -218,7 +213,7 @@ def summary_of(found: Found) -> pd.DataFrame:
         }
         for i, (candidate, gain) in enumerate(zip(found.candidates, found.gains, strict=True))
     ]
-    return _as_found(rows).set_index("candidate")
+    return pd.DataFrame(rows).set_index("candidate")
 
 
 def in_threads(work: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[R]:
