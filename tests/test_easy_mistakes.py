@@ -44,6 +44,21 @@ def test_two_columns_for_a_binary_objective_name_the_one_to_take():
         train(teacher=np.stack([1 - DATA.q, DATA.q], axis=1))
 
 
+@pytest.mark.parametrize("privileged", [None, DMatrix(DATA.z, DATA.y)])
+def test_the_class_of_an_estimator_is_not_an_estimator(privileged):
+    from sklearn.linear_model import LogisticRegression
+
+    with pytest.raises(TypeError, match=r"class LogisticRegression: pass LogisticRegression\(\)"):
+        pi_xgb.train(PARAMS, DMatrix(DATA.x, DATA.y), 2, privileged=privileged, teacher=LogisticRegression)
+    with pytest.raises(TypeError, match=r"pass LogisticRegression\(\)"):
+        pi_xgb.fit_teacher(PARAMS, DMatrix(DATA.z, DATA.y), teacher=LogisticRegression)
+
+
+def test_an_array_in_fit_teacher_is_named_and_not_shown():
+    with pytest.raises(TypeError, match=r"teacher must be .*got an object of the type ndarray: [a-z ]*pi_xgb.train$"):
+        pi_xgb.fit_teacher(PARAMS, DMatrix(DATA.z, DATA.y), teacher=np.asarray(DATA.q))
+
+
 def test_a_matrix_is_not_its_own_teacher_by_accident():
     unnamed = DMatrix(DATA.x.to_numpy(), DATA.y)
     with pytest.raises(ValueError, match="privileged is dtrain itself"):

@@ -28,7 +28,14 @@ from .learned import TrainableTeacher
 from .learners import DEFAULT_TEACHER
 from .learners.estimator import is_estimator
 from .learners.features import Features
-from .learners.recipe import Recipe, check_distributed, check_rounds, check_teacher_word, chosen_crossfit
+from .learners.recipe import (
+    Recipe,
+    check_distributed,
+    check_instance,
+    check_rounds,
+    check_teacher_word,
+    chosen_crossfit,
+)
 from .losses import LOSSES
 from .spec import Spec
 from .supervision import Supervision
@@ -129,6 +136,8 @@ class TeacherConfig:
         check_kl_weight(self.kl_weight)
         if self.teacher_sees is not None:
             check_choice(self.teacher_sees, SEES, "teacher_sees")
+        for teacher in self._teachers:
+            check_instance(teacher)
         for teacher in self._trained:
             check_teacher_word(teacher)
             chosen_crossfit(self.crossfit, teacher, sees_student=False)

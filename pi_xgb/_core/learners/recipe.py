@@ -77,13 +77,20 @@ class Recipe:
 
 def check_teacher_word(teacher: Any) -> None:
     """A word for a kind of teacher, or an estimator."""
+    check_instance(teacher)
     if isinstance(teacher, str):
         check_choice(teacher, TEACHERS, "teacher")
     elif not is_estimator(teacher):
         raise TypeError(
             f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
-            f"{teacher!r}"
+            f"an object of the type {type(teacher).__name__}: predictions are passed to pi_xgb.train"
         )
+
+
+def check_instance(teacher: Any) -> None:
+    """An estimator, and not its class."""
+    if isinstance(teacher, type):
+        raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
 
 
 def check_distributed(teacher: Any) -> None:
