@@ -270,9 +270,10 @@ def files(rng: random.Random) -> str:
         data.write_bytes(_csv(rng))
         options = rng.choice([[], ["--unlabelled", "teach"], ["--unlabelled", "drop"], ["--crossfit", "2"]])
         quick = ["--rounds", "2", "--params", "nthread=1", "max_depth=2"]
-        wanted = ["--label", "y", "--privileged", "z", "--dates", rng.choice(["refuse", "parts", "categories"])]
+        read = rng.choice([[], ["--dates", "parts"], ["--categories", "x1"], ["--missing", rng.choice(WORDS) or "-"]])
+        wanted, later = ["--label", "y", "--privileged", "z", *read], read if "--missing" in read else []
         told = _shell(["train", str(data), *wanted, *options, *quick, "--out", str(model)])
-        if told == 0 and _shell(["predict", str(data), "--model", str(model)]) != 0:
+        if told == 0 and _shell(["predict", str(data), "--model", str(model), *later]) != 0:
             raise Fault(f"a model does not predict the rows that it was trained on: {data.read_bytes()[:500]!r}")
         return "worked" if told == 0 else "refused"
 

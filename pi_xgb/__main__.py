@@ -18,7 +18,7 @@ DESCRIPTION = "XGBoost with features that exist only at training time."
 EPILOG = """pi-xgb COMMAND --help has an example of each command.
 
 Answers go to standard output, messages to standard error. Exit codes: 0 it worked; 2 the command or its input was
-wrong, and the message says how; 1 anything else went wrong; 130 after Ctrl-C; 141 if the reader of a pipe went away.
+wrong, and the message explains it; 1 anything else went wrong; 130 after Ctrl-C; 141 if the reader of a pipe went away.
 A file is written when all of it is there, and never over another one without --force."""
 
 

@@ -255,7 +255,9 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "numbers.*got 'ill'", *train("ill", "--objective", "reg:squarederror"))
     refused(
-        capsys, "say it once", *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob")
+        capsys,
+        "--objective must be that of --params",
+        *train("y", "--objective", "binary:logistic", "--params", "objective=multi:softprob"),
     )
     # Numbers that are no labels of this model, which XGBoost would take.
     works("train", "train.csv", "--label", "y", "--drop", "ill,level,same,gap,q,w,sex", *QUICK, "--out", "numbers.ubj")

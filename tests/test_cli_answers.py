@@ -204,7 +204,16 @@ def test_the_page_is_written_once(trained, capsys):
     works(*page, "--title", "Another", "--force")
     assert "Another" in Path("report.html").read_text(encoding="utf-8")
     refused(
-        capsys, "say which columns", "evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--html", "b.html"
+        capsys,
+        "--html would be ignored",
+        "evaluate",
+        "test.csv",
+        "--model",
+        "model.ubj",
+        "--label",
+        "y",
+        "--html",
+        "b.html",
     )
 
 

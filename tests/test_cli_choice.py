@@ -74,7 +74,7 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     seen, _ = candidates(capsys, "--teacher", "boosted", "--teacher-sees", "all", "--crossfit", "2")
     assert len(seen) == 2
     tune = ["tune", "train.csv", *GUIDED, *OTHERS]
-    misused(capsys, "argument --crossfit.*0 or.*2", *tune, "--crossfit", "1")
+    refused(capsys, "--crossfit.*2.*1", *tune, "--crossfit", "1")
 
 
 def test_auto_is_the_choice_of_select(files, capsys):

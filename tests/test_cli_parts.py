@@ -25,7 +25,6 @@ from pi_xgb._cli.model import Model, load_model
 from pi_xgb._cli.options import (
     at_least,
     check_read,
-    fold_count,
     names,
     parameter,
     probability,
@@ -47,7 +46,7 @@ from pi_xgb._cli.source import Source, written
         (probability, {"0": 0.0, "1": 1.0, "0.5": 0.5}, ["-0.1", "1.001", "nan", "half"]),
         (weight, {"0": 0.0, "1.7976931348623157e308": 1.7976931348623157e308}, ["-1", "inf", "nan", "much"]),
         (weight_or_auto, {"auto": "auto", "0": 0.0}, ["-1", "car"]),
-        (several(fold_count), {"0,2": [0, 2]}, ["", "1", "0,1", "-1"]),
+        (several(at_least(0)), {"0,2": [0, 2]}, ["", "-1", "0,-1"]),
         (several(weight), {"0,5": [0.0, 5.0]}, ["", "0,-1"]),
         (several(at_least(2)), {"2,60": [2, 60]}, ["", "1", "60,some"]),
         (names, {'a,"b,c"': ["a", "b,c"]}, ["", " ", "a,,b"]),
@@ -69,16 +68,6 @@ def parsed(*arguments):
 
 
 TRAIN = ["train", "rows.csv", "--label", "y", "--out", "m.ubj"]
-
-
-def test_groups_of_a_crossfit_need_folds():
-    guided = [*TRAIN, "--privileged", "z", "--crossfit-groups", "g"]
-    # All but the booster that sees privileged columns alone are cross-fitted by themselves.
-    for options in (["--crossfit", "3"], ["--teacher-sees", "all"], ["--kl-weight", "auto"], ["--teacher", "mixed"]):
-        assert parsed(*guided, *options).crossfit_groups == "g"
-    for options in ([], ["--teacher", "boosted"], ["--crossfit", "0"]):
-        with pytest.raises(ValueError, match="add --crossfit 5"):
-            parsed(*guided, *options)
 
 
 def test_plain_xgboost_may_be_asked_for_without_privileged_columns():

@@ -250,11 +250,13 @@ def test_columns_about_single_rows_that_cannot_be(rows, capsys):
     refused(capsys, "--teacher-weight.*'sex'.*least 0",
             *train("rows.csv", "y", *TEACH, "--teacher-weight", "sex"))  # fmt: skip
     grouped = train("rows.csv", "y", *TEACH, "--crossfit-groups", "patient")
-    refused(capsys, "add --crossfit 5", *grouped)
     refused(capsys, "5 missing values", *grouped, "--crossfit", "3")
+    write(frame, "rows.csv")
+    refused(capsys, "--crossfit-groups ", *grouped)
     refused(capsys, "--crossfit-groups.*--method jpib", *grouped, "--method", "jpib")
-    refused(capsys, "add --crossfit 5",
-            *command("tune", "rows.csv", "y", *TEACH, "--crossfit-groups", "patient", "--crossfit", "0"))  # fmt: skip
+    refused(capsys, "--crossfit-groups ",
+            *command("tune", "rows.csv", "y", *TEACH, "--crossfit-groups", "patient", "--teacher", "boosted",
+                     "--crossfit", "0"))  # fmt: skip
     refused(capsys, "column 'nobody'.*--crossfit-groups",
             *train("rows.csv", "y", *TEACH, "--crossfit-groups", "nobody", "--crossfit", "3"))  # fmt: skip
     twice = [*train("rows.csv", "y", *TEACH, "--teacher-weight", "w"), "--weight", "w"]

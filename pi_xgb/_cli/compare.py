@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .options import add_constraint, add_training, at_least, new_command, several
+from .options import add_training, at_least, new_command, several
 from .output import print_table
 from .rows import constraints_of, read_training
 from .source import Log
@@ -23,7 +23,6 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "compare", "is the privileged data worth anything?", EXAMPLE)
     add_training(command, chooses=True)
-    add_constraint(command)
     add_choosing(command, repeats=2)
     command.add_argument(
         "--sizes",

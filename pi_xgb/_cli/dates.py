@@ -20,11 +20,11 @@ _TIME = r"([T ](?P<hour>\d{1,2}):\d{2}(.*?(?P<half>[AaPp])[Mm]|.*))?\s*"
 _YEAR_FIRST = re.compile(r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})" + _TIME)
 _DAY_FIRST = re.compile(r"\s*(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME)
 _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
-"""With other signs than points nobody can tell the day from the month."""
+"""Without points the order of day and month is unknown."""
 
 
 def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
-    """The error for a column of dates, each of which would be a category that says nothing of a later one."""
+    """The error for a column of dates, each of which would be a category of its own."""
     date = next(text for text in column.dropna() if are_dates([text]))
     return ValueError(
         f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category of its own: "
@@ -108,5 +108,5 @@ def _read(text: str) -> tuple[int, ...] | None:
 
 def _why_not(text: str) -> str:
     if _EITHER.fullmatch(text) and not _DAY_FIRST.fullmatch(text):
-        return "where nobody can tell the day from the month: write the year first, as in 2024-12-31"
+        return "whose order of day and month is unknown: write the year first, as in 2024-12-31"
     return "which is no date: mend it, or leave it empty"

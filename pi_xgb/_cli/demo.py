@@ -34,9 +34,7 @@ Everything is made here from random numbers; nothing is downloaded, and no file 
 def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
-    command.add_argument(
-        "--seeds", type=at_least(2), default=10, help="repetitions, two at least (default: %(default)s)"
-    )
+    command.add_argument("--seeds", type=at_least(2), default=10, help="repetitions (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with pictures of it as well (needs matplotlib)")
     command.set_defaults(run=run)
 
@@ -199,9 +197,9 @@ FEW_LABELS = Experiment(
     control=CONTROL,
     scores=_with_few_labels,
     closing="""
-This is where privileged features pay most: the teacher needs few labels, since z says much, and teaches on
-many rows. That it comes close to all labels known, or passes them, is due to these data, whose z tells
-nearly all that can be known. On your own data it is less, or nothing: where z says little beyond x the
+This is where privileged features pay most: the teacher needs few labels, since z knows much, and teaches on
+many rows. That it comes close to all labels known, or passes them, is due to these data, whose z has
+nearly all that can be known. On your own data it is less, or nothing: where z adds little to x the
 control gains as much, and then the rows did it, not z. It is assumed that which labels are missing depends
 on x and z alone: if labels come early only where the outcome is bad, the teacher learns something wrong.
 Do it yourself: pi_xgb.train(..., labelled=...), or pi-xgb train --unlabelled teach.""",

@@ -12,7 +12,7 @@ import xgboost
 from .._core.losses import LOSSES
 from .labels import has_text_names, later_labels
 from .model import Model, columns_for, load_model
-from .options import add_decisions, add_predicted, add_rows, check_predicted, names, new_command
+from .options import add_columns, add_decisions, add_predicted, add_rows, check_predicted, new_command
 from .output import FORMATS, add_out, new_output, print_table
 from .rows import Rows, labels_of, names_of, weights_of
 from .source import Log, Source
@@ -40,14 +40,13 @@ METRICS = {
     "survival:cox": ["cox-nloglik"],
 }
 CONFIDENCE = 0.95
-OF_NUMBERS = ["rmse", "mae"]
 
 
 def metrics_of(model: Model) -> list[str]:
     """XGBoost's metrics of a model, the loss itself first where it is another one."""
     loss = LOSSES.get(model.objective)
     own = [] if loss is None else [loss.of(model.objective_params).default_metric]
-    return list(dict.fromkeys(METRICS.get(model.objective, [*own, *OF_NUMBERS])))
+    return list(dict.fromkeys(METRICS.get(model.objective, [*own, "rmse", "mae"])))
 
 
 def add(commands: Any) -> None:
@@ -56,18 +55,14 @@ def add(commands: Any) -> None:
     add_rows(command, data="rows with labels")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     add_predicted(command)
-    command.add_argument(
-        "--groups", type=names, action="extend", default=[], metavar="A,B", help="the group of each row"
-    )
+    add_columns(command, "--groups", "the group of each row")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
     add_decisions(command)
     command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
     add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
-    command.add_argument(
-        "--no-pictures", action="store_true", help="a page without pictures, which needs no matplotlib"
-    )
+    command.add_argument("--no-pictures", action="store_true", help="a page without pictures (needs no matplotlib)")
     command.set_defaults(run=run)
 
 
@@ -76,11 +71,9 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     check_predicted(arguments, model.objective)
-    for option, is_given in (("--groups", arguments.groups), ("--threshold", arguments.threshold != 0.5)):
-        if is_given and model.objective != "binary:logistic":
-            raise ValueError(
-                f"{option} needs a model of two classes (binary:logistic), this one is of {model.objective}"
-            )
+    if model.objective != "binary:logistic" and (arguments.groups or arguments.threshold != 0.5):
+        option = "--groups" if arguments.groups else "--threshold"
+        raise ValueError(f"{option} needs a model of two classes (binary:logistic), got one of {model.objective}")
     rows, groups = _read_rows(arguments, model, log)
     matrix = rows.student()
     if not arguments.groups:
@@ -163,10 +156,9 @@ def _print_groups(
         tables = [group_report(y, scores, **common), disparity_report(y, scores, **common)]
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         log(f"note: {text}")
-    for i, table in enumerate(tables):
-        if i:
-            print()
-        print_table(table, arguments.format)
+    print_table(tables[0], arguments.format)
+    print()
+    print_table(tables[1], arguments.format)
     if arguments.format == "text" and "p_value" in tables[1]:
         print()
         for name, row in tables[1].iterrows():

@@ -12,7 +12,7 @@ import xgboost
 from .._rows.names import describe
 from .._rows.words import first_text, place_of
 from .dates import are_dates, parts_of, refused_dates, spelled
-from .source import MARKS, Log
+from .source import MARKS, Log, check_no_nul
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
@@ -23,7 +23,7 @@ counted once each, since a mark that a program writes for a missing value may st
 
 
 def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: Collection[str]) -> pd.DataFrame:
-    """Training columns: dates as ``--dates`` says, other text as categories in alphabetical order.
+    """Training columns: dates as ``--dates`` has it, other text as categories in alphabetical order.
 
     The columns ``categories`` are names whatever they look like.
     """
@@ -115,11 +115,7 @@ def _named(values: Any, column: pd.Series[Any], file: str) -> Any:
     names = values.categories.tolist()
     if any(isinstance(name, bytes) for name in names):
         return _as_numbers(column, file)  # which is an error
-    if any("\0" in str(name) for name in names):
-        raise ValueError(
-            f"the column {column.name!r} of {file} has a text with a NUL character, which XGBoost cannot keep: mend "
-            "it or leave it out with --drop"
-        )
+    check_no_nul(names, f"the column {column.name!r} of {file}")
     return values
 
 
@@ -156,7 +152,7 @@ def _known(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, f
         where = f"the column {column.name!r} of {file} has values in {int(unseen.sum())} rows that"
         if in_pieces:
             raise ValueError(
-                f"{where} the model does not know ({new}), and of names with letters beyond ASCII XGBoost "
+                f"{where} the model does not know ({new}), and of names with non-ASCII characters XGBoost "
                 f"{xgboost.__version__} keeps pieces only where they come from pandas: train the model with pi-xgb "
                 "train, or with XGBoost 3.4 or later"
             )

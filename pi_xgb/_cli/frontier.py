@@ -8,16 +8,7 @@ from typing import Any
 
 from .._frontier.result import Frontier
 from .model import new_model_file, write_model
-from .options import (
-    add_decisions,
-    add_training,
-    at_least,
-    constraint,
-    new_command,
-    params_of,
-    several,
-    weight,
-)
+from .options import add_decisions, add_training, at_least, constraint, new_command, params_of, several, weight
 from .output import FORMATS, add_out, new_output, print_table, write_output
 from .rows import constraints_of, read_training
 from .source import Log

@@ -14,6 +14,7 @@ from .._rows.labels import Target, encode_labels, read_target
 from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, place_of
+from .source import check_no_nul
 
 _EXACT = 2.0**53
 """Below it each whole number is a number of double precision."""
@@ -35,7 +36,9 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> 
         return target
     if classes.dtype.kind != "f":
         # As pandas spells them, dates too: later labels are compared with these names.
-        return dataclasses.replace(target, classes=np.array([str(name) for name in pd.Index(classes)]))
+        names = [str(name) for name in pd.Index(classes)]
+        check_no_nul(names, _named(column, file))
+        return dataclasses.replace(target, classes=np.array(names))
     if target.labelled is None or not (np.abs(classes) < _EXACT).all() or (classes != np.round(classes)).any():
         return target
     # A gap makes a column of whole numbers one of decimal numbers to pandas; their names are what they were.

@@ -78,15 +78,8 @@ def load_model(name: str) -> Model:
     classes = read_classes(booster)
     if classes is None and found.n_classes > 1:
         classes = np.arange(found.n_classes)
-    return Model(
-        booster,
-        found.objective,
-        found.objective_params,
-        list(booster.feature_names),
-        categories_of_model(booster),
-        kept_in_pieces(booster),
-        classes,
-    )
+    features, categories, pieces = list(booster.feature_names), categories_of_model(booster), kept_in_pieces(booster)
+    return Model(booster, found.objective, found.objective_params, features, categories, pieces, classes)
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:

@@ -21,8 +21,6 @@ from .._core.losses import LOSSES
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "precision")
-UNLABELLED = ("refuse", "teach", "drop")
-DATES = ("refuse", "parts")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -35,13 +33,13 @@ UNREAD: tuple[_Rule, ...] = (
     (
         ("method", "kl_weight", "crossfit", "teacher_weight", "crossfit_groups"),
         lambda a: a.privileged or a.command == "frontier" or a.teacher,
-        _IGNORED + "say which columns are privileged, with --privileged, or who teaches, with --teacher",
+        _IGNORED + "name the privileged columns with --privileged, or who teaches with --teacher",
     ),
-    (("teacher_sees",), lambda a: a.privileged, _IGNORED + "say which columns are privileged, with --privileged"),
+    (("teacher_sees",), lambda a: a.privileged, _IGNORED + "name the privileged columns with --privileged"),
     (
         ("unlabelled",),
         lambda a: a.privileged or getattr(a, "teacher", None) or a.unlabelled != "teach",
-        "{} teach needs a teacher: say which columns are privileged, with --privileged, or --unlabelled drop",
+        "{} teach needs a teacher: name the privileged columns with --privileged, or choose --unlabelled drop",
     ),
     (
         ("crossfit", "crossfit_groups"),
@@ -49,25 +47,13 @@ UNREAD: tuple[_Rule, ...] = (
         "{} is not supported with --method jpib: its teacher grows with the student and stops with it",
     ),
     (
-        ("crossfit_groups",),
-        lambda a: a.crossfit not in (0, [0]) and (a.crossfit is not None or _crossfits_by_itself(a)),
-        "{} says which rows stay together in the folds of --crossfit: add --crossfit 5",
-    ),
-    (
-        ("html",),
+        ("html", "n_boot"),
         lambda a: getattr(a, "groups", True),
-        "{} is a page about groups: say which columns they are in, with --groups",
+        _IGNORED + "name the columns of the groups with --groups",
     ),
-    (("n_boot",), lambda a: getattr(a, "groups", True), _IGNORED + "say which columns groups are in, with --groups"),
     (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
 )
-"""Options that nothing would read unless the others say so, and what is wrong with those that were given."""
-
-
-def _crossfits_by_itself(arguments: argparse.Namespace) -> bool:
-    """Whether the teacher is cross-fitted where nobody says so: not the booster that sees privileged columns alone."""
-    boosted = arguments.teacher in (None, "boosted") and arguments.teacher_sees != "all"
-    return arguments.command != "train" or arguments.kl_weight == "auto" or not boosted
+"""Options that nothing would read without other options, and the error for those that were given."""
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
@@ -92,7 +78,7 @@ _OTHER_NAMES = {
 }
 """Keywords of the library whose options are not called the same."""
 _KEYWORD = re.compile(r"(\w+_\w+|\w+(?= must ))(?= )")
-"""A keyword that a message begins with; a word of English counts as one where the message says what it must be."""
+"""A keyword that a message begins with; an English word counts as a keyword only before "must"."""
 
 
 def with_option(message: str, arguments: argparse.Namespace) -> str:
@@ -132,6 +118,11 @@ def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
     )
 
 
+def add_columns(command: argparse.ArgumentParser, option: str, help: str, *, required: bool = False) -> None:
+    """An option that names columns, once or several times."""
+    command.add_argument(option, type=names, action="extend", required=required, default=[], metavar="A,B", help=help)
+
+
 def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, chooses: bool = False) -> None:
     """Which column is what, and how a booster is trained.
 
@@ -142,35 +133,28 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, choo
         add_predicted(command)
     else:
         command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
-    command.add_argument("--drop", type=names, action="extend", default=[], metavar="A,B", help="columns nobody sees")
+    add_columns(command, "--drop", "columns nobody sees")
     command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
     taught = "rows that the teacher alone teaches, from their privileged columns, " if teaches else ""
     command.add_argument(
         "--unlabelled",
-        choices=[choice for choice in UNLABELLED if teaches or choice != "teach"],
+        choices=("refuse", "teach", "drop") if teaches else ("refuse", "drop"),
         default="refuse",
         help=f"what becomes of rows with an empty label, of outcomes that come late: an error, {taught}or nothing "
         "(default: %(default)s)",
     )
     command.add_argument(
         "--dates",
-        choices=DATES,
+        choices=("refuse", "parts"),
         default="refuse",
         help="what becomes of columns of dates: an error, or parts (year, month, day, weekday, and the hour where "
         "there are times), which predict takes out of the same column (default: %(default)s)",
     )
-    command.add_argument(
-        "--categories",
-        type=names,
-        action="extend",
-        default=[],
-        metavar="A,B",
-        help="columns of names, also where these look like numbers or dates, such as codes",
-    )
+    add_columns(command, "--categories", "columns of names, also where these look like numbers or dates, such as codes")
     command.add_argument(
         "--objective",
         help="XGBoost's name of the loss. By default: binary:logistic for two different labels, multi:softprob for "
-        "more of text, reg:squarederror for numbers with a fraction; for several whole numbers it must be said",
+        "more of text, reg:squarederror for numbers with a fraction; it must be named for several whole numbers",
     )
     command.add_argument("--rounds", type=at_least(1), default=100, help="boosting rounds (default: %(default)s)")
     command.add_argument(
@@ -184,7 +168,7 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, choo
     )
     command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
     if teaches:
-        _add_privileged(command, required=chooses)
+        _add_teaching(command, required=chooses)
     else:
         unused = ("lower_bound", "upper_bound", "teacher_weight", "crossfit_groups", "query")
         command.set_defaults(privileged=[], **dict.fromkeys(unused))
@@ -223,16 +207,9 @@ def check_predicted(arguments: argparse.Namespace, objective: str | None) -> Non
         )
 
 
-def _add_privileged(command: argparse.ArgumentParser, *, required: bool) -> None:
-    command.add_argument(
-        "--privileged",
-        type=names,
-        action="extend",
-        required=required,
-        default=[],
-        metavar="A,B",
-        help="columns that will not be there at prediction; the teacher learns from them",
-    )
+def _add_teaching(command: argparse.ArgumentParser, *, required: bool) -> None:
+    seen = "columns that will not be there at prediction; the teacher learns from them"
+    add_columns(command, "--privileged", seen, required=required)
     command.add_argument(
         "--teacher-weight", metavar="COLUMN", help="how much the teacher counts in each row, against 1 by default"
     )
@@ -241,10 +218,6 @@ def _add_privileged(command: argparse.ArgumentParser, *, required: bool) -> None
         metavar="COLUMN",
         help="whose rows belong together, such as the visits of a patient: one fold of --crossfit has them all",
     )
-
-
-def add_constraint(command: argparse.ArgumentParser) -> None:
-    """Constraints of given weights."""
     command.add_argument(
         "--constraint",
         type=weighed_constraint,
@@ -252,8 +225,8 @@ def add_constraint(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KIND:COLUMN=WEIGHT",
         help="treat the groups of a column alike, as in parity:sex=5: parity (equal scores), odds (equal among rows of "
-        "each label) or precision (equally often right where it says 1); again for more. The model does not see the "
-        "column. pi-xgb frontier says what it costs",
+        "each label) or precision (equally often right where it predicts 1); again for more. The model does not "
+        "see the column. pi-xgb frontier measures the cost",
     )
 
 
@@ -276,7 +249,7 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     params = dict(arguments.params)
     objective = params.setdefault("objective", arguments.objective)
     if arguments.objective not in (None, objective):
-        raise ValueError(f"--objective says {arguments.objective} and --params says {objective}: say it once")
+        raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
     return {**params, "seed": params.get("seed", arguments.seed)}
 
 
@@ -383,14 +356,6 @@ def several(read: Callable[[str], Any]) -> Any:
     return lambda text: [read(part) for part in names(text, "numbers")]
 
 
-def fold_count(text: str) -> int:
-    """A number of folds, or 0."""
-    number: int = at_least(0)(text)
-    if number == 1:
-        raise argparse.ArgumentTypeError(f"must be 0 or at least 2 folds, got {text!r}")
-    return number
-
-
 def _number(text: str, largest: float, what: str) -> float:
     with contextlib.suppress(ValueError):
         if 0 <= (number := float(text)) <= largest:
@@ -410,7 +375,4 @@ def probability(text: str) -> float:
 
 def weight_or_auto(text: str) -> float | str:
     """A kl_weight, or the word that asks for a choice."""
-    try:
-        return text if text == "auto" else weight(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, or auto, got {text!r}") from None
+    return text if text == "auto" else _number(text, sys.float_info.max, "of at least 0, or auto")

@@ -11,7 +11,7 @@ import pandas as pd
 from .._rows.names import describe
 from .._xgb.matrix import matrix_of
 from .model import columns_for, load_model
-from .options import add_rows, names, new_command
+from .options import add_columns, add_rows, new_command
 from .output import add_out, new_output, write_output
 from .source import Log, Source, written
 
@@ -30,9 +30,7 @@ def add(commands: Any) -> None:
     command = new_command(commands, "predict", "the answers of a model for the rows of a file", EXAMPLE)
     add_rows(command, data="the rows")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
-    command.add_argument(
-        "--keep", type=names, action="extend", default=[], metavar="A,B", help="columns to copy unchanged"
-    )
+    add_columns(command, "--keep", "columns to copy unchanged")
     add_out(command, default="-", metavar="FILE", help="CSV or Parquet (default: CSV on standard output)")
     command.set_defaults(run=run)
 

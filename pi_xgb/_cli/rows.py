@@ -145,7 +145,7 @@ def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tupl
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
-    """Divide the columns of a file as the options say; what no option names is a feature of the student."""
+    """Divide the columns of a file as the options name them; what no option names is a feature of the student."""
     per_row = {name: column for name in _PER_ROW if (column := getattr(arguments, name))}
     lower, upper = arguments.lower_bound, arguments.upper_bound
     compared = [constraint.column for constraint in arguments.constraint]
@@ -297,7 +297,7 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--weight") -> Array | None:
-    """How much each row, or the teacher there, counts; None where no column says it."""
+    """How much each row, or the teacher there, counts; None without such a column."""
     if name is None:
         return None
     column = frame[name]
@@ -322,7 +322,7 @@ def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Arra
 
 
 def names_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--query") -> Array | None:
-    """Which rows belong together, for each a name; None where no column says it."""
+    """Which rows belong together, for each a name; None without such a column."""
     return (
         None if name is None else checked_groups(frame[name], len(frame), f"{option} names {name!r}, which in {file}")
     )

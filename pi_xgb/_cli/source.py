@@ -27,7 +27,7 @@ MARKS = frozenset(("", *EMPTY))
 _SPELLINGS = [text for mark in sorted(MARKS) for text in (mark, f" {mark}", f"{mark} ", f" {mark} ")]
 _SAMPLE = 20
 _BROKEN: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
-"""What packed files say that are cut off, or packed in another way."""
+"""The errors for packed files that are cut off, or packed in another way."""
 with contextlib.suppress(ImportError):  # some Pythons are built without it
     from lzma import LZMAError
 
@@ -58,8 +58,7 @@ class Source:
         self.row_names: set[str] = set()
         """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
         self.columns = self._header()
-        if any("\0" in name for name in self.columns):
-            raise ValueError(f"{self.name} has a NUL character in its line of column names: mend it")
+        check_no_nul(self.columns, f"the line of column names of {self.name}")
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Every one of these columns is there."""
@@ -148,10 +147,16 @@ class Source:
             if getattr(error, "errno", None) is not None:  # of the disk, not of what the file has
                 raise
             raise ValueError(
-                f"{self.name} cannot be unpacked ({error}): it is cut off or not packed as its ending says, so copy or "
-                "pack it again, or name it by what it is"
+                f"{self.name} cannot be unpacked ({error}): it is cut off or not packed as its ending promises, so "
+                "copy or pack it again, or give it another ending"
             ) from error
         return frame
+
+
+def check_no_nul(texts: Sequence[Any], place: str) -> None:
+    """An error for texts that XGBoost and NumPy would cut off."""
+    if any("\0" in str(text) for text in texts):
+        raise ValueError(f"{place} must have no NUL character, where XGBoost ends a text: mend it, or leave it out")
 
 
 def _fault(error: pd.errors.ParserError) -> str:

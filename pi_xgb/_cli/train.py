@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from .._core.train import train
 from .._selection.progress import progress_bar
 from .._xgb.booster import best_round
 from .model import new_model_file, write_model
-from .options import add_constraint, add_teacher, add_training, at_least, fold_count, new_command, weight_or_auto
+from .options import add_teacher, add_training, at_least, new_command, weight_or_auto
 from .output import add_out
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
 from .source import Log, Source
 from .tune import choose
+
+_Fit = tuple[int, Callable[..., xgboost.Booster]]
 
 EXAMPLE = """example, with lab and score known for the training rows only:
   pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
@@ -47,7 +50,6 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
-    add_constraint(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
         "--method", choices=METHODS, default=DEFAULT_METHOD, help="how the teacher teaches (default: %(default)s)"
@@ -63,7 +65,7 @@ def add(commands: Any) -> None:
     add_teacher(command, several=False)
     command.add_argument(
         "--crossfit",
-        type=fold_count,
+        type=at_least(0),
         metavar="FOLDS",
         help="predict every row by a teacher that did not see it, 0 for one that did (default: by its kind)",
     )
@@ -87,9 +89,10 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         rows, valid = set_aside(rows, share, arguments.seed)
     if valid is not None and params["objective"] in LOSSES:  # XGBoost has no metric of its own for binary:logitraw
         params.setdefault("eval_metric", LOSSES[params["objective"]].of(params).default_metric)
-    train_rows = _choose_and_train if arguments.kl_weight == "auto" else _train
     history: dict[str, Any] = {}
-    booster = train_rows(arguments, params, rows, valid, history, log)
+    rounds, fit = (_chosen if arguments.kl_weight == "auto" else _given)(arguments, params, rows, valid, log)
+    with _watching(rounds, valid, history) as watching:
+        booster = fit(**watching)
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster)}{_scores(booster, history)}")
 
@@ -97,28 +100,20 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 def _share(text: str) -> float | None:
     """The share that --valid names, or None where it names a file."""
     try:
-        share = float(text)
+        share = None if Path(text).exists() else float(text)
     except ValueError:
-        return None
-    if Path(text).exists():
-        return None
-    if not 0 < share < 1:
+        share = None
+    if share is not None and not 0 < share < 1:
         raise ValueError(f"--valid must be a file, or a share of the rows between 0 and 1, got {text!r}")
     return share
 
 
-def _train(
-    arguments: argparse.Namespace,
-    params: dict[str, Any],
-    rows: Rows,
-    valid: Rows | None,
-    history: dict[str, Any],
-    log: Log,
-) -> xgboost.Booster:
+def _given(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, _: Log) -> _Fit:
+    """The rounds and the training with the kl_weight that is given."""
     keywords: dict[str, Any] = {}
     if arguments.privileged or arguments.teacher:
         keywords = {**_teaching(arguments, valid), **rows.supervision, "privileged": rows.privileged()}
-    dtrain, stopping = rows.student(), arguments.early_stopping
+    dtrain, rounds, stopping = rows.student(), arguments.rounds, arguments.early_stopping
     if arguments.constraint:
         constraints = constraints_of(arguments.constraint, rows)
         if keywords:
@@ -126,19 +121,11 @@ def _train(
             teacher = keywords["teacher"] or DEFAULT_TEACHER
             constraints = [(teacher, weight if per_row is None else weight * per_row), *constraints]
         keywords |= {"teacher": constraints, "labelled": rows.labelled}
-    with _watching(arguments.rounds, valid, history) as watching:
-        return train(params, dtrain, arguments.rounds, early_stopping_rounds=stopping, **keywords, **watching)
+    return rounds, partial(train, params, dtrain, rounds, early_stopping_rounds=stopping, **keywords)
 
 
-def _choose_and_train(
-    arguments: argparse.Namespace,
-    params: dict[str, Any],
-    rows: Rows,
-    valid: Rows | None,
-    history: dict[str, Any],
-    log: Log,
-) -> xgboost.Booster:
-    """The booster with a kl_weight, and rounds, chosen by cross-validation."""
+def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, _: Rows | None, log: Log) -> _Fit:
+    """The rounds and the training with a kl_weight that are chosen by cross-validation."""
     constraints = constraints_of(arguments.constraint, rows)
     selection = choose(
         params,
@@ -150,9 +137,8 @@ def _choose_and_train(
         **{name: value for name, value in vars(arguments).items() if name in _OF_TEACHER and value is not None},
     )
     log(f"--kl-weight auto: {selection}")
-    with _watching(selection.choice["num_boost_round"], valid, history) as watching:
-        keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
-        return selection.train(rows.student(), **keywords, **watching)
+    keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
+    return selection.choice["num_boost_round"], partial(selection.train, rows.student(), **keywords)
 
 
 class _Steps(TrainingCallback):

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core.config import METHODS
 from .model import new_model_file, write_model
-from .options import (
-    add_constraint,
-    add_teacher,
-    add_training,
-    at_least,
-    fold_count,
-    new_command,
-    several,
-    weight,
-)
+from .options import add_teacher, add_training, at_least, new_command, several, weight
 from .output import FORMATS, add_out, print_table
 from .rows import Rows, constraints_of, read_training
 from .source import Log
@@ -37,7 +28,6 @@ def add(commands: Any) -> None:
     """The command and its options."""
     command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
     add_training(command, chooses=True)
-    add_constraint(command)
     add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
@@ -52,7 +42,7 @@ def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> No
     add_teacher(command, several=True)
     command.add_argument(
         "--crossfit",
-        type=several(fold_count),
+        type=several(at_least(0)),
         metavar="N,N",
         help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: by its kind)",
     )
