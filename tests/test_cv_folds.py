@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from pi_xgb._rows.cv_folds import row_folds, with_unlabelled
+from pi_xgb._rows.cv_folds import Dealing, with_unlabelled
 
 N = 24
 LABEL = np.arange(N) % 3 == 0
@@ -16,7 +16,7 @@ rows_known = pytest.mark.parametrize("labelled", [None, LABELLED])
 
 
 def dealt(labelled=None, query=None, nfold=4, stratified=False, folds=None, shuffle=True, seed=5):
-    return row_folds(LABEL.astype(np.float32), labelled, query, nfold, stratified, folds, shuffle, seed)
+    return Dealing(nfold, stratified, folds, shuffle, seed).row_folds(LABEL.astype(np.float32), labelled, query)
 
 
 def assert_same(ours, theirs):

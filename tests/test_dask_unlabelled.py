@@ -50,7 +50,7 @@ def on_one_machine_matrix():
     return xgb.DMatrix(z, np.where(KNOWN, y, 0))
 
 
-def close(booster, expected):
+def assert_close(booster, expected):
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(rows()[0])), expected, atol=1e-5)
 
 
@@ -62,7 +62,7 @@ def test_the_model_is_that_of_one_machine(client, method, engine, form):
     values = {"labelled": form(KNOWN), "teacher_weight": form(COUNTS)}
     result = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, **values, **keywords)
     # Each row is told apart where it lies, in whatever form it was said.
-    close(result["booster"], on_one_machine(teacher_weight=COUNTS, **keywords))
+    assert_close(result["booster"], on_one_machine(teacher_weight=COUNTS, **keywords))
 
 
 def test_a_teacher_that_sees_all(client):
@@ -70,7 +70,7 @@ def test_a_teacher_that_sees_all(client):
     guided = {"kl_weight": 2.0, "teacher_sees": "all", "crossfit": 0}
     student = pid.train(client, PARAMS, dtrain, ROUNDS, privileged=privileged, labelled=KNOWN, **guided)["booster"]
     # Each worker puts its own rows side by side.
-    close(student, on_one_machine(privileged=on_one_machine_matrix(), **guided))
+    assert_close(student, on_one_machine(privileged=on_one_machine_matrix(), **guided))
 
 
 def test_teachers_at_hand_count_row_by_row(client):

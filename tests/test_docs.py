@@ -182,7 +182,7 @@ def commands(text):
 def test_commands_that_are_shown_are_commands(page):
     parser, _ = _parser()
     for words in commands("".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL))):
-        parser.parse_args(words)
+        assert parser.parse_args(words)
 
 
 def test_the_help_of_each_command_shows_commands():

@@ -66,7 +66,7 @@ def paged(folder, name, *fields):
     return xgb.DMatrix(Batches(*fields, cache_prefix=folder / name), nthread=1)
 
 
-def same_model(one, other, x):
+def assert_same_model(one, other, x):
     margins = [booster.predict(xgb.DMatrix(x), output_margin=True) for booster in (one, other)]
     np.testing.assert_allclose(*margins, atol=1e-5)
     # Not by being empty: the model has learned something.
@@ -90,7 +90,7 @@ def test_the_model_is_the_one_of_the_same_rows_in_memory(tmp_path, make, engine,
             assert dtrain.get_label().tobytes() == y.tobytes()
             assert dtrain.get_weight().tobytes() == b"".join(w.tobytes() for w in weighted)
         # Margins agree whichever way the rows came.
-        same_model(*made, x)
+        assert_same_model(*made, x)
 
 
 @pytest.mark.parametrize("make", [external, iterated, paged])
@@ -108,7 +108,7 @@ def test_rows_without_labels_are_taught_as_in_memory(tmp_path, make, engine, met
         assert dtrain.get_label().tobytes() == label.tobytes()
         assert dtrain.get_weight().tobytes() == weight.tobytes()
     # Nobody looks at the labels of the others, and margins agree whichever way the rows came.
-    same_model(*made, x)
+    assert_same_model(*made, x)
     told = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
     for more in ({"labelled": None}, {"teacher_weight": None}):
         plainly = pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **{**guided, **more})
@@ -168,7 +168,7 @@ def test_objectives_of_ones_own_take_external_memory(tmp_path):
         dtrain, privileged = kind(tmp_path, "x", x, y), kind(tmp_path, "z", z, y)
         objective = pi_xgb.JointObjective(privileged, kl_weight=2.0, params={**PARAMS, "base_score": 0.5})
         made.append(xgb.train({**PARAMS, "base_score": 0.5}, dtrain, ROUNDS, obj=objective))
-    same_model(*made, x)
+    assert_same_model(*made, x)
 
 
 def test_what_needs_rows_by_number_says_so(tmp_path):

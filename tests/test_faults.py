@@ -21,7 +21,7 @@ PROGRAMS = [name for name in faults.PROGRAMS if name not in ("demo", "frontier -
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kill_9_leaves_whole_files_and_the_same_command_goes_on(name):
-    faults.kills(random.Random(name), name)
+    assert faults.kills(random.Random(name), name) in ("survived", "worked")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -31,7 +31,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_in_part(name):
 
 @pytest.mark.parametrize("name", ["train", "tune", "JointCheckPoint", "benchmarks.run"])
 def test_a_folder_that_goes_away_is_an_error(name):
-    faults.lost_folders(random.Random(name), name)
+    assert faults.lost_folders(random.Random(name), name) in ("survived", "worked")
 
 
 @pytest.mark.parametrize("at_change", range(1, 7))

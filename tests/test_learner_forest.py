@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_learners import N_CLASSES, WITH_MEAN, every_shape, labels, spec_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,36 +16,8 @@ from pi_xgb._core.learners import forest
 from pi_xgb._core.learners.features import Features
 from pi_xgb._core.learners.forest import Forest
 from pi_xgb._core.losses import LOSSES
-from pi_xgb._core.spec import Spec
 
-N_CLASSES = 3
-WITH_MEAN = sorted(name for name, loss in LOSSES.items() if "callback" in loss.engines)
-OF_TARGETS = [name for name in WITH_MEAN if LOSSES[name].takes_targets]
 every_objective = pytest.mark.parametrize("name", WITH_MEAN)
-# Labels of several columns, too: the number of targets, or 0.
-every_shape = pytest.mark.parametrize(
-    ("name", "n_targets"), [(name, 0) for name in WITH_MEAN] + [(name, 2) for name in OF_TARGETS]
-)
-
-
-def spec_of(name: str, **params: Any) -> Spec:
-    classes = {"num_class": N_CLASSES} if LOSSES[name].multiclass else {}
-    return Spec.read({"objective": name, "nthread": 1, **classes, **params})
-
-
-def labels(name: str, signal: np.ndarray, seed: int = 0, n_targets: int = 0) -> np.ndarray:
-    """Labels of the kind that the objective has, which grow with the signal."""
-    rng, loss = np.random.default_rng(seed), LOSSES[name]
-    if n_targets:
-        return np.stack([labels(name, signal, seed + k) for k in range(n_targets)], axis=1)
-    noisy = signal + rng.normal(size=len(signal))
-    if loss.multiclass:
-        return np.clip(np.floor(noisy + 1.5), 0, N_CLASSES - 1).astype(np.float32)
-    if loss.probabilities:
-        return (noisy > 0).astype(np.float32)
-    if loss.has_exposure:
-        return (rng.poisson(np.exp(signal)) + (loss.stand_in > 0)).astype(np.float32)
-    return noisy.astype(np.float32)
 
 
 def rows(n: int = 80, seed: int = 0) -> np.ndarray:

@@ -219,7 +219,7 @@ def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
     )
 
 
-def close(booster, other):
+def assert_close(booster, other):
     margins = [one.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for one in (booster, other)]
     np.testing.assert_allclose(*margins, atol=1e-5)
 
@@ -235,7 +235,7 @@ def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, en
     )
     alone = taught(method=method, engine=engine, teacher_weight=COUNTS)
     # Null and NaN are no labels, and each row's teacher counts as its column says.
-    close(model.get_booster(), alone)
+    assert_close(model.get_booster(), alone)
     assert model.get_booster().attributes() == alone.attributes()
     # Labels that nobody knows are evaluated by nobody.
     assert model.training_summary.train_objective_history == {}
@@ -268,7 +268,7 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     )
     # The marks of the training rows are theirs, though validation rows lie among them.
     assert model.get_booster().best_iteration == alone.best_iteration < 59
-    close(model.get_booster(), alone)
+    assert_close(model.get_booster(), alone)
 
 
 def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
@@ -287,7 +287,7 @@ def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
     q = np.where(fold < 0, (predictions[0] + predictions[1]) / 2, np.where(fold == 0, predictions[0], predictions[1]))
     dtrain = xgb.DMatrix(TABLE[X_NAMES], np.where(KNOWN, y, 0))
     # The row is judged by who does not know its group, or by both.
-    close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
+    assert_close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
 
 
 def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import xgboost
@@ -79,8 +79,13 @@ class TeacherConfig:
     """The user's own table of what an estimator as teacher sees."""
     classes: Sequence[Any] | None = None
     """The names of the classes, for frozen estimators, where an estimator encoded them."""
-    folds: DealtFolds | None = None
-    """Of crossfit, where a selection dealt them beforehand."""
+    crossfit_folds: DealtFolds | None = None
+    """Those of ``crossfit``, where a selection dealt them beforehand."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> TeacherConfig:
+        """From the local variables of a function that takes these keywords."""
+        return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
 
     @property
     def is_given(self) -> bool:
@@ -358,7 +363,7 @@ class _Trained:
             groups=self._groups,
             teacher_weight=teacher_weight,
         )
-        trainable.folds = config.folds
+        trainable.folds = config.crossfit_folds
         return trainable
 
     def _matrix(self, teacher: Any) -> xgboost.DMatrix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
@@ -17,12 +17,12 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
-from .._rows.cv_folds import Fold, row_folds, with_unlabelled
+from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.resume_cache import ResumeCache
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
 from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
 from .._xgb.rebind import FoldParts, cv_on
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, keyword_names
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
 from .config import DEFAULT_METHOD, MethodName, TeacherConfig
 from .engines import callback, choose, copies
@@ -32,6 +32,8 @@ from .spec import Spec
 from .supervision import Supervision
 from .teachers import DEFAULT_KL_WEIGHT
 from .train import check_obj
+
+_OF_XGBOOST = keyword_names(xgboost.cv)
 
 
 @called_like(xgboost.cv)
@@ -125,80 +127,43 @@ def cv(
     (FrozenList(['kl_weight', 'round']), 10)
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
+    given = locals()
+    keywords = {name: given[name] for name in _OF_XGBOOST if name in given}
     several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    config = TeacherConfig(
-        privileged=privileged,
-        method=method,
-        kl_weight=DEFAULT_KL_WEIGHT if several else grid[0],
-        teacher=teacher,
-        teacher_sees=teacher_sees,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        allow_overlap=allow_overlap,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-    )
+    config = TeacherConfig.of({**given, "kl_weight": DEFAULT_KL_WEIGHT if several else grid[0]})
     config.check()
     check_obj(obj, config)
     if several:
         _check_one_to_weigh(config)
     elif resume is not None or resume_key is not None:
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
-    dealing: dict[str, Any] = {"nfold": nfold, "stratified": stratified, "shuffle": shuffle, "seed": seed}
-    stopping = {"metrics": metrics, "maximize": maximize, "early_stopping_rounds": early_stopping_rounds}
-    functions = {"fpreproc": fpreproc, "custom_metric": custom_metric}
-
-    def run(chosen: Any, listeners: Any, run_cv: Callable[..., Any] = xgboost.cv, **further: Any) -> Any:
-        return run_cv(
-            chosen,
-            dtrain,
-            num_boost_round,
-            as_pandas=as_pandas,
-            verbose_eval=False if several else verbose_eval,
-            show_stdv=show_stdv,
-            callbacks=listeners,
-            **dealing,
-            **stopping,
-            **{**functions, **further},
-        )
-
     with exclusive(dtrain, *config.matrices):
         own = user_params(params)
-        if config.leaves_to_xgboost(own, obj) and not several:
-            return run(params, callbacks, folds=folds, obj=obj)
+        if not several and config.leaves_to_xgboost(own, obj):
+            return xgboost.cv(params, dtrain, num_boost_round, **keywords)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
         users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
-        params, own = (on_one_thread(given, dtrain.num_row()) for given in (params, own))
-        deal = functools.partial(row_folds, folds=folds, **dealing)
-        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, deal, several=several)
-        options = {**dealing, **stopping, **functions, "callbacks": callbacks, "num_boost_round": num_boost_round}
-        inputs = {"params": own, "dtrain": dtrain, **options, **vars(config)}
-        cache = ResumeCache(resume, resume_key, "cv", {**inputs, "folds": [getattr(folds, "split", None), rows.dealt]})
+        params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
+        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, several=several)
+        if not several:
+            return rows.with_trained_teachers(grid[0]).history(grid[0], params, keywords)
+        cache = _cache(resume, resume_key, own, rows, config, keywords)
         if not all(str(weight) in cache for weight in grid):
             rows = rows.with_trained_teachers(max(grid))
-
-        def history(weight: float) -> Any:
-            listeners = callbacks
-            if several:
-                listeners = [*copy.deepcopy(list(callbacks or ())), *_printing(weight, verbose_eval, show_stdv)]
-            return rows.run(run, weight, params, listeners, custom_metric, fpreproc)
-
-        once = history if not several else cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
-        if jobs == 1 or not several:
+        history = functools.partial(_one_of_several, rows, params, keywords)
+        once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
+        if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
-    if jobs > 1 and several:
+    if jobs > 1:
         # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
         with ThreadPoolExecutor(jobs) as pool:
             histories = dict(zip(grid, pool.map(once, grid), strict=True))
-    if not several:
-        return histories[grid[0]]
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 
@@ -227,7 +192,7 @@ class _Folds:
         num_boost_round: int,
         config: TeacherConfig,
         grid: list[float],
-        deal: Callable[..., list[Fold]],
+        keywords: Mapping[str, Any],
         *,
         several: bool,
     ) -> _Folds:
@@ -245,7 +210,8 @@ class _Folds:
         # On the host: xgboost.cv takes one objective, and the native engine labels of its own for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", Plan(spec=on_host, supervision=supervision, dtrain=dtrain))
-        dealt = deal(task.label, task.labelled, query)
+        dealing = Dealing(**{name: keywords[name] for name in Dealing._fields})
+        dealt = dealing.row_folds(task.label, task.labelled, query)
         row_folds = with_unlabelled(dealt, task.labelled, query)
         return cls(spec, dtrain, num_boost_round, supervision, dealt, row_folds, engine)
 
@@ -256,33 +222,25 @@ class _Folds:
         trained = [train_teachers(self.supervision.subset(rows)) for rows, _ in self.row_folds]
         return dataclasses.replace(self, trained=trained)
 
-    def run(
-        self,
-        run: Callable[..., Any],
-        weight: float,
-        params: Any,
-        listeners: Any,
-        custom_metric: Any,
-        fpreproc: Callable[..., Any] | None,
-    ) -> Any:
+    def history(self, weight: float, params: Any, keywords: Mapping[str, Any]) -> Any:
         """The history of ``xgboost.cv`` for one kl_weight."""
         has_own_weights = self.supervision.has_own_weights
         taught = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
         if self.engine != "copies" and not taught:
-            return run(params, listeners, folds=self.dealt)  # of labelled rows alone
+            # Of labelled rows alone.
+            return xgboost.cv(params, self.dtrain, self.num_boost_round, **{**keywords, "folds": self.dealt})
         # Adaptive teachers change as they teach: each weight needs its own.
         found = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
         supervisions = [one.weighing(weight) for one in found]
         if not taught:
             supervisions = [one.with_teachers([]) for one in supervisions]
-        by_copies = self.engine == "copies"
-        folds = _Matrices(self, supervisions, fpreproc)
-        changed: dict[str, Any] = {"folds": None, "fpreproc": None}
-        if not by_copies:
-            listeners = [*(listeners or ()), callback.StartFolds(folds.distillations)]
+        folds = _Matrices(self, supervisions, keywords["fpreproc"])
+        changed = {**keywords, "folds": None, "fpreproc": None}
+        if self.engine != "copies":
+            changed["callbacks"] = [*(keywords["callbacks"] or ()), callback.StartFolds(folds.distillations)]
             changed["obj"] = callback.FoldObjective(folds.distillations)
-            changed["custom_metric"] = shown_predictions(custom_metric, self.spec.loss)
-        return run(self.spec.params, listeners, cv_on(folds), **changed)
+            changed["custom_metric"] = shown_predictions(keywords["custom_metric"], self.spec.loss)
+        return cv_on(folds)(self.spec.params, self.dtrain, self.num_boost_round, **changed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -319,6 +277,24 @@ class _Matrices:
         start, chosen = callback.prepared(job)
         self.distillations[own] = start
         return FoldParts(own, shown, test, chosen)
+
+
+def _cache(
+    resume: Any, resume_key: str | None, params: Any, rows: _Folds, config: TeacherConfig, keywords: Mapping[str, Any]
+) -> ResumeCache:
+    """What the file of ``resume`` holds of this search."""
+    shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # which change no number
+    inputs = {name: value for name, value in keywords.items() if name not in shown}
+    inputs |= {"params": params, "dtrain": rows.dtrain, "num_boost_round": rows.num_boost_round, **vars(config)}
+    inputs["folds"] = [getattr(keywords["folds"], "split", None), rows.dealt]
+    return ResumeCache(resume, resume_key, "cv", inputs)
+
+
+def _one_of_several(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+    """The history of one kl_weight of a grid: callbacks of its own, lines that begin with its value."""
+    printing = _printing(weight, keywords["verbose_eval"], keywords["show_stdv"])
+    listeners = [*copy.deepcopy(list(keywords["callbacks"] or ())), *printing]
+    return rows.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})
 
 
 def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:

@@ -19,7 +19,7 @@ from .._xgb.categories import kept_in_pieces
 from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
-from .._xgb.signature import called_like
+from .._xgb.signature import called_like, keyword_names
 from .checks import check_evals, check_metric, check_some_weight
 from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
 from .engines import Engine, choose, module_of
@@ -28,6 +28,8 @@ from .learned import train_teachers
 from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
+
+_OF_XGBOOST = keyword_names(xgboost.train)
 
 
 @called_like(xgboost.train)
@@ -161,32 +163,11 @@ def train(
     >>> labelled = np.arange(300) < 100
     >>> booster = pi_xgb.train(params, dtrain, 20, privileged=privileged, teacher="mixed", labelled=labelled)
     """
-    config = TeacherConfig(
-        privileged=privileged,
-        method=method,
-        kl_weight=kl_weight,
-        teacher=teacher,
-        teacher_sees=teacher_sees,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        privileged_evals=None if privileged_evals is None else check_evals(privileged_evals, "privileged_evals"),
-        allow_overlap=allow_overlap,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-    )
-    keywords = {
-        "evals": evals,
-        "maximize": maximize,
-        "early_stopping_rounds": early_stopping_rounds,
-        "evals_result": evals_result,
-        "verbose_eval": verbose_eval,
-        "xgb_model": xgb_model,
-        "callbacks": callbacks,
-        "custom_metric": custom_metric,
-    }
-    boosting = Boosting.of(num_boost_round, keywords)
-    return train_by(config, params, dtrain, boosting, engine, obj)[0]
+    if privileged_evals is not None:
+        privileged_evals = check_evals(privileged_evals, "privileged_evals")
+    given = locals()
+    boosting = Boosting.of(num_boost_round, {name: given[name] for name in _OF_XGBOOST if name in given})
+    return train_by(TeacherConfig.of(given), params, dtrain, boosting, engine, obj)[0]
 
 
 def train_by(

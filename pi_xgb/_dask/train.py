@@ -12,8 +12,11 @@ from .._core.engines import ENGINES, Engine
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import check_obj
 from .._rows.checks import check_choice
+from .._xgb.signature import keyword_names
 from .cluster import train_async
 from .rows import this_client
+
+_OF_XGBOOST = set(keyword_names(xgboost.dask.train)) - {"obj"}
 
 
 def train(
@@ -113,33 +116,12 @@ def train(
     ...     pi_xgb.dask.predict(client, result, x).compute().shape
     (300,)
     """
-    client = this_client(client)
-    config = TeacherConfig(
-        privileged=privileged,
-        method=method,
-        kl_weight=kl_weight,
-        teacher=teacher,
-        teacher_sees=teacher_sees,
-        crossfit=crossfit,
-        teacher_params=teacher_params,
-        privileged_evals=privileged_evals,
-        allow_overlap=allow_overlap,
-        labelled=labelled,
-        teacher_weight=teacher_weight,
-        crossfit_groups=crossfit_groups,
-    )
+    given = locals()
+    client, config = this_client(client), TeacherConfig.of(given)
     config.check(early_stopping_rounds)
     config.check_distributed()
     check_choice(engine, ENGINES, "engine")
-    shared = {
-        "evals": evals,
-        "early_stopping_rounds": early_stopping_rounds,
-        "xgb_model": xgb_model,
-        "verbose_eval": verbose_eval,
-        "callbacks": callbacks,
-        "custom_metric": custom_metric,
-        "coll_cfg": coll_cfg,
-    }
+    shared = {name: given[name] for name in _OF_XGBOOST if name in given}
     if not config.is_given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
     check_obj(obj, config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,47 +14,74 @@ from .checks import check_whole
 Fold = tuple[Array, Array]
 
 
-def row_folds(
-    label: Array,
-    labelled: Array | None,
-    query: Array | None,
-    nfold: int,
-    stratified: bool,
-    folds: Any,
-    shuffle: bool,
-    seed: int,
-) -> list[Fold]:
-    """The folds that ``xgboost.cv`` would make of the labelled rows: teachers need the row numbers, which it keeps."""
-    if query is not None:
-        return _query_folds(label, labelled, query, nfold, stratified, folds, shuffle, seed)
-    if folds is not None and not hasattr(folds, "split"):
-        return _checked_folds(folds, labelled, len(label))
-    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-    label = label[rows]
-    if folds is None:
-        _check_nfold(nfold, len(rows), "rows" if labelled is None else "labelled rows")
-    if folds is not None:
-        splits = folds.split(X=label, y=label)
-    elif stratified:
-        try:
-            from sklearn.model_selection import StratifiedKFold
-        except ImportError as error:
-            raise ImportError(
-                'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
-            ) from error
-        splits = StratifiedKFold(nfold, shuffle=True, random_state=seed).split(X=label, y=label)
-    else:
+class Dealing(NamedTuple):
+    """How ``xgboost.cv`` is asked to make its folds. Teachers need their row numbers, which it keeps to itself."""
+
+    nfold: int = 3
+    stratified: bool = False
+    folds: Any = None
+    shuffle: bool = True
+    seed: int = 0
+
+    def row_folds(self, label: Array, labelled: Array | None, query: Array | None) -> list[Fold]:
+        """The folds that ``xgboost.cv`` would make of the labelled rows, by row number."""
+        rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+        if query is not None:
+            return self._of_queries(label, labelled, query, rows)
+        if self.folds is not None and not hasattr(self.folds, "split"):
+            return _checked_folds(self.folds, labelled, len(label))
+        if self.folds is None:
+            self._check_nfold(len(rows), "rows" if labelled is None else "labelled rows")
+        return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in self._split(label[rows])]
+
+    def _split(self, label: Array) -> list[Fold]:
+        splitter = self.folds
+        if splitter is None and self.stratified:
+            try:
+                from sklearn.model_selection import StratifiedKFold
+            except ImportError as error:
+                raise ImportError(
+                    'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
+                ) from error
+            splitter = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
+        if splitter is not None:
+            return list(splitter.split(X=label, y=label))
         # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
-        order = np.random.RandomState(seed).permutation(len(rows)) if shuffle else np.arange(len(rows))
-        parts = np.array_split(order, nfold)
-        splits = [(np.concatenate([part for j, part in enumerate(parts) if j != k]), parts[k]) for k in range(nfold)]
-    return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in splits]
+        n_rows = len(label)
+        order = np.random.RandomState(self.seed).permutation(n_rows) if self.shuffle else np.arange(n_rows)
+        parts = np.array_split(order, self.nfold)
+        return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), out) for k, out in enumerate(parts)]
 
+    def _of_queries(self, label: Array, labelled: Array | None, query: Array, rows: Array) -> list[Fold]:
+        """The same in whole queries, as ``xgboost.cv`` deals them where it makes the folds."""
+        if self.stratified:
+            raise ValueError(
+                "stratified folds would tear queries apart: leave stratified out, queries are dealt as a whole"
+            )
+        folds = self.folds
+        if folds is not None:
+            if hasattr(folds, "split"):  # which numbers the rows that it is shown
+                split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
+                folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
+            dealt = _checked_folds(folds, labelled, len(label))
+            for number, (rest, out) in enumerate(dealt):
+                check_apart(query, rest, out, number)
+            return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
+        codes = pd.factorize(query[rows])[0]
+        queries = np.unique(codes)
+        self._check_nfold(len(queries), "queries")
+        where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
+        return [
+            (np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out]))
+            for rest, out in self._split(queries)
+        ]
 
-def _check_nfold(nfold: Any, at_most: int, what: str) -> None:
-    check_whole("nfold", nfold, 2)
-    if nfold > at_most:
-        raise ValueError(f"nfold must be at most the {at_most} {what}, which are dealt to the folds, got {nfold}")
+    def _check_nfold(self, at_most: int, what: str) -> None:
+        check_whole("nfold", self.nfold, 2)
+        if self.nfold > at_most:
+            raise ValueError(
+                f"nfold must be at most the {at_most} {what}, which are dealt to the folds, got {self.nfold}"
+            )
 
 
 def _checked_folds(folds: Any, labelled: Array | None, n_rows: int) -> list[Fold]:
@@ -73,37 +100,6 @@ def _labelled_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
             "judge nobody: hold out labelled rows alone"
         )
     return rest[labelled[rest]], out
-
-
-def _query_folds(
-    label: Array,
-    labelled: Array | None,
-    query: Array,
-    nfold: int,
-    stratified: bool,
-    folds: Any,
-    shuffle: bool,
-    seed: int,
-) -> list[Fold]:
-    """The same in whole queries, as ``xgboost.cv`` deals them where it makes the folds."""
-    if stratified:
-        raise ValueError(
-            "stratified folds would tear queries apart: leave stratified out, queries are dealt as a whole"
-        )
-    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-    if folds is not None:
-        if hasattr(folds, "split"):  # which numbers the rows that it is shown
-            split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
-            folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
-        dealt = _checked_folds(folds, labelled, len(label))
-        for number, (rest, out) in enumerate(dealt):
-            check_apart(query, rest, out, number)
-        return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
-    codes = pd.factorize(query[rows])[0]
-    _check_nfold(nfold, len(np.unique(codes)), "queries")
-    parts = row_folds(np.unique(codes), None, None, nfold, False, None, shuffle, seed)
-    where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
-    return [(np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out])) for rest, out in parts]
 
 
 def with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | None) -> list[Fold]:

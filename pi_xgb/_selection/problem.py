@@ -219,7 +219,7 @@ class Problem:
             crossfit_groups=self.config.crossfit_groups if candidate.crossfits(has_privileged=has_privileged) else None,
             all_features=self.both if sees == "all" else None,
             allow_overlap=has_privileged,
-            folds=folds,
+            crossfit_folds=folds,
         )
 
     def teacher_of(self, candidate: Candidate) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import xgboost
 
 from .booster import configuration_of
+from .signature import TRAINING_KEYWORDS
 
 # XGBoost 3.1 starts each class at its share, taken as a margin; later versions at the logarithm of its share.
 SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
@@ -24,24 +25,6 @@ def check_scale_pos_weight(scale: Any) -> float:
     if not 0 <= number < np.inf:
         raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 leaves the weights alone")
     return number
-
-
-# Ours, which XGBoost would only warn of as unused.
-_KEYWORDS = (
-    "kl_weight",
-    "privileged",
-    "method",
-    "teacher",
-    "teacher_sees",
-    "crossfit",
-    "teacher_params",
-    "privileged_evals",
-    "allow_overlap",
-    "labelled",
-    "teacher_weight",
-    "crossfit_groups",
-    "engine",
-)
 
 
 def user_params(params: Any) -> dict[str, Any]:
@@ -59,12 +42,11 @@ def user_params(params: Any) -> dict[str, Any]:
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
-    for name in _KEYWORDS:
-        if name in copied:
-            raise ValueError(
-                f"{name} is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
-                f"pi_xgb.train(params, dtrain, {name}=...)"
-            )
+    for name in TRAINING_KEYWORDS & copied.keys():  # XGBoost would only warn of them as unused
+        raise ValueError(
+            f"{name} is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
+            f"pi_xgb.train(params, dtrain, {name}=...)"
+        )
     return copied
 
 

@@ -9,10 +9,19 @@ import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
+import xgboost
+
 _RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callbacks"}
-_TEACHING = ("privileged", "teacher", "labelled", "teacher_weight", "method", "crossfit", "crossfit_groups", "engine")
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+TRAINING_KEYWORDS: set[str] = set()
+"""The keywords of our ``train`` that XGBoost's has not; filled where it is defined."""
+
+
+def keyword_names(function: Callable[..., Any]) -> list[str]:
+    """The arguments of a function that are keywords only."""
+    return [name for name, p in inspect.signature(function).parameters.items() if p.kind is p.KEYWORD_ONLY]
 
 
 def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
@@ -22,10 +31,13 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
     signature, for the sake of older scripts. Ours have more keywords in between, so the order is looked up
     there. An unknown keyword gets an error that says where it belongs.
     """
-    order = [name for name, p in inspect.signature(original).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    order = keyword_names(original)
 
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters
+        if original is xgboost.train:
+            TRAINING_KEYWORDS.update(keyword_names(function))
+            TRAINING_KEYWORDS.difference_update(order)
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         n_positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
 
@@ -76,7 +88,7 @@ def _unknown_keyword(function: str, name: str, known: Any) -> str:
         return f"{function}() has no keyword {name!r}: XGBoost calls it {_RENAMED[name]!r} now"
     if close := _meant(name, known):
         return f"{function}() has no keyword {name!r}: did you mean {close!r}?"
-    if name in _TEACHING:
+    if name in TRAINING_KEYWORDS:
         return f"{function}() has no keyword {name!r}: what it trains has no such teacher; pi_xgb.train takes it"
     if "self" in known:
         return (
