@@ -21,7 +21,6 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .crossfit import DealtFolds
 from .job import Boosting, Plan
 from .joint import JointTeacher
 from .learned import TrainableTeacher
@@ -79,8 +78,6 @@ class TeacherConfig:
     """The user's own table of what an estimator as teacher sees."""
     classes: Sequence[Any] | None = None
     """The names of the classes, for frozen estimators, where an estimator encoded them."""
-    crossfit_folds: DealtFolds | None = None
-    """Those of ``crossfit``, where a selection dealt them beforehand."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> TeacherConfig:
@@ -354,7 +351,7 @@ class _Trained:
             classes=config.classes,
         )
         features, weight = Features(matrix, config.table), self._dtrain.get_weight()
-        trainable = TrainableTeacher(
+        return TrainableTeacher(
             recipe,
             features,
             self._task.label,
@@ -363,8 +360,6 @@ class _Trained:
             groups=self._groups,
             teacher_weight=teacher_weight,
         )
-        trainable.folds = config.crossfit_folds
-        return trainable
 
     def _matrix(self, teacher: Any) -> xgboost.DMatrix:
         config, privileged = self._config, self._config.privileged

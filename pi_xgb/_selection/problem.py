@@ -17,7 +17,7 @@ from .._core.config import PER_ROW, TeacherConfig, seen_by
 from .._core.crossfit import whole_queries
 from .._core.engines import choose, fastest
 from .._core.job import Boosting, Plan
-from .._core.learned import train_teachers
+from .._core.learned import TrainableTeacher, train_teachers
 from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
@@ -207,9 +207,7 @@ class Problem:
 
     def _config_of(self, candidate: Candidate) -> TeacherConfig:
         """The keywords of the candidate's teacher, which sees what the library has put side by side."""
-        has_privileged = self.config.privileged is not None
-        sees = seen_by(candidate.teacher, candidate.sees, has_privileged=has_privileged)
-        folds = None if self.folds is None else dataclasses.replace(self.folds, way=sees)
+        has_privileged, sees = self.config.privileged is not None, self._seen_by(candidate)
         return dataclasses.replace(
             self.config,
             method=candidate.method,
@@ -219,14 +217,19 @@ class Problem:
             crossfit_groups=self.config.crossfit_groups if candidate.crossfits(has_privileged=has_privileged) else None,
             all_features=self.both if sees == "all" else None,
             allow_overlap=has_privileged,
-            crossfit_folds=folds,
         )
+
+    def _seen_by(self, candidate: Candidate) -> str:
+        return seen_by(candidate.teacher, candidate.sees, has_privileged=self.config.privileged is not None)
 
     def teacher_of(self, candidate: Candidate) -> Any:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
         config = self._config_of(candidate)
         with exclusive(self.dtrain, *config.matrices):
             supervision = config.read(Spec.read(self.recipe.params), self.dtrain, self._boosting)
+            teacher = supervision.teachers[0].teacher
+            if self.folds is not None and isinstance(teacher, TrainableTeacher):
+                teacher.folds = dataclasses.replace(self.folds, way=self._seen_by(candidate))
             return train_teachers(supervision).teachers[0].teacher
 
     def teacher_score(
