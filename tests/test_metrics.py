@@ -27,7 +27,6 @@ GAPS = {
     "equalized_odds_max": partial(metrics.equalized_odds, agg="max"),
     "equal_opportunity": metrics.equal_opportunity,
 }
-METHODS = ["between_groups", "one_vs_rest"]
 
 
 def rate_by_hand(name, y, d, w):
@@ -44,13 +43,9 @@ def rate_by_hand(name, y, d, w):
     return part / whole if whole > 0 else float("nan")
 
 
-def gap_by_hand(name, y, d, g, w, method):
-    """A difference between groups: every pair, or every group and the rest."""
-    groups = sorted(set(g))
-    if method == "between_groups":
-        sides = [(g == a, g == b) for a, b in itertools.combinations(groups, 2)]
-    else:
-        sides = [(g == a, g != a) for a in groups]
+def gap_by_hand(name, y, d, g, w):
+    """A difference between groups: the largest of every pair."""
+    sides = [(g == a, g == b) for a, b in itertools.combinations(sorted(set(g)), 2)]
     found = []
     for one, other in sides:
         difference = {
@@ -103,16 +98,15 @@ class TestAgainstDefinitions:
         # Without groups it is one number over all rows.
         np.testing.assert_allclose(RATES[name](y, d, sample_weight=w), rate_by_hand(name, y, d, unit), rtol=1e-12)
 
-    @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("name", GAPS)
     @few
     @given(rows, st.booleans())
-    def test_gaps(self, name, method, drawn, weighted):
+    def test_gaps(self, name, drawn, weighted):
         y, d, g = drawn
         w = np.random.default_rng(len(y)).random(len(y)) + 0.1 if weighted else None
-        got = GAPS[name](y, d, sensitive_features=g, sample_weight=w, method=method)
-        # The metric is the largest difference over all pairs, or over all groups against the rest.
-        expected = gap_by_hand(name, y, d, g, np.ones(len(y)) if w is None else w, method)
+        got = GAPS[name](y, d, sensitive_features=g, sample_weight=w)
+        # The metric is the largest difference over all pairs.
+        expected = gap_by_hand(name, y, d, g, np.ones(len(y)) if w is None else w)
         assert got == pytest.approx(expected, abs=1e-12)
 
     def test_equalized_odds_is_a_sum_within_one_pair(self):
@@ -131,24 +125,19 @@ class TestAgainstDefinitions:
     def test_each_against_the_rest(self, name, drawn):
         y, d, g = drawn
         each = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=g)
-        by_hand = [
-            gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y)), "between_groups") for a in sorted(set(g))
-        ]
+        by_hand = [gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y))) for a in sorted(set(g))]
         np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
         assert each.index.tolist() == sorted(set(g))
         assert each.name == getattr(GAPS[name], "__name__", None)
-        # The largest of them is what method="one_vs_rest" returns.
-        assert each.max() == pytest.approx(GAPS[name](y, d, sensitive_features=g, method="one_vs_rest"), abs=1e-12)
 
 
 class TestProperties:
-    @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("name", GAPS)
     @few
     @given(rows, st.randoms(use_true_random=False))
-    def test_invariances(self, name, method, drawn, random):
+    def test_invariances(self, name, drawn, random):
         y, d, g = drawn
-        metric = partial(GAPS[name], method=method)
+        metric = GAPS[name]
         value = metric(y, d, sensitive_features=g)
         # Shares are between 0 and 1, and so are differences; two of them sum to 2 at most.
         assert 0 <= value <= (2 if name == "equalized_odds" else 1)
@@ -275,26 +264,22 @@ class TestUndefined:
         with pytest.warns(UndefinedRateWarning, match=r"precision.*\(NaN\).*selected"):
             assert np.isnan(metrics.precision([1, 0], [0, 0]))
 
-    @pytest.mark.parametrize("method", METHODS)
-    def test_a_gap_with_an_unknown_side_is_unknown(self, method):
+    def test_a_gap_with_an_unknown_side_is_unknown(self):
         with pytest.warns(UndefinedRateWarning, match="'b'"):
-            assert np.isnan(metrics.equal_opportunity(self.y, self.d, sensitive_features=self.g, method=method))
+            assert np.isnan(metrics.equal_opportunity(self.y, self.d, sensitive_features=self.g))
         with pytest.warns(UndefinedRateWarning) as caught:
-            assert np.isnan(metrics.equalized_odds(self.y, self.d, sensitive_features=self.g, method=method))
+            assert np.isnan(metrics.equalized_odds(self.y, self.d, sensitive_features=self.g))
         assert [("'b'" in str(w.message), "'c'" in str(w.message)) for w in caught] == [(True, False), (False, True)]
         # The warning points at the line of the user.
         assert {w.filename for w in caught} == {__file__}
         # Parity needs no labels, so nothing is undefined there.
-        assert metrics.statistical_parity(self.y, self.d, sensitive_features=self.g, method=method) > 0
+        assert metrics.statistical_parity(self.y, self.d, sensitive_features=self.g) > 0
 
     @pytest.mark.parametrize("agg", ["sum", "max"])
-    @pytest.mark.parametrize("method", METHODS)
-    def test_a_known_rate_does_not_hide_an_unknown_one(self, method, agg):
+    def test_a_known_rate_does_not_hide_an_unknown_one(self, agg):
         with pytest.warns(UndefinedRateWarning, match="true_positive_rate"):
             # Every group has negatives, b has no positives: the false positive rates alone are not the odds.
-            value = metrics.equalized_odds(
-                [1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), agg=agg, method=method
-            )
+            value = metrics.equalized_odds([1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), agg=agg)
         assert np.isnan(value)
 
     def test_skip_compares_the_others(self):
@@ -305,25 +290,19 @@ class TestUndefined:
         # Only a and d have both rates: a 1/2 and 1/2, d 1 and 1.
         assert got == metrics.equalized_odds(self.y[known], self.d[known], sensitive_features=self.g[known]) == 1
         with pytest.warns(UndefinedRateWarning):
-            # Against the rest: b and c drop out; a has 1/2, 1/2 against 2/3, 2/3; d has 1, 1 against 1/2, 1/2.
-            assert skip(self.y, self.d, method="one_vs_rest") == pytest.approx(1.0)
-        with pytest.warns(UndefinedRateWarning):
             # The larger of the two needs one rate only: the true positive rate of c counts.
             assert skip(self.y, self.d, agg="max") == 0.5
         y, d, g = [1, 1, 1, 0, 1] * 2, [1, 0, 1, 1, 0] * 2, list("aabbc") * 2
-        for method, expected in [("between_groups", 1.0), ("one_vs_rest", 2 / 3)]:
-            with pytest.warns(UndefinedRateWarning):
-                # Only b has negatives: the true positive rates 1/2, 1, 0 alone can be compared.
-                value = metrics.equalized_odds(y, d, sensitive_features=g, agg="max", undefined="skip", method=method)
-            assert value == pytest.approx(expected)
+        with pytest.warns(UndefinedRateWarning):
+            # Only b has negatives: the true positive rates 1/2, 1, 0 alone can be compared.
+            assert metrics.equalized_odds(y, d, sensitive_features=g, agg="max", undefined="skip") == 1
 
     @pytest.mark.parametrize("undefined", ["nan", "skip"])
-    @pytest.mark.parametrize("method", METHODS)
-    def test_one_known_group_is_no_difference(self, method, undefined):
+    def test_one_known_group_is_no_difference(self, undefined):
         # Never 0: a single group with the rate has nothing to be compared with.
         with pytest.warns(UndefinedRateWarning, match="'b'"):
             value = metrics.equal_opportunity(
-                [1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), method=method, undefined=undefined
+                [1, 0, 0, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), undefined=undefined
             )
         assert np.isnan(value)
 
@@ -432,8 +411,6 @@ class TestBadInput:
     @pytest.mark.parametrize("name", sorted(set(NEED_TWO_GROUPS) - {"group_report"}))
     def test_options(self, name):
         metric = NEED_TWO_GROUPS[name]
-        with pytest.raises(ValueError, match=r"method.*'between_groups'.*'one_vs_rest'.*'to_overall'"):
-            call_decision_metric(metric, method="to_overall")
         with pytest.raises(ValueError, match="undefined must be one of"):
             call_decision_metric(metric, undefined="zero")
 

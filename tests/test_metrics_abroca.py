@@ -166,9 +166,6 @@ class TestSecondFormulations:
         by_hand = [metrics.abroca(y, s, sensitive_features=g == a) for a in range(n_groups)]
         # Or each group against all other rows together.
         np.testing.assert_allclose(each, by_hand, atol=1e-15)
-        assert metrics.abroca(y, s, sensitive_features=g, method="one_vs_rest") == pytest.approx(
-            max(by_hand), abs=1e-15
-        )
 
 
 class TestProperties:
@@ -232,19 +229,10 @@ class TestUndefined:
         with pytest.warns(UndefinedRateWarning, match="'b'"):
             # What is left is perfect against perfectly wrong.
             assert metrics.abroca(self.y, self.s, sensitive_features=self.g, undefined="skip") == 1
-        with pytest.warns(UndefinedRateWarning, match="'b'"):
-            # Against the rest b still counts among the others: "a" is perfect, c and b together rank N first.
-            one_vs_rest = metrics.abroca(
-                self.y, self.s, sensitive_features=self.g, undefined="skip", method="one_vs_rest"
-            )
-        assert one_vs_rest == 1
 
-    @pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
-    def test_one_curve_is_no_difference(self, method):
+    def test_one_curve_is_no_difference(self):
         with pytest.warns(UndefinedRateWarning, match="'b'"):
-            value = metrics.abroca(
-                [1, 0, 1, 1], [1, 0, 1, 0], sensitive_features=list("aabb"), undefined="skip", method=method
-            )
+            value = metrics.abroca([1, 0, 1, 1], [1, 0, 1, 0], sensitive_features=list("aabb"), undefined="skip")
         assert np.isnan(value)
 
     def test_a_label_of_weight_zero_is_not_there(self):

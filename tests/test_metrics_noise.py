@@ -54,15 +54,12 @@ class Expected:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 @pytest.mark.parametrize("name", ["statistical_parity", "equal_opportunity", "equalized_odds", "predictive_parity"])
-def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, method, weighted):
+def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, weighted):
     y, p, group, weight = rows_of(0)
     weight = weight if weighted else None
-    found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), name, method)
-    table = metrics.disparity_report(
-        y, p, sensitive_features=group, sample_weight=weight, metrics=name, method=method, n_boot=0
-    )
+    found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), name)
+    table = metrics.disparity_report(y, p, sensitive_features=group, sample_weight=weight, metrics=name, n_boot=0)
     assert found.value == found.seen() == pytest.approx(table.loc[name, "value"])
     among = {
         "statistical_parity": [np.full(len(y), True)],
@@ -77,19 +74,8 @@ def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, method, w
             hit = y[its] if name == "predictive_parity" else p[its] > 0.5
             assert rows[code] == round(w.sum() ** 2 / (w**2).sum())
             assert rates[code] == pytest.approx(np.average(hit, weights=w))
-    if method == "between_groups":
-        apart = {
-            pair: np.abs(found.rates[:, pair[0]] - found.rates[:, pair[1]]).sum() for pair in combinations(range(4), 2)
-        }
-        assert found.furthest() == max(apart, key=apart.get)
-    else:
-        each = [
-            metrics.disparity_report(
-                y, p, sensitive_features=group == code, sample_weight=weight, metrics=name, n_boot=0
-            ).loc[name, "value"]
-            for code in range(4)
-        ]
-        assert found.furthest() == (np.argmax(each), None)
+    apart = {(a, b): np.abs(found.rates[:, a] - found.rates[:, b]).sum() for a, b in combinations(range(4), 2)}
+    assert found.furthest() == max(apart, key=apart.get)
     assert found.draws(7) == 7
 
 
@@ -101,7 +87,7 @@ def test_of_pairs_that_lie_as_far_apart_the_first_is_named():
 def test_a_group_of_next_to_no_weight_is_one_row():
     groups = as_groups(["a", "a", "b", "b"])
     found = rates_of(
-        Decisions(np.ones(4, bool), np.arange(4) > 0, np.array([1.0, 1, 1e-9, 0]), groups), "equal_opportunity", ""
+        Decisions(np.ones(4, bool), np.arange(4) > 0, np.array([1.0, 1, 1e-9, 0]), groups), "equal_opportunity"
     )
     assert found.rows.tolist() == [[2, 1]]
 
@@ -182,10 +168,9 @@ def test_the_path_leads_five_errors_further(monkeypatch):
         assert Rates(rates, rows).plain(1, None) == pytest.approx(5 * np.sqrt(sum(variances)))
 
 
-@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
-def test_without_a_gap_what_there_is_is_dealt(method):
+def test_without_a_gap_what_there_is_is_dealt():
     y, p, group, weight = rows_of(1)
-    found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), "equalized_odds", method)
+    found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), "equalized_odds")
     dealt, asked = np.random.default_rng(0).integers(0, 9, (2, 5, 4)), []
 
     class Dealer:
@@ -199,23 +184,19 @@ def test_without_a_gap_what_there_is_is_dealt(method):
     ]
     for draw in range(5):
         rates = dealt[:, draw] / found.rows
-        # Of one draw, too: the largest gap of two groups, or of one and the rest.
-        assert null[draw] == pytest.approx(float(found.gap(rates)))
-        if method == "between_groups":
-            assert null[draw] == pytest.approx(
-                max(np.abs(rates[:, a] - rates[:, b]).sum() for a, b in combinations(range(4), 2))
-            )
+        # Of one draw, too: the largest gap of two groups.
+        largest = max(np.abs(rates[:, a] - rates[:, b]).sum() for a, b in combinations(range(4), 2))
+        assert null[draw] == pytest.approx(largest)
 
 
 @pytest.mark.parametrize("agg", ["sum", "max"])
 @pytest.mark.parametrize("undefined", ["nan", "skip"])
-@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
 @pytest.mark.parametrize("name", ["statistical_parity", "equalized_odds"])
-def test_gaps_of_many_tables_are_those_of_each(name, method, undefined, agg):
+def test_gaps_of_many_tables_are_those_of_each(name, undefined, agg):
     cells = np.random.default_rng(0).integers(1, 9, (2, 3, 4, 4)).astype(float)
     cells[1, 1, 2] = [3, 1, 0, 0]
-    found = gap(cells, name, method, undefined, agg)
-    each = [[float(gap(table, name, method, undefined, agg)) for table in tables] for tables in cells]
+    found = gap(cells, name, undefined, agg)
+    each = [[float(gap(table, name, undefined, agg)) for table in tables] for tables in cells]
     np.testing.assert_allclose(found, each, equal_nan=True)
     assert np.isnan(found).sum() == (name == "equalized_odds" and undefined == "nan")
 
@@ -230,11 +211,11 @@ def test_a_rate_without_noise_keeps_its_place():
 # --- curves -------------------------------------------------------------------------------------------------
 
 
-def curves(seed=0, weighted=False, method="between_groups"):
+def curves(seed=0, weighted=False):
     y, p, group, weight = rows_of(seed)
     weight = weight if weighted else np.ones(len(y))
     rows = ScoredRows(y, p > 0.5, weight, as_groups(group), p)
-    return curves_of(rows, against_rest=method == "one_vs_rest"), (y, p, group, weight)
+    return curves_of(rows), (y, p, group, weight)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -277,22 +258,12 @@ def test_groups_of_few_effective_rows_keep_one(steepness):
     np.testing.assert_allclose(cells.sum(axis=2), np.transpose(effective), atol=3)
 
 
-@pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
-def test_the_gap_of_curves_is_the_largest_of_all(method):
-    found, _ = curves(method=method)
+def test_the_gap_of_curves_is_the_largest_of_all():
+    found, _ = curves()
     assert found.gap(np.stack([found.middles, found.middles / 2])).tolist() == pytest.approx(
         [found.value, found.value / 2]
     )
-    areas = {}
-    if method == "one_vs_rest":
-        positives = found.rows[1]
-        for code in range(4):
-            others = [k for k in range(4) if k != code]
-            rest = np.average(found.middles[others], axis=0, weights=positives[others])
-            areas[code, None] = np.abs(found.middles[code] - rest).mean()
-    else:
-        for one, other in combinations(range(4), 2):
-            areas[one, other] = np.abs(found.middles[one] - found.middles[other]).mean()
+    areas = {(a, b): np.abs(found.middles[a] - found.middles[b]).mean() for a, b in combinations(range(4), 2)}
     assert found.value == pytest.approx(max(areas.values()))
     assert found.furthest() == max(areas, key=areas.get)
 
@@ -300,7 +271,7 @@ def test_the_gap_of_curves_is_the_largest_of_all(method):
 def test_so_many_pairs_take_fewer_draws():
     # 2e8 points, of 48 on each of 20 levels for each of k² / 2 pairs.
     for k, most in ((2, 104_166), (40, 260), (100, 100)):
-        of = Curves(np.zeros((k, GRID)), np.zeros((k, GRID + 1)), np.ones((2, k, CELLS), int), False)
+        of = Curves(np.zeros((k, GRID)), np.zeros((k, GRID + 1)), np.ones((2, k, CELLS), int))
         assert of.draws(10**9) == most
         assert of.draws(100) == 100
 
@@ -346,7 +317,7 @@ def test_samples_are_drawn_from_the_curve():
 
 def along(found, alike):
     """Where each group lies between the two furthest apart, and their difference at the middles and at the edges."""
-    one, other = found._widest()
+    one, other = found.furthest()
     if alike:
         return np.array([-0.5, 0.5, -0.5, 0.5]), MIDDLES * (1 - MIDDLES), EDGES * (1 - EDGES)
     between = found.middles[one] - found.middles[other]
@@ -360,13 +331,13 @@ def along(found, alike):
 def test_curves_go_their_way_to_the_gap(kind, alike):
     found, _ = curves(3)
     if alike:
-        found = Curves(*(np.tile(part[0], (4, 1)) for part in (found.middles, found.edges)), found.cells, False)
+        found = Curves(*(np.tile(part[0], (4, 1)) for part in (found.middles, found.edges)), found.cells)
     positives = found.rows[1]
     place, between, between_edges = along(found, alike)
     path = getattr(found, kind)(50, np.random.default_rng(7))
     if kind == "plain":
         noise = found._drawn(found.edges, 50, np.random.default_rng(7)) - found.middles
-        one, other = found._widest()
+        one, other = found.furthest()
         spread = np.array([np.std([draw[one, j] - draw[other, j] for draw in noise]) for j in range(GRID)])
         shape = (place - np.average(place, weights=positives))[:, None] * np.maximum(spread, 1e-9)
         furthest = found.value + 5 * spread.mean()
@@ -386,7 +357,7 @@ def test_curves_go_their_way_to_the_gap(kind, alike):
 def test_no_curve_lies_beyond_the_two_furthest_apart():
     # Further than the first from the second in that direction, but not as far in all.
     steps = np.array([[0.15, 0.05], [0, 0], [0.17, 0.025]]).repeat(24, axis=1)
-    found = Curves(0.3 + steps, np.tile(EDGES, (3, 1)), np.ones((2, 3, CELLS), int), False)
+    found = Curves(0.3 + steps, np.tile(EDGES, (3, 1)), np.ones((2, 3, CELLS), int))
     assert found.furthest() == (0, 1)
     assert found._along_widest()[0].tolist() == [0.5, -0.5, 0.5]
 
@@ -405,7 +376,7 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, mo
     asked = []
     gap = SimpleNamespace(
         value=1.0,
-        furthest=lambda: (1, None),
+        furthest=lambda: (0, 1),
         draws=lambda wanted: asked.append(wanted) or wanted,
         without_gap=lambda n, generator: np.r_[np.full(n_larger, 2.0), np.zeros(n - n_larger)],
         seen=lambda: 1.0,
@@ -416,9 +387,9 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, mo
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])))
     monkeypatch.setattr(_chance, "comparable", lambda rows, name: rows)
     monkeypatch.setattr(_chance, "gap_of", lambda *how: gap)
-    told = Draws(100, n_null, 0.5).of(rows, "abroca", "one_vs_rest", None)
+    told = Draws(100, n_null, 0.5).of(rows, "abroca", None)
     assert asked == [n_null] * bool(n_null) + [100]
-    assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "b – the rest")
+    assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "a – b")
     if n_null:
         # One half is not above one half.
         assert told["p_value"] == (1 + n_larger) / 10

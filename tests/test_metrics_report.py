@@ -325,17 +325,14 @@ class TestIntervals:
 
 
 class TestDisparityReport:
-    @pytest.mark.parametrize("method", ["between_groups", "one_vs_rest"])
     @pytest.mark.parametrize("threshold", [0.5, 0.3])
-    def test_values_are_those_of_the_single_metrics(self, method, threshold):
+    def test_values_are_those_of_the_single_metrics(self, threshold):
         y, p, g, w = draw(2, 90, n_groups=3)
-        report = metrics.disparity_report(
-            y, p, sensitive_features=g, sample_weight=w, threshold=threshold, method=method, n_boot=5
-        )
+        report = metrics.disparity_report(y, p, sensitive_features=g, sample_weight=w, threshold=threshold, n_boot=5)
         assert list(report.index) == DISPARITIES
         for name in DISPARITIES:
             prediction = p if name == "abroca" else p > threshold
-            options = {"sensitive_features": g, "sample_weight": w, "method": method}
+            options = {"sensitive_features": g, "sample_weight": w}
             assert report.loc[name, "value"] == pytest.approx(getattr(metrics, name)(y, prediction, **options))
             assert report.loc[name, "low"] <= report.loc[name, "high"]
 

@@ -1,3 +1,4 @@
+import datetime
 import os
 import re
 import sys
@@ -22,7 +23,9 @@ from pi_xgb import metrics
 from pi_xgb._report import numbers
 from pi_xgb._report.html import Html, joined, number, tag
 from pi_xgb._report.report import report
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness
 from pi_xgb.importance import fair_importance, shap_gap
+from pi_xgb.sklearn import PrivilegedXGBClassifier, by_column
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 NASTY = '<script>alert("1")</script>'
@@ -565,7 +568,7 @@ def test_settings_say_how_models_were_made(full):
     header, rows = page.table("How each model was made")
     assert header == ["setting", "plain", "guided"]
     # What pi_xgb wrote into the booster, and a dash where it wrote nothing.
-    assert [cell["text"] for cell in rows["pi_xgb_kl_weight"]] == ["–", "1"]
+    assert [cell["text"] for cell in rows["taught by"]] == ["–", "boosted, kl_weight 1"]
     assert [cell["text"] for cell in rows["pi_xgb_method"]] == ["–", "kbpib"]
     assert [cell["text"] for cell in rows["rounds in use"]] == ["5 of 5", "5 of 5"]
     _, params = page.table("Parameters that differ")
@@ -577,9 +580,66 @@ def test_settings_say_how_models_were_made(full):
     assert judged["rows"][0]["text"] == "200"
     assert judged["threshold, guided"][0]["text"] == "0.4"
     assert judged["intervals"][0]["text"] == "95 % percentile bootstrap, 30 resamples"
-    _, software = page.table("Software")
-    assert software["xgboost"][0]["text"] == xgb.__version__
-    assert software["pi_xgb"][0]["text"] == pi_xgb.__version__
+    assert judged["random_state"][0]["text"] == "0"
+    assert judged["fair importance by"][0]["text"] == "dp"
+    assert judged["xgboost"][0]["text"] == xgb.__version__
+    assert judged["pi_xgb"][0]["text"] == pi_xgb.__version__
+    today = datetime.date.today().isoformat()
+    assert judged["made on"][0]["text"] == today
+    assert f"Made on {today} with pi_xgb {pi_xgb.__version__}." in page.text
+
+
+def test_constraints_are_named_with_their_options_and_weights(write, data):
+    group, x, y = np.arange(200) % 3, data["x"], data["y"]
+    constraints = [
+        (DemographicParity(group, match="mean", hessian="full"), 141),
+        (IndividualFairness(features=x.to_numpy()[:, :1], k=3), 0.5),
+        (EqualizedOdds(group), 2.0),
+    ]
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    booster = pi_xgb.train(params, xgb.DMatrix(x, y), 3, teacher=[(np.full(200, 0.4), 0.1), *constraints])
+    booster.set_attr(trained_on="adult.csv, 32,561 rows")
+    made = write(booster, threshold=0.1).table("How each model was made")[1]
+    assert made["taught by"][0]["text"] == (
+        "array, kl_weight 0.1; DemographicParity(match='mean', hessian='full'), kl_weight 141; "
+        "IndividualFairness(k=3), kl_weight 0.5; EqualizedOdds, kl_weight 2"
+    )
+    assert made["trained_on"][0]["text"] == "adult.csv, 32,561 rows"
+
+
+def test_who_has_the_page_and_the_rows_can_repeat_the_training(write, data):
+    x, y, sex = data["x"], data["y"], data["sex"].to_numpy()
+    params = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.2, "subsample": 0.5, "seed": 5, "nthread": 1}
+    constraint = DemographicParity(sex, match="mean", hessian="full")
+    booster = pi_xgb.train(params, xgb.DMatrix(x, y), 4, teacher=constraint, kl_weight=3.5)
+    page = write(booster, threshold=0.3)
+    made, told = (page.table(caption)[1] for caption in ("How each model was made", "Parameters that differ"))
+    kind, weight = made["taught by"][0]["text"].rsplit(", kl_weight ", 1)
+    again = pi_xgb.train(
+        {name: cells[0]["text"] for name, cells in told.items() if name != "base_score"} | {"nthread": 1},
+        xgb.DMatrix(x, y),
+        int(made["rounds in use"][0]["text"].split()[0]),
+        teacher=eval(kind.replace("(", "(sex, ")),
+        kl_weight=float(weight),
+    )
+    assert again.save_raw() == booster.save_raw()
+
+
+def test_an_estimator_names_the_columns_of_its_constraints(write, data):
+    x, y = data["x"], data["y"]
+    z = pd.DataFrame({"z": np.arange(200) % 7, "sex": data["sex"].to_numpy() == "men", "race": np.arange(200) % 3})
+    constraints = [(DemographicParity("sex"), 141), (by_column(EqualizedOdds, ["sex", "race"], soft=False), 2)]
+    model = PrivilegedXGBClassifier(
+        n_estimators=3, max_depth=2, n_jobs=1, teacher_sees="all", crossfit=2, kl_weight=5, constraints=constraints
+    ).fit(x, y, privileged=z)
+    made = write(model).table("How each model was made")[1]
+    assert made["taught by"][0]["text"] == (
+        "boosted, kl_weight 5; DemographicParity('sex'), kl_weight 141; "
+        "EqualizedOdds(['sex', 'race'], soft=False), kl_weight 2"
+    )
+    assert (made["teacher_sees"][0]["text"], made["crossfit"][0]["text"]) == ("all", "2")
+    # Of the columns the booster itself has none.
+    assert "sex" not in model.get_booster().attr("pi_xgb_teacher")
 
 
 def test_parameters_are_told_as_they_were_given(write, data):

@@ -18,9 +18,10 @@ from pi_xgb._report.numbers import COMPARED, Numbers, Resampling, View, _measure
 from pi_xgb._report.page import _difference, _gap, _signed
 from pi_xgb._report.pictures import of_comparison, of_importance, picture
 from pi_xgb._report.report import report
-from pi_xgb._report.settings import OF_GAPS, OF_RATES, of_rows, params_of
+from pi_xgb._report.settings import OF_GAPS, OF_RATES, of_page, params_of
 from pi_xgb._report.summary import summary
 from pi_xgb._stats.bootstrap import resamples
+from pi_xgb._version import __version__
 from pi_xgb.importance import fair_importance
 
 # --- pieces of HTML -----------------------------------------------------------------------------------------
@@ -168,13 +169,17 @@ def test_parameters_that_differ_from_those_of_their_objective(params, told):
 @pytest.mark.parametrize("n_boot", [0, 30])
 def test_what_models_are_judged_on_is_counted(weight, n_boot):
     y, groups = np.arange(24) % 3 == 0, np.where(np.arange(24) < 5, "few", "many")
-    found = of_rows(read_rows(np.zeros((24, 1)), y, pd.Series(groups, name="sex"), weight), Resampling(n_boot, 0.9, 0))
+    found = of_page(
+        read_rows(np.zeros((24, 1)), y, pd.Series(groups, name="sex"), weight), Resampling(n_boot, 0.9, 7), "eo"
+    )
     expected = {"rows": "24", "positives (label 1)": "8", "weights": "none" if weight is None else "given"}
     expected |= {"sensitive features": "sex", "groups": "2", "rows in the smallest group": "5", "intervals": "none"}
     if n_boot:
         expected |= {"intervals": "90 % percentile bootstrap, 30 resamples"}
-        expected |= {"rates of groups": OF_RATES, "differences between groups": OF_GAPS}
-    assert found == expected
+        expected |= {"rates of groups": OF_RATES, "differences between groups": OF_GAPS, "random_state": "7"}
+    expected |= {"fair importance by": "eo", "pi_xgb": __version__, "xgboost": xgb.__version__}
+    assert {name: found[name] for name in expected} == expected
+    assert set(found) - set(expected) == {"made on", "numpy", "pandas", "Python"}
 
 
 # --- numbers ------------------------------------------------------------------------------------------------
@@ -399,8 +404,7 @@ def test_every_table_says_what_is_in_it_and_what_its_small_figures_are(rows, tmp
         "How each model was made, as far as it knows",
         *["Parameters that differ from XGBoost&#x27;s defaults. A model loaded from a file has forgotten most of them"]
         * (kind == "trees"),
-        "What the models were judged on",
-        "Software",
+        "What the models were judged on, and how",
     ]
     assert ("This model has no trees of XGBoost" in text) is (kind == "another")
     # One model needs no headings of its own.

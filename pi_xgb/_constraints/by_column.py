@@ -58,9 +58,19 @@ class ByColumn(Teacher):
             "here give the constraint the values, one per training row"
         )
 
+    @property
+    def kind(self) -> str:  # type: ignore[override]  # it is read only
+        """The constraint with its columns, as a user writes it."""
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"{self._name}({', '.join([*map(repr, self.columns.values()), *options])})"
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.constraint, "__name__", self.constraint))
+
     def __repr__(self) -> str:
         named = ", ".join(f"{name}={value!r}" for name, value in {**self.columns, **self.options}.items())
-        return f"by_column({getattr(self.constraint, '__name__', self.constraint)}, {named})"
+        return f"by_column({self._name}, {named})"
 
 
 def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: Any) -> ByColumn:

@@ -155,6 +155,18 @@ class Constraint(Teacher):
                 f"{p.shape} from {p.min()} to {p.max()}: use soft=True for classes and for regression"
             )
 
+    @property
+    def kind(self) -> str:  # type: ignore[override]  # it is read only
+        """Its class, with the options that are not the default: no value and no name of a column."""
+        usual = {one.name: one.default for one in self.__signature__.parameters.values() if one.name not in ROW_VALUES}
+        options = {name: getattr(self, name, None) for name in usual}
+        changed = [
+            f"{name}={value!r}"
+            for name, value in options.items()
+            if isinstance(value, (bool, int, float, str)) and value != usual[name]
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})" if changed else type(self).__name__
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._describe()}{len(self._row_values)} rows, soft={self.soft})"
 

@@ -73,12 +73,10 @@ class DemographicParity(BetweenGroups):
         q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
         edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
     hessian
-        What counts in the Hessian. "damped": the labels at every weight, so that the rounds of plain XGBoost are a good
-        number, if they are forty or more; beyond .7 / eta the pull is in part averaged over rounds, and a training that
-        goes on begins its average anew. Where that would not settle (amounts, rows too heavy for the regularisation)
-        steps are those of "adaptive": of ``kl_weight`` what a q that moves along needs, without averages, which beyond
-        1 / eta leaves less of each step to the labels, a tenth at 10 / eta, so that more rounds are needed. "full":
-        all of ``kl_weight``, as for a teacher at rest, which shortens every step to 1 / (1 + kl_weight) of what it was.
+        How much of ``kl_weight`` the Hessian counts. "full": all of it, as the paper does, so that a step is
+        1 / (1 + kl_weight) of its size and rounds must be as many more. "adaptive": what a step needs that closes the
+        gap at once. "damped": nothing; forty rounds or more, as many as plain XGBoost wants, do at every weight. The
+        guide says when the default fails, the mathematics why.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from .._rows.per_row import FINITE
 from .._rows.supervision import row_weights
 from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores
 from .._stats.wilson import wilson
-from ..metrics._abroca import Curve, RankedGroups, area_between, merge, warn_no_curve
+from ..metrics._abroca import Curve, area_between, merge, roc_curves, warn_no_curve
 from ..metrics._rates import Values
 
 MOST_POINTS = 1000  # a curve of more points is drawn through this many: finer than a picture can show
@@ -74,7 +74,7 @@ class RocPicture:
 def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
     """The curves, and the pair that decides ABROCA; warns of groups without a curve."""
     check_several(rows.groups)
-    found = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weights)
+    found = roc_curves(rows.labels, rows.scores, rows.groups, rows.weights)
     warn_no_curve(found, rows.groups, stacklevel=stacklevel + 1)
     curves = {code: curve for code, curve in enumerate(found) if curve is not None}
     areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}

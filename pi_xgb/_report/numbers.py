@@ -99,7 +99,7 @@ def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
         lost = np.divide(multiplicity @ losses, total, out=np.full((len(total), 2), np.nan), where=total > 0)
         found = {"auc": whole["auc"], "accuracy": whole["accuracy"], "log_loss": lost[:, 0], "brier": lost[:, 1]}
         cells = grouped.cells(multiplicity)
-        gaps = {name: gap(cells, name, "between_groups", "nan") for name in GAPS}
+        gaps = {name: gap(cells, name, "nan") for name in GAPS}
         return np.stack([(found | gaps)[name] for name in COMPARED], axis=1)
 
     once = np.ones((1, labels.size))

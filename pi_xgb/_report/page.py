@@ -50,7 +50,6 @@ class Page:
     summary: Sequence[str]
     notes: Sequence[str]
     rows: Mapping[str, str]
-    software: Mapping[str, str]
     settings: Mapping[str, Mapping[str, str]]
     params: Mapping[str, Mapping[str, str]]
     max_features: int
@@ -77,7 +76,7 @@ def _header(content: Page) -> list[Html]:
     names = ", ".join(model.name for model in content.models)
     told = "" if content.is_single else f"{len(content.models)} models: {names}. "
     told += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
-    told += f"{_thresholds(content)}. pi_xgb {content.software['pi_xgb']}, {content.software['written on']}."
+    told += f"{_thresholds(content)}. Made on {content.rows['made on']} with pi_xgb {content.rows['pi_xgb']}."
     links = ("Summary", "Performance", "Fairness", "Groups", "Features", "Settings")
     items = [tag("li", tag("a", text, href=f"#{text.lower()}")) for text in links]
     return [
@@ -285,12 +284,10 @@ def _settings(content: Page) -> Html:
         what = "threshold" if content.is_single else f"threshold, {model.name}"
         rows.append(([what], [f"{model.threshold:g}"]))
     loaded = "Parameters that differ from XGBoost's defaults. A model loaded from a file has forgotten most of them"
-    software = [([key], [value]) for key, value in content.software.items()]
     children = [
         _by_model("How each model was made, as far as it knows", "setting", names, content.settings),
         _by_model(loaded, "parameter", names, content.params),
-        table("What the models were judged on", ["setting"], ["value"], rows),
-        table("Software", ["name"], ["version"], software),
+        table("What the models were judged on, and how", ["setting"], ["value"], rows),
     ]
     return _section("settings", "Settings", tag("div", *children, class_="settings"))
 

@@ -87,6 +87,11 @@ def report(
 
     Notes
     -----
+    Settings at the end of the page are what an audit needs to repeat it: how each model was made, with its teachers,
+    constraints and their weights, its parameters, and the rows, draws, versions and day of the page. A booster does not
+    know what it was trained on: ``booster.set_attr(trained_on="adult.csv, 32,561 rows")`` puts that on the page too. An
+    estimator also shows the columns of its constraints and its ``privileged_features``.
+
     The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features, and
     all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the page warns
     of groups below ten rows. If a rate does not exist in some group the page says so, and so does a
@@ -132,8 +137,7 @@ def report(
         numbers=numbers,
         summary=summary(judged, rows, numbers, how),
         notes=notes,
-        rows=settings_of.of_rows(rows, how),
-        software=settings_of.of_software(),
+        rows=settings_of.of_page(rows, how, importance_metric),
         settings={model.name: settings_of.of_model(model) for model in judged},
         params={model.name: settings_of.params_of(model) for model in judged},
         max_features=max_features,

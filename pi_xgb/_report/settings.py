@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import datetime
 import platform
+import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +33,26 @@ def of_model(model: JudgedModel) -> dict[str, str]:
     found["features"] = str(model.booster.num_features())
     early = "" if end == n_rounds else " (stopped early: up to the best round)"
     found["rounds in use"] = f"{end - begin} of {n_rounds}{early}"
-    found |= {name: _plain(value or "") for name, value in sorted(model.booster.attributes().items())}
+    attributes = model.booster.attributes()
+    teachers, weights = (attributes.pop(name, None) for name in ("pi_xgb_teacher", "pi_xgb_kl_weight"))
+    if teachers and weights:
+        found["taught by"] = _taught(model.model, teachers, weights)
+    asked = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
+    found |= {name: _plain(str(value)) for name in asked if (value := getattr(model.model, name, None)) is not None}
+    found |= {name: _plain(value or "") for name, value in sorted(attributes.items())}
     return found
+
+
+def _taught(model: Any, kinds: str, weights: str) -> str:
+    """Teachers and constraints with their weights, as the booster recorded them.
+
+    The columns of a constraint are no part of a booster; an estimator has them among its parameters.
+    """
+    teachers = re.split(r",(?![^(]*\))", kinds)  # not at the commas between the options of one of them
+    constraints = [constraint.kind for constraint, _ in getattr(model, "constraints", None) or ()]
+    teachers[len(teachers) - len(constraints) :] = constraints
+    pairs = zip(teachers, weights.split(","), strict=True)
+    return "; ".join(f"{teacher}, kl_weight {float(weight):g}" for teacher, weight in pairs)
 
 
 def params_of(model: JudgedModel) -> dict[str, str]:
@@ -63,28 +83,24 @@ def _plain(value: str) -> str:
     return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
 
 
-def of_rows(rows: JudgedRows, how: Resampling) -> dict[str, str]:
-    """What the models are judged on; counts only, never a value of a row."""
+def of_page(rows: JudgedRows, how: Resampling, importance_metric: str) -> dict[str, str]:
+    """What the models are judged on and how, with versions and the day; counts only, never a value of a row."""
     intervals = f"{100 * how.confidence:g} % percentile bootstrap, {how.n_boot} resamples" if how.n_boot else "none"
     return {
+        "made on": datetime.date.today().isoformat(),
         "rows": str(rows.labels.size),
         "positives (label 1)": str(int(rows.labels.sum())),
         "weights": "none" if rows.weights is None else "given",
         "sensitive features": ", ".join(map(str, rows.groups.names.names)),
         "groups": str(rows.groups.count),
         "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
+        "fair importance by": importance_metric,
         "intervals": intervals,
         **({"rates of groups": OF_RATES, "differences between groups": OF_GAPS} if how.n_boot else {}),
-    }
-
-
-def of_software() -> dict[str, str]:
-    """Versions and the day."""
-    return {
+        **({"random_state": str(how.random_state)} if how.n_boot else {}),
         "pi_xgb": __version__,
         "xgboost": xgboost.__version__,
         "numpy": np.__version__,
         "pandas": pd.__version__,
         "Python": platform.python_version(),
-        "written on": datetime.date.today().isoformat(),
     }

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._rows.groups import Groups, as_groups, check_several
 from .._rows.supervision import row_weights
 from .._rows.vectors import Bools, Floats, as_labels, as_scores
-from ._disparities import Pairs, Undefined, check_comparison
+from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
-
-Positions = NDArray[np.intp]
 
 ROC_NEEDS = "positives or no negatives, and a ROC curve needs both"
 
@@ -27,7 +23,6 @@ def abroca(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: Pairs = "between_groups",
     undefined: Undefined = "nan",
 ) -> float:
     """The area between the ROC curves of two groups, ``integral over t in [0, 1] of |ROC_a(t) - ROC_b(t)|``.
@@ -36,8 +31,9 @@ def abroca(
     curves cross and the areas under them agree. It lies between 0 and 1, and 0 means the same curve; note that equal
     curves may still lie at different thresholds, which :func:`equalized_odds` would see.
 
-    Both curves are piecewise linear (a tie between a positive and a negative is a sloping piece), so the integral is
-    computed exactly: no grid, crossings solved. It costs one sort of the scores and a merge per pair of groups.
+    With more than two groups it is the largest area over all pairs. Both curves are piecewise linear (a tie between a
+    positive and a negative is a sloping piece), so the integral is computed exactly: no grid, crossings solved. It
+    costs one sort of the scores and a merge per pair of groups.
 
     Parameters
     ----------
@@ -46,9 +42,6 @@ def abroca(
         taken, NaN is not.
     sensitive_features, sample_weight
         As for :func:`statistical_parity`.
-    method
-        With more than two groups, "between_groups" takes the largest area over all pairs, "one_vs_rest" the largest
-        of each group against all other rows.
     undefined
         What to do with a group that has no positives or no negatives: "nan" makes the result NaN, "skip" leaves
         the group out. Both warn and name the group.
@@ -62,17 +55,16 @@ def abroca(
     >>> metrics.abroca([1, 0, 1, 0], [0.9, 0.1, 0.5, 0.5], sensitive_features=sex)
     0.5
     """
-    check_comparison(method, undefined)
+    check_undefined(undefined)
     scores = as_scores(y_score)
     labels = as_labels(y_true, scores.size)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
     weights = row_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
-    ranked = RankedGroups(labels, scores, groups)
-    curves = ranked.curves(weights)
+    curves = roc_curves(labels, scores, groups, weights)
     warn_no_curve(curves, groups, stacklevel=2)
-    return ranked.largest_area(weights, curves, method, undefined)
+    return largest_area(curves, undefined)
 
 
 @dataclass(frozen=True)
@@ -98,72 +90,38 @@ class Curve:
         return np.where(at_knot, self.enter[left], between), np.where(at_knot, self.leave[left], between)
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Some rows from the highest score to the lowest; ``ends`` marks the last row of each run of equal scores."""
-
-    rows: Positions
-    positive: Bools
-    ends: Positions
-
-    def curve(self, weights: Values) -> Curve | None:
-        """The ROC curve under weights of all rows; None without weight on positives or on negatives."""
-        weight = weights[self.rows]
-        positives = np.where(self.positive, weight, 0.0)
-        true_positives = np.cumsum(positives)[self.ends]
-        false_positives = np.cumsum(weight - positives)[self.ends]
-        if not (true_positives[-1] > 0 and false_positives[-1] > 0):
-            return None
-        return curve_through(
-            np.append(0.0, false_positives / false_positives[-1]),
-            np.append(0.0, true_positives / true_positives[-1]),
-        )
+def roc_curves(labels: Bools, scores: Floats, groups: Groups, weights: Values) -> list[Curve | None]:
+    """The ROC curve of each group; None for a group without weight on positives or on negatives."""
+    order = np.argsort(-scores)
+    rows_of = [order[groups.codes[order] == code] for code in range(groups.count)]
+    return [_curve(labels[rows], scores[rows], weights[rows]) for rows in rows_of]
 
 
-class RankedGroups:
-    """Rows ranked once, so that the areas under another weighting need no sort."""
+def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
+    """The curve of rows from the highest score to the lowest."""
+    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
+    positives = np.where(labels, weights, 0.0)
+    true_positives, false_positives = np.cumsum(positives)[ends], np.cumsum(weights - positives)[ends]
+    if not (true_positives[-1] > 0 and false_positives[-1] > 0):
+        return None
+    fpr, tpr = (np.append(0.0, side / side[-1]) for side in (false_positives, true_positives))
+    new = np.append(True, fpr[1:] != fpr[:-1])
+    last = np.append(new[1:], True)
+    return Curve(fpr[new], tpr[new], tpr[last])
 
-    def __init__(self, labels: Bools, scores: Floats, groups: Groups) -> None:
-        self._labels, self._scores = labels, scores
-        self._order = np.argsort(-scores)
-        self._codes = groups.codes[self._order]
-        self._groups = [self._ranking(self._codes == code) for code in range(groups.count)]
 
-    def curves(self, weights: Values) -> list[Curve | None]:
-        """The ROC curve of each group."""
-        return [ranking.curve(weights) for ranking in self._groups]
-
-    def largest_area(self, weights: Values, curves: list[Curve | None], method: str, undefined: str) -> float:
-        """ABROCA over pairs of groups, or over groups against the rest, from ``curves(weights)``."""
-        if undefined == "nan" and None in curves:
-            return float("nan")
-        pairs: Iterable[tuple[Curve | None, Curve | None]]
-        if method == "one_vs_rest":
-            rests = (self._ranking(self._codes != code) for code in range(len(curves)))
-            pairs = ((curve, rest.curve(weights)) for curve, rest in zip(curves, rests, strict=True))
-        else:
-            pairs = combinations(curves, 2)
-        areas = [area_between(one, other) for one, other in pairs if one is not None and other is not None]
-        return max(areas) if areas else float("nan")
-
-    def _ranking(self, chosen: Bools) -> Ranking:
-        rows = self._order[chosen]
-        scores = self._scores[rows]
-        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
-        return Ranking(rows, self._labels[rows], ends)
+def largest_area(curves: list[Curve | None], undefined: str) -> float:
+    """ABROCA: the largest area between the curves of two groups."""
+    if undefined == "nan" and None in curves:
+        return float("nan")
+    known = [curve for curve in curves if curve is not None]
+    return max((area_between(one, other) for one, other in combinations(known, 2)), default=float("nan"))
 
 
 def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -> None:
     """Say which groups have no ROC curve."""
     lacking = np.array([curve is None for curve in curves])
     warn_undefined("the ROC curve", lacking, ROC_NEEDS, groups.names, stacklevel=stacklevel + 1)
-
-
-def curve_through(fpr: Values, tpr: Values) -> Curve:
-    """The curve through points that rise in both coordinates."""
-    new = np.append(True, fpr[1:] != fpr[:-1])
-    last = np.append(new[1:], True)
-    return Curve(fpr[new], tpr[new], tpr[last])
 
 
 def area_between(one: Curve, other: Curve) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._rows.checks import check_whole
 from .._rows.groups import Groups
@@ -51,11 +50,9 @@ def comparable(rows: ScoredRows, name: str) -> ScoredRows:
     return ScoredRows(rows.labels[kept], rows.selected[kept], weights, groups, rows.scores[kept])
 
 
-def gap_of(rows: ScoredRows, name: str, method: str) -> Rates | Curves:
+def gap_of(rows: ScoredRows, name: str) -> Rates | Curves:
     """What the metric compares, with its noise."""
-    if name in COMPARED:
-        return rates_of(rows, name, method)
-    return curves_of(rows, against_rest=method == "one_vs_rest")
+    return rates_of(rows, name) if name in COMPARED else curves_of(rows)
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,11 @@ class Draws:
     n_null: int
     confidence: float
 
-    def of(self, rows: ScoredRows, name: str, method: str, generator: np.random.Generator) -> Told:
+    def of(self, rows: ScoredRows, name: str, generator: np.random.Generator) -> Told:
         """All that is said of a gap besides its value."""
         rows = comparable(rows, name)
-        gap = gap_of(rows, name, method)
-        told = dict(UNKNOWN, between=_in_words(gap.furthest(), rows.groups.names))
+        gap = gap_of(rows, name)
+        told = dict(UNKNOWN, between=" – ".join(in_words(rows.groups.names[code]) for code in gap.furthest()))
         if self.n_null:
             null = gap.without_gap(gap.draws(self.n_null), generator)
             told |= {"chance": float(null.mean()), "p_value": p_value(null, gap.seen())}
@@ -96,8 +93,3 @@ class Draws:
                 break
             path, reach = further, 2 * reach
         return path
-
-
-def _in_words(pair: tuple[int, int | None], names: pd.Index) -> str:
-    one, other = pair
-    return f"{in_words(names[one])} – {'the rest' if other is None else in_words(names[other])}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._stats.gaps import LEAST_DRAWS, Path, Values
 from .._stats.wilson import wilson
-from ._abroca import Curve, RankedGroups
+from ._abroca import Curve, roc_curves
 from ._rate_noise import CROWDED, crowd
 from ._rates import ScoredRows
 
@@ -38,7 +38,6 @@ class Curves:
     middles: Values
     edges: Values
     cells: Counts
-    against_rest: bool
 
     @property
     def rows(self) -> Counts:
@@ -51,23 +50,17 @@ class Curves:
         return float(self.gap(self.middles))
 
     def gap(self, curves: Values) -> Values:
-        """The largest area between two groups, or between a group and the rest; ``(...,)``."""
-        if self.against_rest:
-            return np.asarray(self._from_rest(curves).max(axis=-1))
+        """The largest area between two groups, ``(...,)``."""
         largest = np.zeros(curves.shape[:-2])
         for one, other in combinations(range(curves.shape[-2]), 2):
             area = np.abs(curves[..., one, :] - curves[..., other, :]).mean(axis=-1)
             np.maximum(largest, area, out=largest)
         return largest
 
-    def furthest(self) -> tuple[int, int | None]:
-        """The two groups that lie furthest apart, or the one that lies furthest from the rest."""
-        return (int(self._from_rest(self.middles).round(9).argmax()), None) if self.against_rest else self._widest()
-
-    def _from_rest(self, curves: Values) -> Values:
-        weight = (self.rows[1] / self.rows[1].sum())[:, None]
-        rest = ((weight * curves).sum(axis=-2, keepdims=True) - weight * curves) / (1 - weight)
-        return np.asarray(np.abs(curves - rest).mean(axis=-1))
+    def furthest(self) -> tuple[int, int]:
+        """The two groups that lie furthest apart."""
+        pairs = combinations(range(self.rows.shape[1]), 2)
+        return max(pairs, key=lambda pair: float(np.abs(self.middles[pair[0]] - self.middles[pair[1]]).mean().round(9)))
 
     def draws(self, wanted: int) -> int:
         """As many draws as are wanted, unless so many groups would take minutes."""
@@ -94,7 +87,7 @@ class Curves:
     def plain(self, n_draws: int, generator: np.random.Generator, reach: int = 1) -> Path:
         """Along true gaps to well beyond the one seen, ``reach`` times as far, in the shape that noise bends least."""
         noise = self._drawn(self.edges, n_draws, generator) - self.middles
-        one, other = self._widest()
+        one, other = self.furthest()
         # A difference that is large where noise is: it keeps its sign, so that its area grows as the difference does.
         spread = (noise[:, one] - noise[:, other]).std(axis=0)
         shape = self._centred(self._along_widest()[0][:, None]) * np.maximum(spread, 1e-9)
@@ -136,13 +129,9 @@ class Curves:
     def _centred(self, place: Values) -> Values:
         return np.asarray(place - self._mean(place))
 
-    def _widest(self) -> tuple[int, int]:
-        pairs = combinations(range(self.rows.shape[1]), 2)
-        return max(pairs, key=lambda pair: float(np.abs(self.middles[pair[0]] - self.middles[pair[1]]).mean().round(9)))
-
     def _along_widest(self) -> tuple[Values, Values, Values]:
         """Where each group lies between the two that lie furthest apart, and the difference of these."""
-        one, other = self._widest()
+        one, other = self.furthest()
         between, between_edges = (curves[one] - curves[other] for curves in (self.middles, self.edges))
         length = float(between @ between)
         if length == 0:  # all curves are the same: any direction will do to leave that
@@ -152,13 +141,13 @@ class Curves:
         return np.clip((self.middles - middle) @ between / length, -0.5, 0.5), between, between_edges
 
 
-def curves_of(rows: ScoredRows, *, against_rest: bool) -> Curves:
+def curves_of(rows: ScoredRows) -> Curves:
     """The curves of groups that all have positives and negatives."""
-    curves = RankedGroups(rows.labels, rows.scores, rows.groups).curves(rows.weight)
+    curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weight)
     found: list[Curve] = [curve for curve in curves if curve is not None]
     # A little further right: on a knot, rounding would say on which side of a jump a point lies.
     middles, edges = (np.stack([curve.at(at + 1e-9)[1] for curve in found]) for at in (MIDDLES, EDGES))
-    return Curves(middles, edges, _cells(rows), against_rest)
+    return Curves(middles, edges, _cells(rows))
 
 
 def _cells(rows: ScoredRows) -> Counts:

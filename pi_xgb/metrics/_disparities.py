@@ -13,7 +13,6 @@ from .._rows.groups import as_groups, check_several
 from .._rows.names import plain
 from ._rates import RATES, Values, as_decided, warn_undefined
 
-Pairs = Literal["between_groups", "one_vs_rest"]
 Undefined = Literal["nan", "skip"]
 
 GAPS = {
@@ -33,10 +32,9 @@ def statistical_parity(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: Pairs = "between_groups",
     undefined: Undefined = "nan",
 ) -> float:
-    """The largest difference in selection rate, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
+    """The largest difference in selection rate of two groups, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
 
     Use it when selection itself must not depend on the group, whatever the labels say; 0 is parity. It equals
     Fairlearn's ``demographic_parity_difference``.
@@ -48,9 +46,6 @@ def statistical_parity(
     sensitive_features, sample_weight
         The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
         values are a group called "missing"); and its weight.
-    method
-        "between_groups" compares any two groups and takes the largest difference; "one_vs_rest" compares each group
-        with all other rows and takes the largest (:func:`one_vs_rest` gives them all).
     undefined
         What to do with a group that lacks the rate (here: has no weight). "nan" makes the result NaN, since the
         largest of unknown things is unknown; "skip" compares the others. Both warn and name the group.
@@ -63,7 +58,7 @@ def statistical_parity(
     0.5
     """
     given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("statistical_parity", *given, method=method, undefined=undefined)
+    return _decided_gap("statistical_parity", *given, undefined=undefined)
 
 
 def equal_opportunity(
@@ -72,7 +67,6 @@ def equal_opportunity(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: Pairs = "between_groups",
     undefined: Undefined = "nan",
 ) -> float:
     """The largest difference in true positive rate, ``|P(d=1 | s=a, y=1) - P(d=1 | s=b, y=1)|``, between 0 and 1.
@@ -89,7 +83,7 @@ def equal_opportunity(
     0.5
     """
     given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equal_opportunity", *given, method=method, undefined=undefined)
+    return _decided_gap("equal_opportunity", *given, undefined=undefined)
 
 
 def equalized_odds(
@@ -98,7 +92,6 @@ def equalized_odds(
     *,
     sensitive_features: Any,
     sample_weight: Any = None,
-    method: Pairs = "between_groups",
     undefined: Undefined = "nan",
     agg: Literal["sum", "max"] = "sum",
 ) -> float:
@@ -114,7 +107,7 @@ def equalized_odds(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, sample_weight, method, undefined
+    y_true, y_pred, sensitive_features, sample_weight, undefined
         As for :func:`statistical_parity`; ``y_true`` must be given.
     agg
         "sum" of the two differences, between 0 and 2, or "max", between 0 and 1.
@@ -131,7 +124,7 @@ def equalized_odds(
     """
     check_choice(agg, ("sum", "max"), "agg")
     given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equalized_odds", *given, agg=agg, method=method, undefined=undefined)
+    return _decided_gap("equalized_odds", *given, agg=agg, undefined=undefined)
 
 
 def one_vs_rest(
@@ -140,7 +133,8 @@ def one_vs_rest(
     """A metric for each group against all other rows together, one value per group.
 
     Use it to see which groups stand apart, where a single number over many groups does not say. Calls ``metric``
-    once per group.
+    once per group. For the interval and the p-value of one of them, pass ``sensitive_features=(group == "a")`` to
+    :func:`disparity_report`.
 
     Parameters
     ----------
@@ -174,33 +168,16 @@ def one_vs_rest(
     return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None))
 
 
-def check_comparison(method: str, undefined: str) -> None:
-    """Which groups are compared, and what becomes of one that has nothing to compare."""
-    check_choice(method, get_args(Pairs), "method")
+def check_undefined(undefined: str) -> None:
+    """What becomes of a group that has nothing to compare."""
     check_choice(undefined, get_args(Undefined), "undefined")
 
 
-def rest_cells(cells: Values) -> Values:
-    """For each group the cells of all others; ``(..., k, 4)``."""
-    # Summed, not subtracted from the total: a cell that is empty everywhere else is then exactly 0.
-    before = np.zeros_like(cells)
-    after = np.zeros_like(cells)
-    before[..., 1:, :] = np.cumsum(cells[..., :-1, :], axis=-2)
-    after[..., :-1, :] = np.cumsum(cells[..., :0:-1, :], axis=-2)[..., ::-1, :]
-    return before + after
-
-
-def gap(cells: Values, name: str, method: str, undefined: str, agg: str = "sum") -> Values:
+def gap(cells: Values, name: str, undefined: str, agg: str = "sum") -> Values:
     """The largest difference in the rates of one of ``COMPARED``, for cells of shape ``(..., k, 4)``."""
-    rates = [RATES[rate] for rate in COMPARED[name]]
-    values = [rate.of(cells) for rate in rates]
-    larger = np.maximum if undefined == "nan" else np.fmax
-    if method == "one_vs_rest":
-        others = rest_cells(cells)
-        differences = [np.abs(one - rate.of(others)) for rate, one in zip(rates, values, strict=True)]
-        together = (np.add if agg == "sum" else larger).reduce(differences)
-        return np.asarray(larger.reduce(together, axis=-1))
+    values = [RATES[rate].of(cells) for rate in COMPARED[name]]
     if agg == "max":
+        larger = np.maximum if undefined == "nan" else np.fmax
         return np.asarray(larger.reduce([_spread(one, undefined) for one in values]))
     return largest_between(values, undefined)
 
@@ -228,11 +205,11 @@ def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, st
 
 
 def _decided_gap(
-    name: str, y_true: Any, y_pred: Any, features: Any, weight: Any, *, method: str, undefined: str, agg: str = "sum"
+    name: str, y_true: Any, y_pred: Any, features: Any, weight: Any, *, undefined: str, agg: str = "sum"
 ) -> float:
-    check_comparison(method, undefined)
+    check_undefined(undefined)
     decided = as_decided(y_true, y_pred, features, weight, labels_needed=name != "statistical_parity")
     check_several(decided.groups)
     cells = decided.cells()
     warn_undefined_rates(cells, [name], decided.groups.names, stacklevel=3)
-    return float(gap(cells, name, method, undefined, agg))
+    return float(gap(cells, name, undefined, agg))

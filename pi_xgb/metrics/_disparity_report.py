@@ -12,9 +12,9 @@ from .._rows.checks import check_bootstrap, check_choice, several
 from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
-from ._abroca import RankedGroups, warn_no_curve
+from ._abroca import largest_area, roc_curves, warn_no_curve
 from ._chance import N_NULL, UNKNOWN, Draws, check_null
-from ._disparities import COMPARED, GAPS, Pairs, Undefined, check_comparison, gap, warn_undefined_rates
+from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
 from ._rates import ScoredRows
 
 DISPARITIES = (*GAPS, "abroca")
@@ -29,7 +29,6 @@ def disparity_report(
     threshold: float = 0.5,
     sample_weight: Any = None,
     metrics: Sequence[str] = DISPARITIES,
-    method: Pairs = "between_groups",
     undefined: Undefined = "nan",
     n_boot: int = 1000,
     confidence: float = 0.95,
@@ -48,7 +47,7 @@ def disparity_report(
         As for :func:`group_report`.
     metrics
         Which rows to compute; besides these there is "predictive_parity", the largest difference in precision.
-    method, undefined
+    undefined
         As for :func:`statistical_parity`.
     n_boot, confidence, random_state
         Draws at each of the true gaps that the interval tries, 0 for no intervals; how sure it should be; a seed or a
@@ -96,19 +95,19 @@ def disparity_report(
     check_bootstrap(n_boot, confidence)
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
     check_null(n_null)
-    check_comparison(method, undefined)
+    check_undefined(undefined)
     chosen = _chosen(metrics)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
     rows = ScoredRows(labels, scores > as_cut(threshold), weights, groups, scores)
-    table = pd.DataFrame({"value": _values(rows, chosen, method, undefined)}, index=pd.Index(chosen))
+    table = pd.DataFrame({"value": _values(rows, chosen, undefined)}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
     streams = _streams(random_state)
     how = Draws(int(n_boot), int(n_null), confidence)
     told = [
-        UNKNOWN if np.isnan(value) else how.of(rows, name, method, streams[name])
+        UNKNOWN if np.isnan(value) else how.of(rows, name, streams[name])
         for name, value in zip(chosen, table["value"], strict=True)
     ]
     return _columns(table.join(pd.DataFrame(told, index=table.index)), n_boot=n_boot, n_null=n_null)
@@ -136,16 +135,15 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
     return dict(zip(KNOWN, streams, strict=True))
 
 
-def _values(rows: ScoredRows, chosen: list[str], method: str, undefined: str) -> list[float]:
+def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
     """Each metric; a warning names the groups that lack what it compares."""
     cells = rows.cells()
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
-    values = {name: float(gap(cells, name, method, undefined)) for name in chosen if name in COMPARED}
+    values = {name: float(gap(cells, name, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
-        ranked = RankedGroups(rows.labels, rows.scores, rows.groups)
-        curves = ranked.curves(rows.weight)
+        curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weight)
         warn_no_curve(curves, rows.groups, stacklevel=3)
-        values["abroca"] = ranked.largest_area(rows.weight, curves, method, undefined)
+        values["abroca"] = largest_area(curves, undefined)
     return [values[name] for name in chosen]
 
 

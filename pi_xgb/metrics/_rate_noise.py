@@ -5,7 +5,6 @@ Shapes: ``R`` rates that are compared together, ``k`` groups; rates are ``(..., 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +15,6 @@ from ._disparities import COMPARED, largest_between
 from ._rates import RATES, Decisions, share
 
 Counts = NDArray[np.int64]
-Rest = Callable[[Values], Values]
-"""From the rates of groups to those of all other rows."""
 
 LEVELS = 20
 CROWDED = 5.0
@@ -31,7 +28,6 @@ class Rates:
 
     rates: Values
     rows: Counts
-    rest: Rest | None = None
 
     @property
     def value(self) -> float:
@@ -46,18 +42,14 @@ class Rates:
         """As many draws as are wanted: counts are drawn, not rows."""
         return wanted
 
-    def furthest(self) -> tuple[int, int | None]:
-        """The two groups that lie furthest apart, or the one that lies furthest from the rest."""
-        if self.rest is not None:
-            return int(np.abs(self.rates - self.rest(self.rates)).sum(axis=0).round(9).argmax()), None
+    def furthest(self) -> tuple[int, int]:
+        """The two groups that lie furthest apart."""
         apart = np.abs(self.rates[:, :, None] - self.rates[:, None, :]).sum(axis=0)
         one, other = np.unravel_index(apart.round(9).argmax(), apart.shape)
         return int(min(one, other)), int(max(one, other))
 
     def gap(self, rates: Values) -> Values:
         """The largest difference, ``(...,)``."""
-        if self.rest is not None:
-            return np.asarray(np.abs(rates - self.rest(rates)).sum(axis=-2).max(axis=-1))
         return largest_between(list(np.moveaxis(rates, -2, 0)), "nan")
 
     def without_gap(self, n_draws: int, generator: np.random.Generator) -> Values:
@@ -122,7 +114,7 @@ def crowd(shape: Values, factor: float) -> Values:
     return np.asarray(middle + np.clip(factor * (shape - middle), -half, half))
 
 
-def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
+def rates_of(decisions: Decisions, name: str) -> Rates:
     """The rates that one of ``COMPARED`` compares, for groups that all have them."""
     compared = [RATES[rate] for rate in COMPARED[name]]
     weight = decisions.weights
@@ -134,14 +126,4 @@ def rates_of(decisions: Decisions, name: str, method: str) -> Rates:
     square = np.stack([squares[:, rate.denominator].sum(axis=1) for rate in compared])
     rows = np.rint(share(np.square(whole), square)).astype(np.int64)
     rates = np.stack([rate.of(cells) for rate in compared])
-    return Rates(rates, rows, _rest_of(whole) if method == "one_vs_rest" else None)
-
-
-def _rest_of(whole: Values) -> Rest:
-    others = whole.sum(axis=1, keepdims=True) - whole
-
-    def rest(rates: Values) -> Values:
-        sums = rates * whole
-        return np.asarray((sums.sum(axis=-1, keepdims=True) - sums) / others)
-
-    return rest
+    return Rates(rates, rows)
