@@ -39,13 +39,17 @@ __all__ = ["files", "one_thread", "trained"]
 @pytest.mark.parametrize(
     ("options", "teaching", "told"),
     [
-        ([], {}, "kbpib with kl_weight 0.5"),
-        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib with kl_weight 2"),
-        (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}, "jpib with kl_weight 1"),
+        ([], {}, "kbpib, boosted with kl_weight 0.5"),
+        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib, boosted with kl_weight 2"),
+        (
+            ["--method", "jpib", "--kl-weight", "1"],
+            {"method": "jpib", "kl_weight": 1.0},
+            "jpib, boosted with kl_weight 1",
+        ),
         (
             ["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"],
             {"teacher_sees": "all"},
-            "kbpib with kl_weight 0.5",
+            "kbpib, boosted with kl_weight 0.5",
         ),
         (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
     ],

@@ -116,7 +116,7 @@ SEEN = {
     "mixed in 3 folds": ({"teacher": "mixed", "crossfit": 3}, "all", 3),
     "forest in-sample": ({"teacher": "forest", "crossfit": 0}, "all", 0),
     "an estimator": ({"teacher": LogisticRegression()}, "all", None),
-    "a frozen one": ({"teacher": FrozenEstimator(LogisticRegression().fit(Z, Y))}, "all", 0),
+    "a frozen one": ({"teacher": FrozenEstimator(LogisticRegression())}, "all", 0),
 }
 
 
@@ -138,7 +138,7 @@ REFUSED = {
     "an unknown word": ({"teacher": "best"}, "teacher must be one of.*'mixed'.*got 'best'"),
     "a model that was not asked to learn": ({"teacher": LogisticRegression}, "teacher"),
     "an unknown view": ({"privileged": Z_MATRIX, "teacher_sees": "x"}, "teacher_sees must be one of.*got 'x'"),
-    "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees require privileged="),
+    "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees requires privileged="),
     "in-sample weights": ({"teacher": "mixed", "crossfit": 0}, "crossfit must be at least 2.*'mixed'.*got 0"),
     "params of no booster": (
         {"teacher": "forest", "teacher_params": {"max_depth": 2}},
@@ -156,7 +156,7 @@ REFUSED = {
     "jpib in folds": ({"privileged": Z_MATRIX, "method": "jpib", "crossfit": 5}, "crossfit is not supported.*'jpib'"),
     "groups in-sample": ({"privileged": Z_MATRIX, "crossfit_groups": np.arange(N)}, "crossfit_groups require crossfit"),
     "two teachers": ({"privileged": Z_MATRIX, "teacher": Q}, "privileged and teacher were both given"),
-    "folds of no teacher": ({"teacher": Q, "crossfit": 5}, "crossfit require a trainable teacher"),
+    "folds of no teacher": ({"teacher": Q, "crossfit": 5}, "crossfit requires a trainable teacher"),
 }
 
 
@@ -208,7 +208,7 @@ def test_all_matrices_of_the_teachers_are_held():
 def test_nobody_at_weight_0_is_no_contradiction():
     TeacherConfig(kl_weight=0).check()
     for keywords in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": SOME}, {"teacher_weight": Q}):
-        with pytest.raises(ValueError, match=f"{list(keywords)[-1]} require a teacher, and none is configured"):
+        with pytest.raises(ValueError, match=f"{list(keywords)[-1]} requires? a teacher, and none is configured"):
             TeacherConfig(**keywords).check()
 
 
