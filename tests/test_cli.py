@@ -80,6 +80,15 @@ def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
     assert xgb.Booster(model_file="model.ubj").num_features() == len(FEATURES)
 
 
+def test_the_summary_counts_columns_and_names_every_teacher(files, capsys):
+    guided = [*GUIDED[:2], "--privileged", "z0", *QUICK, "--drop", "z1,x1,x2,colour,flag,w,q,ill"]
+    guided += ["--constraint", "parity:sex=3"]
+    works("train", "train.csv", *guided, "--teacher", "forest", "--crossfit", "2", "--out", "model.ubj")
+    told = capsys.readouterr().err
+    assert "200 rows, 1 feature, 1 privileged column, binary:logistic for y" in told
+    assert "6 rounds; kbpib, forest with kl_weight 0.5, constraint with kl_weight 3\n" in told
+
+
 def test_the_model_says_nothing_about_the_privileged_columns(files):
     rows, _ = files
     rows.rename(columns={"z0": "secret", "z1": "hidden"}).to_csv("train.csv", index=False)

@@ -148,6 +148,33 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
     assert raw(model) == raw(models[0]) == raw(models[1])
 
 
+@every_target
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_without_weight_it_is_xgboost_on_the_labelled_rows(classes, method):
+    rows, known = Rows(classes), Rows(classes).labelled
+    y = rows.y
+    # Few bins, so that other rows would move the cuts.
+    model = rows.estimator(kl_weight=0.0, tree_method=method, max_bin=4)
+    told = {"sample_weight": list(rows.weight)}
+    told |= {} if classes == 3 else {"base_margin": rows.weight}
+    model.fit(rows.x, y, privileged=rows.z, eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    plain = xgb.XGBRegressor if classes == 0 else xgb.XGBClassifier
+    plain = plain(**SMALL, tree_method=method, max_bin=4)
+    told = {name: np.asarray(value)[known] for name, value in told.items()}
+    plain.fit(rows.x[known], y[known], eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    assert raw(model) == raw(plain)
+    assert model.evals_result() == plain.evals_result()
+    assert model.teacher_ is None
+
+
+def test_a_constraint_that_counts_keeps_the_rows_without_a_label():
+    rows, known = Rows(), Rows().labelled
+    plain = raw(xgb.XGBClassifier(**SMALL).fit(rows.x[known], rows.y[known]))
+    for weight in (0.0, 5.0):
+        model = rows.estimator(kl_weight=0.0, constraints=[(DemographicParity(rows.patient % 2), weight)])
+        assert (raw(model.fit(rows.x, rows.y)) == plain) == (weight == 0)
+
+
 DAY = datetime.date(2020, 1, 1)
 NAMED = {
     "NaN": lambda y: np.where(pd.isna(y), np.nan, y),
