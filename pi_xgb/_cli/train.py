@@ -18,7 +18,7 @@ from .._core.losses import LOSSES
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._selection.progress import progress_bar
-from .._xgb.booster import best_round
+from .._xgb.booster import best_round, recorded_teachers
 from .model import new_model_file, write_model
 from .options import add_teacher, add_training, at_least, new_command, weight_or_auto
 from .output import add_out
@@ -194,8 +194,5 @@ def _summary(booster: xgboost.Booster) -> str:
     rounds = booster.num_boosted_rounds()
     best = best_round(booster)
     trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
-    weights = booster.attr("pi_xgb_kl_weight")
-    if weights is None:
-        return f"{trained}; no teacher"
-    listed = ", ".join(f"{float(weight):g}" for weight in weights.split(","))
-    return f"{trained}; {booster.attr('pi_xgb_method')} with kl_weight {listed}"
+    teachers = [f"{kind} with kl_weight {weight:g}" for kind, weight in recorded_teachers(booster)]
+    return f"{trained}; {', '.join([booster.attr('pi_xgb_method') or '', *teachers]) if teachers else 'no teacher'}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import platform
-import re
 import warnings
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 import xgboost
 
 from .._version import __version__
-from .._xgb.booster import Configuration, configuration_of
+from .._xgb.booster import Configuration, configuration_of, recorded_teachers
 from ..metrics._chance import N_NULL
 from .models import JudgedModel, JudgedRows
 from .numbers import Resampling
@@ -33,26 +32,25 @@ def of_model(model: JudgedModel) -> dict[str, str]:
     found["features"] = str(model.booster.num_features())
     early = "" if end == n_rounds else " (stopped early: up to the best round)"
     found["rounds in use"] = f"{end - begin} of {n_rounds}{early}"
-    attributes = model.booster.attributes()
-    teachers, weights = (attributes.pop(name, None) for name in ("pi_xgb_teacher", "pi_xgb_kl_weight"))
-    if teachers and weights:
-        found["taught by"] = _taught(model.model, teachers, weights)
+    if recorded := recorded_teachers(model.booster):
+        found["taught by"] = _taught(model.model, recorded)
     asked = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
     found |= {name: _plain(str(value)) for name in asked if (value := getattr(model.model, name, None)) is not None}
-    found |= {name: _plain(value or "") for name, value in sorted(attributes.items())}
-    return found
+    found |= {name: _plain(value or "") for name, value in sorted(model.booster.attributes().items())}
+    return {name: value for name, value in found.items() if name not in ("pi_xgb_teacher", "pi_xgb_kl_weight")}
 
 
-def _taught(model: Any, kinds: str, weights: str) -> str:
+def _taught(model: Any, recorded: list[tuple[str, float]]) -> str:
     """Teachers and constraints with their weights, as the booster recorded them.
 
     The columns of a constraint are no part of a booster; an estimator has them among its parameters.
     """
-    teachers = re.split(r",(?![^(]*\))", kinds)  # not at the commas between the options of one of them
+    teachers = [kind for kind, _ in recorded]
     constraints = [constraint.kind for constraint, _ in getattr(model, "constraints", None) or ()]
     teachers[len(teachers) - len(constraints) :] = constraints
-    pairs = zip(teachers, weights.split(","), strict=True)
-    return "; ".join(f"{teacher}, kl_weight {float(weight):g}" for teacher, weight in pairs)
+    return "; ".join(
+        f"{teacher}, kl_weight {weight:g}" for teacher, (_, weight) in zip(teachers, recorded, strict=True)
+    )
 
 
 def params_of(model: JudgedModel) -> dict[str, str]:

@@ -72,8 +72,8 @@ class ChoosingTrainer(Trainer):
         return booster
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
-        for name in ("xgb_model", "obj"):
-            if keywords.pop(name, None) is not None:
+        for keyword, name in (("xgb_model", "xgb_model"), ("obj", "a function as objective")):
+            if keywords.pop(keyword, None) is not None:
                 raise ValueError(f"{name} cannot be cross-validated: leave it out, or fit PrivilegedXGBClassifier")
         if dtrain.get_base_margin().size or dtrain.get_float_info("feature_weights").size:
             raise ValueError("base_margin and feature_weights are not cut into folds: leave them out")

@@ -22,9 +22,9 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
     """``XGBRanker`` with a teacher that sees features which exist at training time only: clicks, time spent, sales.
 
     All parameters, attributes and methods of ``xgboost.XGBRanker`` mean what they mean there, and without a teacher, or
-    with ``kl_weight=0``, the model is its model to the bit. A teacher can guide ``objective="rank:ndcg"``, the default,
-    with ``ndcg_exp_gain=False`` (which must be said: the default of XGBoost has no room for a teacher), and
-    ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
+    with ``kl_weight=0`` and no y missing, the model is its model to the bit. A teacher can guide
+    ``objective="rank:ndcg"``, the default, with ``ndcg_exp_gain=False`` (which must be said: the default of XGBoost has
+    no room for a teacher), and ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
     ``score`` as well.
 
     Parameters

@@ -20,6 +20,7 @@ from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
+from .._rows.checks import require
 from .._rows.supervision import weight_beside, weight_of_known
 from .._rows.tables import rows_without_values
 from .._rows.views import Views
@@ -38,6 +39,8 @@ class Trainer(abc.ABC):
     settings: Settings
     teaches: bool = True
     """Whether anybody does."""
+    is_plain: bool = False
+    """Whether whoever does has a weight of 0, so that it is XGBoost's own training on the labelled rows."""
     classes: Any = None
     """The names of the classes 0, 1, ... of the labels, where they have some."""
     labelled: Array | None = None
@@ -135,7 +138,7 @@ class DirectTrainer(Trainer):
             }
             named = [name for name, value in given.items() if value is not None]
             if named:
-                raise ValueError(f"{', '.join(named)} require a trainable teacher, and none is configured: {_WAYS}")
+                raise ValueError(f"{require(named)} a trainable teacher, and none is configured: {_WAYS}")
         if not self.teaches and self.settings.kl_weight != 0:
             warn_user(
                 "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
@@ -248,9 +251,7 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         if table is None and settings.teacher is not None:
             table = views.student
         if table is None and settings.asked_for:
-            raise ValueError(
-                f"{', '.join(settings.asked_for)} require a trainable teacher, and none is configured: {_WAYS}"
-            )
+            raise ValueError(f"{require(settings.asked_for)} a trainable teacher, and none is configured: {_WAYS}")
     elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
         raise ValueError(
             f"privileged columns were given, but the teacher {settings.teacher!r} does not read them: leave them out, "
@@ -260,6 +261,7 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     return DirectTrainer(
         settings=settings,
         teaches=brings_teacher or table is not None or bool(constraints),
+        is_plain=settings.kl_weight == 0 and not any(weight for _, weight in constraints),
         table=table,
         privileged=privileged,
         eval_tables=eval_tables,

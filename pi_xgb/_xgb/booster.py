@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,15 @@ def best_round(booster: xgboost.Booster) -> int | None:
     if not best.isdecimal():
         raise ValueError(f"the attribute best_iteration of the model is {best!r}, no number of a round: it is damaged")
     return int(best)
+
+
+def recorded_teachers(booster: xgboost.Booster) -> list[tuple[str, float]]:
+    """Kind and weight of each teacher, from the attributes of the model."""
+    kinds, weights = attribute_of(booster, "pi_xgb_teacher"), attribute_of(booster, "pi_xgb_kl_weight")
+    if not kinds or not weights:
+        return []
+    # Options of one teacher stand in parentheses.
+    return list(zip(re.split(r",(?![^(]*\))", kinds), map(float, weights.split(",")), strict=True))
 
 
 def attribute_of(booster: xgboost.Booster, name: str) -> str | None:
