@@ -410,8 +410,8 @@ def test_faults_have_a_clear_message(client):
             model.fit(spread(x), spread(y), **keywords)
 
 
-def test_a_misspelt_parameter_does_not_go_to_xgboost():
-    with pytest.raises(TypeError, match=r"DaskPrivilegedXGBRegressor.*'crosfit'.*'crossfit'"):
+def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():
+    with pytest.warns(UserWarning, match=r"DaskPrivilegedXGBRegressor.*'crosfit'.*'crossfit'"):
         pid.DaskPrivilegedXGBRegressor(crosfit=5)
 
 
