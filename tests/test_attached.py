@@ -123,6 +123,17 @@ def test_what_has_no_room_is_refused_and_leaves_nothing(q, told, message):
     assert dtrain.get_float_info("label_lower_bound").size == 0
 
 
+def test_rows_without_a_label_leave_no_room_for_a_q_below_0():
+    q, known = np.array([-0.5, 0.0, 2.0]), np.array([True, False, True])
+    dtrain = xgb.DMatrix(np.arange(3.0)[:, None], np.zeros(3))
+    with pytest.raises(ValueError, match=r"q must be at least 0 .*no label.*got -0.5.*pi_xgb.cv"):
+        attach_teacher(dtrain, q, labelled=known)
+    # Where it does not count it may be anything.
+    attach_teacher(dtrain, q, labelled=known, teacher_weight=[0, 1, 1])
+    # Values above 1 are those of numbers.
+    assert attached_teacher(dtrain, 0, NUMBERS)[1].tolist() == known.tolist()
+
+
 def test_a_teacher_that_is_asked_in_every_round_has_no_place_in_a_matrix():
     parity = DemographicParity([0, 1, 0, 1])
     with pytest.raises(TypeError, match=r"round.*DemographicParity\(2"):

@@ -39,13 +39,17 @@ __all__ = ["files", "one_thread", "trained"]
 @pytest.mark.parametrize(
     ("options", "teaching", "told"),
     [
-        ([], {}, "kbpib with kl_weight 0.5"),
-        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib with kl_weight 2"),
-        (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}, "jpib with kl_weight 1"),
+        ([], {}, "kbpib, boosted with kl_weight 0.5"),
+        (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib, boosted with kl_weight 2"),
+        (
+            ["--method", "jpib", "--kl-weight", "1"],
+            {"method": "jpib", "kl_weight": 1.0},
+            "jpib, boosted with kl_weight 1",
+        ),
         (
             ["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"],
             {"teacher_sees": "all"},
-            "kbpib with kl_weight 0.5",
+            "kbpib, boosted with kl_weight 0.5",
         ),
         (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
     ],
@@ -74,6 +78,15 @@ def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
     assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
     # XGBoost alone reads it.
     assert xgb.Booster(model_file="model.ubj").num_features() == len(FEATURES)
+
+
+def test_the_summary_counts_columns_and_names_every_teacher(files, capsys):
+    guided = [*GUIDED[:2], "--privileged", "z0", *QUICK, "--drop", "z1,x1,x2,colour,flag,w,q,ill"]
+    guided += ["--constraint", "parity:sex=3"]
+    works("train", "train.csv", *guided, "--teacher", "forest", "--crossfit", "2", "--out", "model.ubj")
+    told = capsys.readouterr().err
+    assert "200 rows, 1 feature, 1 privileged column, binary:logistic for y" in told
+    assert "6 rounds; kbpib, forest with kl_weight 0.5, constraint with kl_weight 3\n" in told
 
 
 def test_the_model_says_nothing_about_the_privileged_columns(files):

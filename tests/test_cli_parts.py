@@ -390,6 +390,7 @@ def test_categories_of_bytes_are_no_text():
         learned(frame)
 
 
+@pytest.mark.filterwarnings("ignore:.*labelled rows of the class")
 def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     for large, kind in ((2.0**53 - 1, "i"), (2.0**53, "f")):
         column = pd.DataFrame({"y": [large, 1.0, np.nan]})

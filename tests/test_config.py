@@ -15,6 +15,8 @@ from pi_xgb._core.job import Boosting
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.teachers import FixedTeacher
+from pi_xgb.constraints import DemographicParity, IndividualFairness
+from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -116,7 +118,7 @@ SEEN = {
     "mixed in 3 folds": ({"teacher": "mixed", "crossfit": 3}, "all", 3),
     "forest in-sample": ({"teacher": "forest", "crossfit": 0}, "all", 0),
     "an estimator": ({"teacher": LogisticRegression()}, "all", None),
-    "a frozen one": ({"teacher": FrozenEstimator(LogisticRegression().fit(Z, Y))}, "all", 0),
+    "a frozen one": ({"teacher": FrozenEstimator(LogisticRegression())}, "all", 0),
 }
 
 
@@ -138,7 +140,7 @@ REFUSED = {
     "an unknown word": ({"teacher": "best"}, "teacher must be one of.*'mixed'.*got 'best'"),
     "a model that was not asked to learn": ({"teacher": LogisticRegression}, "teacher"),
     "an unknown view": ({"privileged": Z_MATRIX, "teacher_sees": "x"}, "teacher_sees must be one of.*got 'x'"),
-    "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees require privileged="),
+    "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees requires privileged="),
     "in-sample weights": ({"teacher": "mixed", "crossfit": 0}, "crossfit must be at least 2.*'mixed'.*got 0"),
     "params of no booster": (
         {"teacher": "forest", "teacher_params": {"max_depth": 2}},
@@ -156,7 +158,7 @@ REFUSED = {
     "jpib in folds": ({"privileged": Z_MATRIX, "method": "jpib", "crossfit": 5}, "crossfit is not supported.*'jpib'"),
     "groups in-sample": ({"privileged": Z_MATRIX, "crossfit_groups": np.arange(N)}, "crossfit_groups require crossfit"),
     "two teachers": ({"privileged": Z_MATRIX, "teacher": Q}, "privileged and teacher were both given"),
-    "folds of no teacher": ({"teacher": Q, "crossfit": 5}, "crossfit require a trainable teacher"),
+    "folds of no teacher": ({"teacher": Q, "crossfit": 5}, "crossfit requires a trainable teacher"),
 }
 
 
@@ -208,7 +210,7 @@ def test_all_matrices_of_the_teachers_are_held():
 def test_nobody_at_weight_0_is_no_contradiction():
     TeacherConfig(kl_weight=0).check()
     for keywords in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": SOME}, {"teacher_weight": Q}):
-        with pytest.raises(ValueError, match=f"{list(keywords)[-1]} require a teacher, and none is configured"):
+        with pytest.raises(ValueError, match=f"{list(keywords)[-1]} requires? a teacher, and none is configured"):
             TeacherConfig(**keywords).check()
 
 
@@ -361,3 +363,37 @@ def test_objectives_that_no_teacher_guides_stay_xgboosts_where_nobody_counts():
     params = {"objective": "binary:hinge", "nthread": 1}
     ours = pi_xgb.train(params, dtrain(), 2, privileged=privileged(), kl_weight=0)
     assert ours.save_raw() == xgb.train(params, dtrain(), 2).save_raw()
+
+
+def test_a_frozen_estimator_must_see_the_columns_that_it_was_fitted_on():
+    teacher = FrozenEstimator(LogisticRegression().fit(Z[["z0"]], Y))
+    for keywords, seen in (
+        ({"privileged": Z_MATRIX}, 4),
+        ({"privileged": Z_MATRIX, "teacher_sees": "privileged"}, 2),
+        ({}, 2),
+    ):
+        with pytest.raises(ValueError, match=f"teacher_sees .* the 1 columns .*would see {seen}"):
+            read(teacher=teacher, **keywords)
+    fitted = PrivilegedXGBClassifier(n_estimators=2, n_jobs=1, teacher=teacher)
+    with pytest.raises(ValueError, match=r"teacher_sees .* the 1 columns .*would see 3"):
+        fitted.fit(X, Y, privileged=Z[["z0"]])
+    fitted.set_params(teacher_sees="privileged").fit(X, Y, privileged=Z[["z0"]])
+
+
+@pytest.mark.parametrize("teacher", ["forest", "linear", "mixed", LogisticRegression()])
+@pytest.mark.parametrize("quantised", ["dtrain", "privileged"])
+def test_quantiles_are_no_values_to_put_side_by_side(teacher, quantised):
+    made = {"dtrain": xgb.DMatrix, "privileged": xgb.DMatrix} | {quantised: xgb.QuantileDMatrix}
+    student = made["dtrain"](X, Y)
+    told = {"privileged": made["privileged"](Z, Y), "teacher_sees": "all", "verbose_eval": False}
+    with pytest.raises(TypeError, match=r"teacher='\w+' must read the values.*QuantileDMatrix.*build a DMatrix"):
+        pi_xgb.train(PARAMS, student, 1, teacher=teacher, **told)
+    # Boosting has the same quantiles in any case.
+    assert pi_xgb.train(PARAMS, student, 1, teacher="boosted", **told).num_features() == 2
+
+
+def test_the_model_names_constraints():
+    parity, fairness = DemographicParity(np.arange(N) % 2), IndividualFairness(features=Z, k=2)
+    teachers = [("boosted", 1.0), (parity, 2.0), (fairness, 1.0)]
+    booster = pi_xgb.train(PARAMS, dtrain(), 1, privileged=Z_MATRIX, teacher=teachers)
+    assert booster.attr("pi_xgb_teacher") == "boosted,constraint,constraint"

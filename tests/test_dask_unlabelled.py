@@ -164,7 +164,7 @@ def test_faults_have_a_clear_message(client):
         "labelled has no row with a label": {**guided, "labelled": ROW < 0},
         "Each worker deals its own rows": {**guided, "labelled": ROW < 2, "crossfit": 2},
         "crossfit_groups require crossfit": {**guided, "crossfit_groups": ROW},
-        "labelled require a teacher": {"dtrain": dtrain, "labelled": KNOWN},
+        "labelled requires a teacher": {"dtrain": dtrain, "labelled": KNOWN},
     }
     for message, keywords in faults.items():
         # The user hears of the reason, and nobody is left waiting.

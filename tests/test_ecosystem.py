@@ -70,6 +70,25 @@ def test_onnx_predicts_the_same(fitted):
     np.testing.assert_allclose(predicted.reshape(200, -1), mean_of(model, x), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_takes_columns_of_any_name_by_their_numbers():
+    onnxmltools, onnxruntime = tool("onnxmltools"), tool("onnxruntime")
+    types = pytest.importorskip("onnxmltools.convert.common.data_types")
+    data = pi_xgb.datasets.make_privileged(200, n_features=4, seed=0)
+    model = PrivilegedXGBClassifier(n_estimators=6, max_depth=3, n_jobs=1).fit(data.x, data.y, privileged=data.z)
+    inputs = [("x", types.FloatTensorType([None, 4]))]
+    with pytest.raises(RuntimeError, match="f%d"):
+        onnxmltools.convert_xgboost(model.get_booster(), initial_types=inputs)
+    # The lines of the FAQ.
+    numbered = model.get_booster().copy()
+    numbered.feature_names = [f"f{i}" for i in range(numbered.num_features())]
+    converted = onnxmltools.convert_xgboost(numbered, initial_types=inputs)
+    session = onnxruntime.InferenceSession(converted.SerializeToString())
+    predicted = session.run(None, {"x": data.x.to_numpy(np.float32)})[-1]
+    np.testing.assert_allclose(predicted, model.predict_proba(data.x), atol=1e-6)
+    assert model.get_booster().feature_names == list(data.x.columns)
+
+
 def test_files_of_the_booster_are_those_of_xgboost(fitted, tmp_path):
     model, x = fitted
     model.get_booster().save_model(tmp_path / "model.json")

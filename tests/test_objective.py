@@ -486,6 +486,14 @@ def test_regressor_trains_what_train_trains(weighted):
     np.testing.assert_array_equal(model.predict(case.x), expected.predict(case.dtrain()))
 
 
+def test_a_message_about_the_objective_can_be_followed_from_an_estimator():
+    case = problem("binary:logistic")
+    told = {"n_estimators": 2, "objective": KLObjective(case.q, objective="binary:logistic").sklearn}
+    with pytest.raises(ValueError, match=r"objective='binary:logistic'.*reg:squarederror.*XGBClassifier trains its"):
+        xgb.XGBRegressor(**told).fit(case.x, case.y)
+    xgb.XGBClassifier(**told).fit(case.x, case.y.astype(int))
+
+
 def test_an_estimator_cannot_bring_an_attached_teacher():
     case = problem("binary:logistic")
     model = xgb.XGBClassifier(n_estimators=2, objective=KLObjective(kl_weight=1.0).sklearn)

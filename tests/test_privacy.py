@@ -574,9 +574,9 @@ def test_jpib_and_learned_teachers_beside_it_are_refused(data, dtrain):
     for other in (pi_xgb.JointTeacher(privileged, PARAMS), pi_xgb.fit_teacher(PARAMS, privileged, 2)):
         with pytest.raises(ValueError, match="without noise"):
             pi_xgb.train(PARAMS, dtrain, 2, teacher=[(fitted(data), 0.5), (other, 0.5)])
-    with pytest.raises(ValueError, match="method require a trainable teacher"):
+    with pytest.raises(ValueError, match="method requires a trainable teacher"):
         pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), method="jpib")
-    with pytest.raises(ValueError, match="crossfit require a trainable teacher"):
+    with pytest.raises(ValueError, match="crossfit requires a trainable teacher"):
         pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), crossfit=5)
 
 

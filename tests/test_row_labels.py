@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
 
@@ -9,10 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pi_xgb._cli.labels import training_labels
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._rows import labels
-from pi_xgb._rows.labels import encode_labels, read_target
+from pi_xgb._rows.labels import encode_labels, read_target, warn_of_odd_classes
 from pi_xgb._rows.per_row import on_host
+from pi_xgb.sklearn import LabelledKFold, PrivilegedXGBClassifier
 
 DAY = datetime.date(2020, 1, 1)
 GAPS = {
@@ -203,3 +206,35 @@ def test_other_texts_and_objects_are_not(recwarn):
     for y in (["none", "a "], [DAY, datetime.date(2021, 1, 1)], np.array([True, False])):
         read_target(y)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([-1, 0, 1] * 9, "-1 beside 2 others.*np.nan"),
+        ([-1.0, 2.0, 1.0, 0.0] * 9, "-1 beside 3 others"),
+        ([-1, 1] * 9, None),
+        ([-2, -1, 0] * 9, None),
+        (["-1", "0", "1"] * 9, None),
+        ([0, 1] * 4 + [None], "4 labelled rows of the class 0"),
+        (["b"] * 5 + ["a"] * 4 + [None], "4 labelled rows of the class 'a'"),
+        ([0, 1] * 5 + [None], None),
+        ([0] * 9 + [1], None),
+    ],
+)
+def test_classes_that_mark_gaps_or_are_rare_are_pointed_out(y, message):
+    target = read_target(y, classes=True, missing="unlabelled")
+    frame = pd.DataFrame({"y": pd.Series(y)})
+    fit = PrivilegedXGBClassifier(n_estimators=1, n_jobs=1, teacher="boosted", kl_weight=0).fit
+    for warn in (
+        lambda: warn_of_odd_classes(target),
+        lambda: fit(np.arange(len(y))[:, None], y),
+        lambda: training_labels(frame, "multi:softprob", "a file"),
+    ):
+        with contextlib.nullcontext() if message is None else pytest.warns(UserWarning, match=message):
+            warn()
+
+
+def test_folds_of_amounts_have_no_classes_to_point_out():
+    y = [-1.0, 0.0, 1.0, 2.0, None, 3.0]
+    assert len(list(LabelledKFold(2).split(np.zeros((6, 1)), y))) == 2

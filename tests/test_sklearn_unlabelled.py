@@ -85,7 +85,9 @@ class Rows:
 
     def by_train(self, label=None, weight=None, **guiding):
         """The booster of pi_xgb.train on these rows."""
-        dtrain = xgb.QuantileDMatrix(self.x, self.full if label is None else label, weight=weight)
+        # Of a QuantileDMatrix the labelled rows cannot be taken, which are all that count at a weight of 0.
+        made = xgb.DMatrix if guiding.get("kl_weight") == 0 else xgb.QuantileDMatrix
+        dtrain = made(self.x, self.full if label is None else label, weight=weight)
         return pi_xgb.train(self.params(), dtrain, ROUNDS, **guiding)
 
 
@@ -144,6 +146,33 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
         )
     # To the last byte, and whatever labels train was given for the rows that have none.
     assert raw(model) == raw(models[0]) == raw(models[1])
+
+
+@every_target
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_without_weight_it_is_xgboost_on_the_labelled_rows(classes, method):
+    rows, known = Rows(classes), Rows(classes).labelled
+    y = rows.y
+    # Few bins, so that other rows would move the cuts.
+    model = rows.estimator(kl_weight=0.0, tree_method=method, max_bin=4)
+    told = {"sample_weight": list(rows.weight)}
+    told |= {} if classes == 3 else {"base_margin": rows.weight}
+    model.fit(rows.x, y, privileged=rows.z, eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    plain = xgb.XGBRegressor if classes == 0 else xgb.XGBClassifier
+    plain = plain(**SMALL, tree_method=method, max_bin=4)
+    told = {name: np.asarray(value)[known] for name, value in told.items()}
+    plain.fit(rows.x[known], y[known], eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    assert raw(model) == raw(plain)
+    assert model.evals_result() == plain.evals_result()
+    assert model.teacher_ is None
+
+
+def test_a_constraint_that_counts_keeps_the_rows_without_a_label():
+    rows, known = Rows(), Rows().labelled
+    plain = raw(xgb.XGBClassifier(**SMALL).fit(rows.x[known], rows.y[known]))
+    for weight in (0.0, 5.0):
+        model = rows.estimator(kl_weight=0.0, constraints=[(DemographicParity(rows.patient % 2), weight)])
+        assert (raw(model.fit(rows.x, rows.y)) == plain) == (weight == 0)
 
 
 DAY = datetime.date(2020, 1, 1)
@@ -359,7 +388,7 @@ def test_groups_are_not_read_where_nothing_is_cross_fitted():
     for parameters in ({}, {"method": "jpib"}, {"teacher": LogisticRegression(), "crossfit": 0}, {"kl_weight": 0}):
         model = rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z, crossfit_groups=rows.patient)
         assert raw(model) == raw(rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z))
-    with pytest.raises(ValueError, match="crossfit_groups require a trainable teacher"):
+    with pytest.raises(ValueError, match="crossfit_groups requires a trainable teacher"):
         rows.estimator(kl_weight=0).fit(rows.x, rows.full, crossfit_groups=rows.patient)
 
 
@@ -554,6 +583,7 @@ def test_columns_are_put_in_the_order_of_the_classes():
             in_order(classes, exact)
 
 
+@pytest.mark.filterwarnings("ignore:.*labelled rows of the class")
 def test_a_class_that_a_fold_lacks_has_probability_0_there():
     rows = Rows(3)
     # The class 2 is on one row, which one of the two models has not seen.

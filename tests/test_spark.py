@@ -565,7 +565,7 @@ SETTINGS_AT_FAULT = {
     "mixed": ({"teacher": "mixed"}, "teacher must be 'boosted' or 'forest' in a distributed training, got 'mixed'"),
     "linear": ({"teacher": "linear"}, "in a distributed training, got 'linear'"),
     "forest of jpib": ({"teacher": "forest", "method": "jpib"}, "method='jpib' requires .*got teacher='forest'"),
-    "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees require"),
+    "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees requires"),
     "seen twice": (
         {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
         r"columns \['x0'\] are in features_col and in privileged_cols",

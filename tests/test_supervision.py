@@ -532,7 +532,7 @@ def test_a_word_says_what_the_teacher_sees(method):
     ("guided", "words"),
     [
         ({"teacher": "everything"}, "teacher must be one of.*got 'everything'"),
-        ({"teacher_sees": "all", "privileged": None}, "teacher_sees require.*pass privileged="),
+        ({"teacher_sees": "all", "privileged": None}, "teacher_sees requires.*pass privileged="),
         ({"teacher_sees": "all", "privileged_evals": True}, "side by side"),
     ],
 )

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, problem
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
@@ -503,6 +505,21 @@ def test_the_score_of_a_teacher_is_of_the_labelled_rows_by_their_weights(labelle
     weight = (case.weight if weighted else np.ones(200))[known] * np.where(y == 1, 3, 1)
     assert teacher.loss == pytest.approx(np.average(-np.log(np.where(y == 1, q, 1 - q)), weights=weight), rel=1e-5)
     assert repr(teacher) == f"<LearnedTeacher: boosted, 2 model(s) each, log loss {teacher.loss:.4f} out of fold>"
+
+
+def test_nobody_knows_which_rows_a_frozen_estimator_has_seen(capsys):
+    privileged = trapped()[1]
+    params = {"objective": "binary:logistic", "nthread": 1}
+    table, y = pd.DataFrame(privileged.get_data().toarray(), columns=privileged.feature_names), privileged.get_label()
+    for frozen, where, watched in (
+        (False, "on its own training rows", ", which it learned from"),
+        (True, "on the labelled rows", ""),
+    ):
+        estimator = LogisticRegression().fit(table, y)
+        told = {"teacher": FrozenEstimator(estimator) if frozen else estimator, "crossfit": 0}
+        teacher = pi_xgb.fit_teacher(params, privileged, **told, verbose_eval=True)
+        assert repr(teacher).endswith(f"{where}>")
+        assert capsys.readouterr().out.endswith(f" on 400 labelled rows{watched}\n")
 
 
 @pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])

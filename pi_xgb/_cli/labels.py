@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arrays import Array
 from .._core.losses import LOSSES, check_bounds
-from .._rows.labels import Target, encode_labels, read_target
+from .._rows.labels import Target, encode_labels, read_target, warn_of_odd_classes
 from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, place_of
@@ -32,6 +32,8 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> 
         column, objective, whole_numbers="ask", missing="unlabelled", name=_named(column, file), say="--objective "
     )
     classes = target.classes
+    if classes is not None:
+        warn_of_odd_classes(target, _named(column, file))
     if classes is None or classes.dtype.kind in "biu":
         return target
     if classes.dtype.kind != "f":

@@ -242,7 +242,8 @@ def _counts(rows: Rows, columns: Columns) -> str:
         n_rows += f" in {len(pd.unique(rows.query))} queries"
     if rows.labelled is not None:
         n_rows += f" ({int((~rows.labelled).sum())} without a label)"
-    return f"{n_rows}, {len(columns.features)} features, {len(columns.privileged)} privileged columns"
+    n_columns = {"feature": len(columns.features), "privileged column": len(columns.privileged)}
+    return ", ".join([n_rows, *(f"{n} {name}{'s' * (n != 1)}" for name, n in n_columns.items())])
 
 
 def read_validation(source: Source, training: Training, log: Log) -> Rows:

@@ -197,5 +197,6 @@ def _summary(booster: xgboost.Booster) -> str:
     weights = booster.attr("pi_xgb_kl_weight")
     if weights is None:
         return f"{trained}; no teacher"
-    listed = ", ".join(f"{float(weight):g}" for weight in weights.split(","))
-    return f"{trained}; {booster.attr('pi_xgb_method')} with kl_weight {listed}"
+    pairs = zip(str(booster.attr("pi_xgb_teacher")).split(","), weights.split(","), strict=True)
+    listed = ", ".join(f"{kind} with kl_weight {float(weight):g}" for kind, weight in pairs)
+    return f"{trained}; {booster.attr('pi_xgb_method')}, {listed}"

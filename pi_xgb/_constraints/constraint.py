@@ -28,6 +28,7 @@ class Constraint(Teacher):
     """
 
     is_adaptive = True
+    kind = "constraint"
     _row_values_name: str
     __signature__: ClassVar[inspect.Signature]
 

@@ -11,7 +11,7 @@ from .._arrays import Array
 from .._rows.supervision import read_labelled, read_teacher_weight
 from .._xgb.matrix import labels_of
 from .checks import check_q
-from .losses import AMOUNTS, NUMBERS, Range
+from .losses import NUMBERS, Range
 from .teachers import FixedTeacher, Teacher
 
 # What the second field says where it holds no probability: how many values the teacher has per row, and of one value
@@ -73,7 +73,12 @@ def attach_teacher(
         )
     n_rows = dtrain.num_row()
     known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)
-    array = check_q(q, NUMBERS if known is None else AMOUNTS, needed=counts)
+    array = check_q(q, NUMBERS, needed=counts)
+    if known is not None and (array < 0).any():
+        raise ValueError(
+            f"q must be at least 0 where rows have no label, for which a DMatrix has no other room, got {array.min()}: "
+            "use pi_xgb.cv(..., teacher=q, labelled=...), or pi_xgb.train"
+        )
     if len(array) != n_rows:
         raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
     if array.ndim == 1:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import xgboost
 
 from .._arrays import Array
-from .._rows.checks import check_choice
+from .._rows.checks import check_choice, require
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
@@ -32,6 +32,7 @@ from .learners.recipe import (
     Recipe,
     check_distributed,
     check_instance,
+    check_readable,
     check_rounds,
     check_teacher_word,
     chosen_crossfit,
@@ -163,7 +164,7 @@ class TeacherConfig:
         named += [name for name in (*_OF_TRAINED, "labelled", "teacher_weight") if self._is_set(name)]
         if named:
             raise ValueError(
-                f"{', '.join(named)} require a teacher, and none is configured: pass privileged= or teacher=. To "
+                f"{require(named)} a teacher, and none is configured: pass privileged= or teacher=. To "
                 "train on labelled rows alone build dtrain from them"
             )
 
@@ -176,14 +177,13 @@ class TeacherConfig:
         named = [name for name in _OF_TRAINED if self._is_set(name)]
         if named:
             raise ValueError(
-                f"{', '.join(named)} require a trainable teacher, and none is configured: pass privileged=, or leave "
-                "them out"
+                f"{require(named)} a trainable teacher, and none is configured: pass privileged=, or leave them out"
             )
 
     def _check_trained(self, early_stopping_rounds: Any) -> None:
         if self.privileged is None and (self._is_set("teacher_sees") or self.privileged_evals or self.allow_overlap):
             names = [n for n in ("teacher_sees", "privileged_evals", "allow_overlap") if self._is_set(n)]
-            raise ValueError(f"{', '.join(names)} require privileged=, the DMatrix of privileged features: pass it")
+            raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
         boosters = [teacher for teacher in self._trained if isinstance(teacher, str) and teacher in _BOOSTED]
         if self._is_set("teacher_params") and not boosters:
             raise ValueError(
@@ -373,6 +373,8 @@ class _Trained:
         if self._all is None and privileged is not None and config.overlap_is_meant:
             return privileged
         if self._all is None:
+            if privileged is not None:
+                check_readable(teacher, self._dtrain, privileged)
             self._all = self._dtrain if privileged is None else side_by_side(self._dtrain, privileged)
         return self._all
 

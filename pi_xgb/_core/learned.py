@@ -97,6 +97,11 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"booster must be one, and this teacher has {len(self.boosters)}: see .boosters")
         return self.boosters[0]
 
+    @property
+    def _learned_here(self) -> bool:
+        """Whether its models were fitted on these rows: on what a frozen estimator was, nobody knows."""
+        return not getattr(self.members[0].models[0], "exact", False)
+
     def predict(self, rows: Any) -> Array:
         """The mean of other rows, by all models of each member.
 
@@ -116,12 +121,10 @@ class LearnedTeacher(FixedTeacher):
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
-        where = "out of fold" if n_models > 1 else "on its own training rows"
-        loss = (
-            ""
-            if np.isnan(self.loss)
-            else f", {METRIC_NAMES[self._mixture.loss.default_metric]} {self.loss:.4f} {where}"
-        )
+        in_sample = "on its own training rows" if self._learned_here else "on the labelled rows"
+        where = "out of fold" if n_models > 1 else in_sample
+        metric = METRIC_NAMES.get(self._mixture.loss.default_metric)
+        loss = "" if np.isnan(self.loss) else f", {metric} {self.loss:.4f} {where}"
         shares = (
             ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
         )
@@ -385,17 +388,16 @@ def fit_teacher(
         learned = trainable.trained()
         learned.teacher_weight = per_row
         if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
-            _print_score(learned, spec, dprivileged, known, in_sample=crossfit == 0)
+            _print_score(learned, spec, dprivileged, known)
         return learned
 
 
-def _print_score(
-    teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, *, in_sample: bool
-) -> None:
+def _print_score(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None) -> None:
     """Print what q scores on the labelled rows."""
     if labelled is not None:
         matrix = slice_rows(matrix, np.flatnonzero(labelled))
     q = teacher.values if labelled is None else teacher.values[labelled]
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
-    rows = "which it learned from" if in_sample else f"out of {len(teacher.members[0].models)} folds"
-    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows, {rows}\n")
+    n_models = len(teacher.members[0].models)
+    rows = f", out of {n_models} folds" if n_models > 1 else ", which it learned from" * teacher._learned_here
+    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")

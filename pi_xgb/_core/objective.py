@@ -224,8 +224,9 @@ def _check_agree(named: str | None, objective: str) -> None:
     if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
             f"KLObjective has objective={named!r}, and the Booster trains {objective!r}: set "
-            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror), or name no objective "
-            "in KLObjective, which then takes the Booster's"
+            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror; under a function "
+            "XGBClassifier trains its classes, XGBRegressor reg:squarederror), or name no objective in KLObjective, "
+            "which then takes the Booster's"
         )
 
 

@@ -229,8 +229,8 @@ def check_obj(obj: Any, config: TeacherConfig) -> None:
     """A teacher and the user's own objective would both be the objective."""
     if obj is not None and not config.changes_nothing:
         raise ValueError(
-            "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
-            "params['objective'], or train without a teacher"
+            "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
+            "params['objective'], or as objective= of an estimator), or train without a teacher"
         )
 
 

@@ -20,7 +20,7 @@ from .._core.train import check_obj
 from .._warnings import warn_user
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
-from .._xgb.signature import called_like, refuse_misspelt
+from .._xgb.signature import called_like, warn_of_misspelt
 from .cluster import train_async
 from .rows import check_as_many_parts, is_collection
 
@@ -57,7 +57,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         coll_cfg: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
-        refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
+        warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher

@@ -18,6 +18,11 @@ def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
+def require(names: Sequence[str]) -> str:
+    """The subject and the verb of a message: "crossfit requires", "method, crossfit require"."""
+    return f"{', '.join(names)} require{'s' * (len(names) == 1)}"
+
+
 def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
     """A whole number that is large enough; ``hint`` is its meaning."""
     advice = f": {hint}" if hint else ""

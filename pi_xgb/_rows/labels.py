@@ -18,6 +18,9 @@ OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 """The objectives whose labels are classes, or probabilities of the second of two."""
 
+_FEW = 5
+"""Labelled rows of a class; with fewer not every fold of a cross-fitted teacher has one."""
+
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 _LEAVE_OUT = "leave out the rows without a label"
 
@@ -139,6 +142,24 @@ def _warn_of_empty_words(distinct: Array, name: str) -> None:
         warn_user(
             f"{name} has the class {str(word)!r}, a text among texts; where it means that there is no label, it must "
             "be empty: an empty field in a file, None or NaN in a table"
+        )
+
+
+def warn_of_odd_classes(target: Target, name: str = "y") -> None:
+    """Warn of a class -1 beside others, and of classes with hardly a labelled row."""
+    classes = np.asarray(target.classes)
+    if len(classes) > 2 and _is_number(classes) and classes[0] == -1:
+        warn_user(
+            f"{name} has the class -1 beside {len(classes) - 1} others; where it means that there is no label, as in "
+            "scikit-learn, it must be missing: np.where(y == -1, np.nan, y), or an empty field in a file"
+        )
+    if target.labelled is None:
+        return
+    counts = np.bincount(target.values[target.labelled].astype(np.intp))
+    if counts.min() < _FEW:
+        warn_user(
+            f"{name} has {counts.min()} labelled rows of the class {classes.tolist()[counts.argmin()]!r}, of which a "
+            f"teacher learns little: label {_FEW} or more of each class, or merge it with another"
         )
 
 

@@ -72,11 +72,9 @@ class SelectionTrainer(Trainer):
         return booster
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
-        for name in ("xgb_model", "obj"):
-            if keywords.pop(name, None) is not None:
-                raise ValueError(
-                    f"{name} is not supported in cross-validation: leave it out, or use PrivilegedXGBClassifier"
-                )
+        for keyword, name in (("xgb_model", "xgb_model"), ("obj", "a function as objective")):
+            if keywords.pop(keyword, None) is not None:
+                raise ValueError(f"{name} cannot be cross-validated: leave it out, or use PrivilegedXGBClassifier")
         if dtrain.get_base_margin().size or dtrain.get_float_info("feature_weights").size:
             raise ValueError("base_margin and feature_weights are not supported in cross-validation: leave them out")
         if self.classes is not None and self.model.folds is None:

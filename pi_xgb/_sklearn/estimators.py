@@ -18,7 +18,7 @@ from .._core.config import MethodName
 from .._core.engines import Engine
 from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
 from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._rows.labels import encode_labels, numbers_of, read_target, read_targets
+from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.row_alignment import (
     check_eval_orders,
@@ -28,11 +28,12 @@ from .._rows.row_alignment import (
     checked_weight,
     eval_pairs,
 )
+from .._rows.tables import as_table, take_rows
 from .._rows.views import Views, divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
-from .._xgb.signature import called_like, refuse_misspelt
+from .._xgb.signature import called_like, warn_of_misspelt
 from .settings import Settings
 from .trainer import Trainer, direct_trainer
 
@@ -77,7 +78,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         constraints: Any = None,
         **kwargs: Unpack[EstimatorKeywords],
     ) -> None:
-        refuse_misspelt(type(self).__name__, kwargs, self._own_parameters)
+        warn_of_misspelt(type(self).__name__, kwargs, self._own_parameters)
         self.method = method
         self.kl_weight = kl_weight
         self.teacher = teacher
@@ -177,7 +178,12 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         given = {**row_values, "eval_set": labels.eval_set, **eval_values, **fit_keywords}
         keywords = {name: value for name, value in given.items() if value is not None}
         self._classes = None  # XGBoost's fit compares classes_ with the encoded labels.
-        rebind(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
+        if labels.labelled is not None and trainer.is_plain and not isinstance(self, xgboost.XGBRanker):
+            rows = np.flatnonzero(labels.labelled)
+            labelled_values = {name: on_host(keywords[name], name)[rows] for name in row_values if name in keywords}
+            super().fit(take_rows(as_table(views.student, "X"), rows), labels.y[rows], **keywords | labelled_values)
+        else:
+            rebind(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
         self.teacher_ = next(iter(trainer.teachers), None)
         return self
@@ -224,11 +230,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
         # get_params would draw from a random_state that is a generator.
         new = [key for key in params if "__" not in key and not hasattr(self, key)]
-        refuse_misspelt(type(self).__name__, new, self._own_parameters)
+        warn_of_misspelt(type(self).__name__, new, self._own_parameters)
         super().set_params(**params)
         if nested:
             if not hasattr(self.teacher, "set_params"):
-                raise ValueError(f"teacher__{next(iter(nested))} was set, but the teacher is {self.teacher!r}")
+                raise ValueError(
+                    f"teacher__{next(iter(nested))} needs an estimator as teacher, got {self.teacher!r:.60}"
+                )
             self.teacher.set_params(**nested)
         return self
 
@@ -413,6 +421,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         if column.ndim == 2 and column.shape[1] > 1:  # XGBoost encodes several labels per row.
             return super()._encode(y, eval_set)
         target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
+        warn_of_odd_classes(target)
         classes, codes = np.asarray(target.classes), target.values
         if classes.dtype.kind in "iufc":  # Rejects amounts; it supports few other types.
             known = codes if target.labelled is None else codes[target.labelled]

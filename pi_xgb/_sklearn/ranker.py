@@ -21,11 +21,11 @@ _QID = "qid"
 class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
     """``XGBRanker`` with a teacher that sees features which exist at training time only: clicks, time spent, sales.
 
-    All parameters, attributes and methods of ``xgboost.XGBRanker`` mean what they mean there, and without a teacher, or
-    with ``kl_weight=0``, the model is its model to the bit. A teacher can guide ``objective="rank:ndcg"``, the default,
-    with ``ndcg_exp_gain=False`` (which must be said: the default of XGBoost has no room for a teacher), and
-    ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
-    ``score`` as well.
+    Parameters, attributes and methods of ``xgboost.XGBRanker`` keep their meaning. Without a teacher, or with
+    ``kl_weight=0`` and no missing y, the model equals XGBoost's to the bit. A teacher supports
+    ``objective="rank:ndcg"``, the default, and ``"rank:pairwise"``. ``"rank:ndcg"`` requires ``ndcg_exp_gain=False``,
+    since XGBoost's default is not supported. ``qid`` may be a column of X of this name, also at ``predict`` and
+    ``score``.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Settings:
             )
         if not (self.teacher is None or is_trained_here(self.teacher) or isinstance(self.teacher, Teacher)):
             raise TypeError(
-                f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {self.teacher!r}. An array of q "
+                f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {self.teacher!r:.60}. An array of q "
                 "belongs to one data set, not to an estimator: pass it to pi_xgb.train"
             )
         if isinstance(self.teacher, Teacher) and has_privileged:

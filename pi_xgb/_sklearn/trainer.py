@@ -20,6 +20,7 @@ from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
+from .._rows.checks import require
 from .._rows.supervision import weight_beside, weight_of_known
 from .._rows.tables import rows_without_values
 from .._rows.views import Views
@@ -38,6 +39,8 @@ class Trainer(abc.ABC):
     settings: Settings
     has_teacher: bool = True
     """Whether there is a teacher or a constraint."""
+    is_plain: bool = False
+    """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
     classes: Any = None
     """The names of the classes 0, 1, ...; None without names."""
     labelled: Array | None = None
@@ -133,7 +136,7 @@ class DirectTrainer(Trainer):
             }
             named = [name for name, value in given.items() if value is not None]
             if named:
-                raise ValueError(f"{', '.join(named)} require a trainable teacher, and none is configured: {_WAYS}")
+                raise ValueError(f"{require(named)} a trainable teacher; none is configured: {_WAYS}")
         if not self.has_teacher and self.settings.kl_weight != 0:
             warn_user(
                 f"kl_weight={self.settings.kl_weight} has no effect without privileged columns or constraints, so this "
@@ -246,9 +249,7 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
         if table is None and settings.teacher is not None:
             table = views.student
         if table is None and settings.trainable_keywords:
-            raise ValueError(
-                f"{', '.join(settings.trainable_keywords)} require a trainable teacher, and none is configured: {_WAYS}"
-            )
+            raise ValueError(f"{require(settings.trainable_keywords)} a trainable teacher; none is configured: {_WAYS}")
     elif views.privileged is not None and len(constraint_columns) < len(views.privileged_labels):
         raise ValueError(
             f"privileged must be left out with teacher={settings.teacher!r}, which is trained and does not read them: "
@@ -257,6 +258,7 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     return DirectTrainer(
         settings=settings,
         has_teacher=has_trained_teacher or table is not None or bool(constraints),
+        is_plain=settings.kl_weight == 0 and not any(weight for _, weight in constraints),
         table=table,
         privileged=privileged,
         eval_tables=eval_tables,

@@ -17,7 +17,7 @@ from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
 from .._xgb.keywords import SparkKeywords
-from .._xgb.signature import refuse_misspelt
+from .._xgb.signature import warn_of_misspelt
 from .checks import (
     Columns,
     check_columns,
@@ -85,7 +85,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         **kwargs: Unpack[SparkKeywords],
     ) -> None:
         own = {name: value for name, value in locals().items() if name in _OWN_PARAMETERS}
-        refuse_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
+        warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         super().__init__(**kwargs)
         # None cannot be set: Spark would not read it back from a file.
         self._setDefault(**{name: value for name, value in own.items() if value is None})

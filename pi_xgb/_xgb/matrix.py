@@ -50,8 +50,8 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
     """
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
-            f"a {type(matrix).__name__} cannot be cut into folds: use a DMatrix where rows have to be selected "
-            "(crossfit, cv)"
+            f"a {type(matrix).__name__} cannot be cut into folds (crossfit, cv), nor into the labelled rows that some "
+            "objectives learn from: use a DMatrix"
         )
     query = query_of_row(matrix)
     if query is None:

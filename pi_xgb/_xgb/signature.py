@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast
 
 import xgboost
 
+from .._warnings import warn_user
+
 _RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callbacks"}
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,11 +68,12 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
     return decorate
 
 
-def refuse_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) -> None:
-    """Where any keyword is taken for a parameter of the booster: an error for one that is nearly one of ours."""
+def warn_of_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) -> None:
+    """Where XGBoost takes any keyword for a parameter: warn of one that is nearly ours and not among its own."""
+    named = inspect.signature(xgboost.XGBModel.__init__).parameters
     for name in keywords:
-        if close := _meant(name, own):
-            raise TypeError(f"{what} has no parameter {name!r}, and neither has XGBoost: did you mean {close!r}?")
+        if name not in named and (close := _meant(name, own)):
+            warn_user(f"{what} has no parameter {name!r}, which goes to XGBoost: did you mean {close!r}?")
 
 
 def _meant(name: str, known: Collection[str]) -> str | None:

@@ -97,8 +97,8 @@ class Estimator:
         n_classes = max(spec.n_classes, 2)
         self._classes = list(range(n_classes) if classes is None or not self._is_frozen else classes)
 
-    def check(self, *, weighted: bool) -> None:
-        """Raise, before any training, if it cannot answer for this objective."""
+    def check(self, features: Features, *, weighted: bool) -> None:
+        """Raise, before any training, if it cannot answer for this objective, or was fitted on other columns."""
         from sklearn.utils.validation import has_fit_parameter
 
         name, method = type(self._estimator).__name__, _method(self._spec.loss)
@@ -106,6 +106,12 @@ class Estimator:
             raise TypeError(
                 f"teacher must have {method} for {self._spec.objective}, and {name} has none: pass a classifier with "
                 "probabilities (CalibratedClassifierCV adds them) for classes, a regressor for numbers"
+            )
+        fitted_on = getattr(self._estimator, "n_features_in_", None) if self._is_frozen else None
+        if fitted_on is not None and (n_seen := features.as_table().shape[1]) != fitted_on:
+            raise ValueError(
+                f"teacher_sees must give the {name} the {fitted_on} columns that it was fitted on, it would see "
+                f"{n_seen}: set teacher_sees='privileged' or 'all', or pass a matrix of those columns"
             )
         if weighted and not (has_fit_parameter(self._estimator, "sample_weight") or self._is_frozen):
             raise ValueError(

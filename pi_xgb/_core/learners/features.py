@@ -12,7 +12,7 @@ import xgboost
 from ..._arrays import Array
 from ..._rows.tables import as_table, take_rows
 from ..._rows.tables import rows_without_values as table_rows_without_values
-from ..._xgb.matrix import can_be_cut, matrix_of, rows_without_values, slice_rows
+from ..._xgb.matrix import matrix_of, rows_without_values, slice_rows
 
 
 class Features:
@@ -31,11 +31,6 @@ class Features:
         """The same columns of some of the rows."""
         table = None if self.table is None else take_rows(self.table, rows)
         return Features(slice_rows(self.matrix, rows), table)
-
-    @property
-    def can_be_read(self) -> bool:
-        """Whether values can be read back: not from quantiles, nor from external memory."""
-        return can_be_cut(self.matrix)
 
     @property
     def empty_rows(self) -> Array:

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import xgboost
 from xgboost import collective
 
 from ..._rows.checks import check_choice, check_whole
+from ..._xgb.matrix import can_be_cut
 from ..spec import Spec
 from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
@@ -38,7 +40,7 @@ class Recipe:
     @property
     def kind(self) -> str:
         """The name of its kind; of an estimator that of its class."""
-        return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
+        return kind_of(self.teacher)
 
     @property
     def estimator(self) -> Estimator | None:
@@ -59,20 +61,30 @@ class Recipe:
     def check(self, features: Features, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot learn from such rows for this objective."""
         check_rounds(self.num_boost_round)
+        check_readable(self.teacher, features.matrix)
         if collective.is_distributed():
             check_distributed(self.teacher)
         if self.estimator is not None:
-            self.estimator.check(weighted=weighted)
+            self.estimator.check(features, weighted=weighted)
         elif not self.spec.loss.has_gradient and self.kind != "boosted":
             raise ValueError(
                 f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
             )
-        if self.kind != "boosted" and not features.can_be_read:
-            raise TypeError(
-                f"teacher={self.kind!r} must read the values of the rows, got a matrix that keeps none of them (a "
-                "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
-            )
+
+
+def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
+    """Matrices of values, which every teacher but a boosted one reads."""
+    if teacher != "boosted" and not all(map(can_be_cut, matrices)):
+        raise TypeError(
+            f"teacher={kind_of(teacher)!r} must read the values of the rows, got a matrix that keeps none of them (a "
+            "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
+        )
+
+
+def kind_of(teacher: Any) -> str:
+    """The name of its kind; of an estimator that of its class."""
+    return teacher if isinstance(teacher, str) else type(teacher).__name__
 
 
 def check_teacher_word(teacher: Any) -> None:
@@ -96,10 +108,9 @@ def check_instance(teacher: Any) -> None:
 def check_distributed(teacher: Any) -> None:
     """A kind of teacher that XGBoost trains, for nothing else learns from the rows of all workers."""
     if teacher not in ("boosted", "forest"):
-        kind = teacher if isinstance(teacher, str) else type(teacher).__name__
         raise ValueError(
-            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind!r}: train it on the labelled "
-            "rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
+            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind_of(teacher)!r}: train it on "
+            "the labelled rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
         )
 
 
