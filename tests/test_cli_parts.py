@@ -240,7 +240,7 @@ ABC = np.array(["a", "b", "c"])
 )  # fmt: skip
 def test_what_scores_mean(objective, classes, scores, answers):
     model = Told(xgb.Booster(), objective, {}, ["x"], {}, [], classes)
-    pd.testing.assert_frame_equal(model.answers(scores), pd.DataFrame(answers))
+    pd.testing.assert_frame_equal(model.predictions(scores), pd.DataFrame(answers))
 
 
 @pytest.mark.parametrize("n_classes", [0, 1, 2, 3])
@@ -251,7 +251,7 @@ def test_classes_without_names_are_numbers(n_classes, tmp_path):
     xgb.train(params, rows, 1).save_model(tmp_path / "m.ubj")
     model = load_model(str(tmp_path / "m.ubj"))
     probabilities = [f"probability_{k}" for k in range(n_classes)] if n_classes > 1 else ["probability_1"]
-    assert list(model.answers(rows)) == ["prediction", *probabilities]
+    assert list(model.predictions(rows)) == ["prediction", *probabilities]
 
 
 # --- files --------------------------------------------------------------------------------------------------

@@ -715,7 +715,7 @@ def test_clone_and_parameters():
     model.set_params(kl_weight=0.25, teacher__C=7.0, max_depth=2)
     assert (model.kl_weight, model.teacher.C, model.max_depth) == (0.25, 7.0, 2)
     assert copied.teacher.C == 3.0
-    with pytest.raises(ValueError, match=r"teacher__C needs an estimator.*got 'boosted'"):
+    with pytest.raises(ValueError, match=r"teacher__C needs an estimator.*got teacher='boosted'"):
         model.set_params(teacher="boosted", teacher__C=1.0)
 
 

@@ -22,7 +22,7 @@ gets one sentence: whether there is a gain, and how much of it exceeds smoothing
 def add(commands: Any) -> None:
     """Add the command and its options."""
     command = new_command(commands, "compare", "measure the gain from privileged columns", EXAMPLE)
-    add_training(command, chooses=True)
+    add_training(command, needs_privileged=True)
     add_choosing(command, repeats=2)
     command.add_argument(
         "--sizes",

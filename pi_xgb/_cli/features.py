@@ -72,7 +72,7 @@ def known_features(
     for label, column in frame.items():
         columns[name := str(label)] = column
         if name in categories:
-            columns[name] = _known(column, categories[name], name in pieces, file, log)
+            columns[name] = _as_categories(column, categories[name], name in pieces, file, log)
         elif not pd.api.types.is_numeric_dtype(column.dtype):
             columns[name] = _as_numbers(column, file)
     return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
@@ -138,7 +138,7 @@ def _as_numbers(column: pd.Series[Any], file: str) -> Any:
     )
 
 
-def _known(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
+def _as_categories(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
     codes, distinct = pd.factorize(column)
     names = pd.Series(distinct.astype(object), dtype=object)
     # Text of a CSV file is matched as a number: 7.0 is the category 7.

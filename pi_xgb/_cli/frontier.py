@@ -25,7 +25,7 @@ only teacher here. (pi-xgb train takes both --privileged and --constraint, and e
 def add(commands: Any) -> None:
     """Add the command and its options."""
     command = new_command(commands, "frontier", "measure the cost of equal treatment of groups", EXAMPLE)
-    add_training(command, teaches=False)
+    add_training(command, has_teacher=False)
     command.add_argument(
         "--constraint",
         type=constraint,

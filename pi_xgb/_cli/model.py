@@ -49,7 +49,7 @@ class Model:
         """Return the booster's predictions."""
         return self.booster.predict(matrix, iteration_range=self.rounds)
 
-    def answers(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
+    def predictions(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
         """Return the name of the predicted class with probabilities (or the margin), or the predicted number."""
         scores = self.scores(matrix)
         if self.objective.startswith("binary:log") or (self.objective == "reg:logistic" and self.classes is not None):

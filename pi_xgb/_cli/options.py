@@ -123,24 +123,24 @@ def add_columns(command: argparse.ArgumentParser, option: str, help: str, *, req
     command.add_argument(option, type=names, action="extend", required=required, default=[], metavar="A,B", help=help)
 
 
-def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, chooses: bool = False) -> None:
+def add_training(command: argparse.ArgumentParser, *, has_teacher: bool = True, needs_privileged: bool = False) -> None:
     """Add the options for the columns and for the training of a booster.
 
-    Privileged columns are supported if a teacher ``teaches``, and required if the command ``chooses`` how.
+    Commands without a teacher do not support privileged columns.
     """
     add_rows(command, data="the training rows")
-    if teaches:
+    if has_teacher:
         add_predicted(command)
     else:
         command.add_argument("--label", required=True, metavar="COLUMN", help="the target")
     add_columns(command, "--drop", "columns to ignore")
     command.add_argument("--weight", metavar="COLUMN", help="the weight of each row")
-    taught = "rows that learn from the teacher only, through their privileged columns, " if teaches else ""
+    learned = "rows that learn from the teacher only, through their privileged columns, " if has_teacher else ""
     command.add_argument(
         "--unlabelled",
-        choices=("refuse", "teach", "drop") if teaches else ("refuse", "drop"),
+        choices=("refuse", "teach", "drop") if has_teacher else ("refuse", "drop"),
         default="refuse",
-        help=f"rows with an empty label, such as outcomes that come late: an error, {taught}or ignored "
+        help=f"rows with an empty label, such as outcomes that come late: an error, {learned}or ignored "
         "(default: %(default)s)",
     )
     command.add_argument(
@@ -167,8 +167,8 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, choo
         help="XGBoost's parameters, as in --params max_depth=3 eta=0.1",
     )
     command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
-    if teaches:
-        _add_teaching(command, required=chooses)
+    if has_teacher:
+        _add_teacher_columns(command, required=needs_privileged)
     else:
         unused = ("lower_bound", "upper_bound", "teacher_weight", "crossfit_groups", "query")
         command.set_defaults(privileged=[], **dict.fromkeys(unused))
@@ -207,7 +207,7 @@ def check_predicted(arguments: argparse.Namespace, objective: str | None) -> Non
         )
 
 
-def _add_teaching(command: argparse.ArgumentParser, *, required: bool) -> None:
+def _add_teacher_columns(command: argparse.ArgumentParser, *, required: bool) -> None:
     meaning = "columns that are unknown at prediction; the teacher learns from them"
     add_columns(command, "--privileged", meaning, required=required)
     command.add_argument("--teacher-weight", metavar="COLUMN", help="the teacher's weight in each row (default: 1)")

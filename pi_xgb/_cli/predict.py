@@ -42,15 +42,15 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     needed, keep = columns_for(model, source), list(dict.fromkeys(arguments.keep))
     source.check_has(keep, "--keep names")
     frame = source.read(needed, as_text=model.categories)
-    answers = model.answers(matrix_of(model.x_of(frame, source.name, log)))
-    duplicates = [name for name in keep if name in answers]
+    predictions = model.predictions(matrix_of(model.x_of(frame, source.name, log)))
+    duplicates = [name for name in keep if name in predictions]
     if duplicates:
         raise ValueError(
-            f"--keep names {describe(duplicates)}, also a column of the answers: rename it in {source.name}, or do not "
+            f"--keep names {describe(duplicates)}, also a predicted column: rename it in {source.name}, or do not "
             "keep it"
         )
-    copied = source.copy(keep) if keep else pd.DataFrame(index=answers.index)
-    table = pd.concat([copied, answers], axis=1)
+    copied = source.copy(keep) if keep else pd.DataFrame(index=predictions.index)
+    table = pd.concat([copied, predictions], axis=1)
     if path is None:
         table.to_csv(sys.stdout, index=False)
     else:

@@ -27,7 +27,7 @@ chosen unless another is clearly better on the same folds. Queries stay whole in
 def add(commands: Any) -> None:
     """Add the command and its options."""
     command = new_command(commands, "tune", "choose method, teacher and weight by cross-validation", EXAMPLE)
-    add_training(command, chooses=True)
+    add_training(command, needs_privileged=True)
     add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)

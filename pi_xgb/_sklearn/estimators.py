@@ -234,9 +234,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         super().set_params(**params)
         if nested:
             if not hasattr(self.teacher, "set_params"):
-                raise ValueError(
-                    f"teacher__{next(iter(nested))} needs an estimator as teacher, got {self.teacher!r:.60}"
-                )
+                raise ValueError(f"teacher__{next(iter(nested))} needs an estimator, got teacher={self.teacher!r:.60}")
             self.teacher.set_params(**nested)
         return self
 
