@@ -63,7 +63,7 @@ def candidates(capsys, *options):
 
 def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     usual, err = candidates(capsys)
-    assert err.endswith("to train it on all rows: the same command with --out MODEL\n")
+    assert err.endswith("to train it on all rows, add --out MODEL\n")
     assert usual["teacher"].dropna().unique().tolist() == ["mixed"]
     both, _ = candidates(
         capsys, "--teacher", "boosted", "--teacher-sees", "privileged", "--teacher-sees", "all", "--crossfit", "0,2"
@@ -201,7 +201,7 @@ def test_files_that_are_no_tables(files, capsys):
     refused(capsys, "a header and no rows", *train(data="header.csv"))
     Path("ragged.csv").write_text("a,y,z0,z1\n1,0,3,4\n1,1,3,4,5,6\n")
     bare = ["--label", "y", "--privileged", "z0,z1", "--out", "model.ubj"]
-    refused(capsys, "ragged.csv.*CSV format", "train", "ragged.csv", *bare)
+    refused(capsys, "ragged.csv.*CSV table", "train", "ragged.csv", *bare)
     Path("quote.csv").write_text('a,y,z0,z1\n1,0,3,"4\n')
     refused(capsys, "quote.csv.*CSV.*tokenizing", "train", "quote.csv", *bare)
     # As R writes row names: pandas would take the first column for them and every other one for its neighbour.
@@ -242,7 +242,7 @@ def test_options_that_mean_nothing(files, capsys):
     refused(capsys, "--kl-weight would be ignored", *alone, "--kl-weight", "auto")
     evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
     refused(capsys, "--title, --no-pictures would be ignored", *evaluate, "--title", "A page", "--no-pictures")
-    refused(capsys, "--early-stopping needs rows to watch", *train("--early-stopping", "5"))
+    refused(capsys, "--early-stopping requires --valid", *train("--early-stopping", "5"))
     refused(capsys, "--crossfit is not supported with --method jpib", *train("--method", "jpib", "--crossfit", "3"))
     refused(capsys, "between 0.*1.*'1.5'", *train("--valid", "1.5"))
     refused(capsys, "there is no file 'absent.csv'", *train("--valid", "absent.csv"))
@@ -276,7 +276,7 @@ def test_models_that_do_not_suit(trained, capsys):
     works(*arguments)
     assert "rmse" in capsys.readouterr().out
     xgb.train({"nthread": 1}, xgb.DMatrix(x.to_numpy(), y), 2).save_model("nameless.ubj")
-    refused(capsys, "know.*features", "predict", "test.csv", "--model", "nameless.ubj")
+    refused(capsys, "feature names", "predict", "test.csv", "--model", "nameless.ubj")
     refused(
         capsys, "'lab', which the evaluation needs", "evaluate", "test.csv", "--model", "numbers.ubj", "--label", "lab"
     )

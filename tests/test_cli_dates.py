@@ -113,7 +113,7 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
 def test_an_hour_that_no_clock_shows_is_no_date(odd):
     first, last = "2024-01-01 0:00", "2024-01-01 23:59"
     assert taken_apart(pd.DataFrame({"seen": [first, last]}))["seen.hour"].tolist() == [0, 23]
-    with pytest.raises(ValueError, match=f"has '2024-01-01 {odd}' among dates, which is no date: mend it"):
+    with pytest.raises(ValueError, match=f"has '2024-01-01 {odd}' among dates, which is not a date"):
         taken_apart(pd.DataFrame({"seen": [first, f"2024-01-01 {odd}"]}))
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_date_among_dates_is_named(files, capsys):
     command = ["train", "train.csv", *GUIDED, *OTHERS, "--dates", "parts", "--out", "model.ubj"]
     for odd in ("2024-02-30", "2024-13-01 9:00"):
         rows.assign(seen=[*DATES["iso"][:-1], odd]).to_csv("train.csv", index=False)
-        refused(capsys, f"'seen'.*train.csv.*{odd!r}.*no date", *command)
+        refused(capsys, f"'seen'.*train.csv.*{odd!r}.*not a date", *command)
     rows.assign(seen=DATES["iso"], **{"seen.day": 1}).to_csv("train.csv", index=False)
     refused(capsys, "train.csv.*'seen.day'.*'seen'", *command)
     # Words for nothing are gaps, here as among numbers.
@@ -131,7 +131,7 @@ def test_what_is_no_date_among_dates_is_named(files, capsys):
     works(*command)
     for odd in ("soon", "5"):
         rows.assign(seen=odd).to_csv("later.csv", index=False)
-        refused(capsys, f"{odd!r}.*no date", "predict", "later.csv", "--model", "model.ubj")
+        refused(capsys, f"{odd!r}.*not a date", "predict", "later.csv", "--model", "model.ubj")
     rows.drop(columns="x0").assign(seen="").to_csv("later.csv", index=False)
     refused(capsys, "later.csv.*'x0'", "predict", "later.csv", "--model", "model.ubj")
     rows.assign(seen="").to_csv("later.csv", index=False)

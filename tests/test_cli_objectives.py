@@ -245,7 +245,7 @@ def test_stopping_early_watches_the_metric_of_the_objective(kind: str, request: 
     if kind == "timed":
         return
     written(late.assign(search=first["search"].iloc[0]), *columns, name="late.csv")
-    shared = f"late.csv.*1 quer.*'{first['search'].iloc[0]}'"
+    shared = f"late.csv.*queries.*got 1, such as '{first['search'].iloc[0]}'"
     refused(capsys, shared, *command, "--valid", "late.csv", "--out", "new.ubj")
 
 
@@ -517,13 +517,13 @@ BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "below 0": ({"since": -1.0}, TIMED, "the bounds of rows.csv must be times, the lower one at least 0"),
     "both at 0": ({"since": 0.0, "until": 0.0}, TIMED, "line 6 has 0 and 0"),
     "infinite": ({"since": np.inf, "until": np.inf}, TIMED, "line 6 has inf and inf"),
-    "no lower one": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound and no lower one"),
+    "no lower one": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound only"),
     "unknown": (
         {"since": None, "until": None},
         TIMED,
         "1 missing values",
     ),
-    "text": ({"until": "late"}, TIMED, "the bound 'until' of rows.csv must be numbers, it has 'late' in line 6"),
+    "text": ({"until": "late"}, TIMED, "the bound 'until' of rows.csv must be numbers, got 'late' in line 6"),
     "a query": ({}, [*TIMED, "--query", "weight"], "needs --lower-bound and --upper-bound, got --lower-bound and"),
 }
 

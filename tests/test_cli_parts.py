@@ -81,7 +81,7 @@ def test_a_comparison_has_two_repeats_and_tune_goes_by_the_rows():
     assert parsed("tune", "rows.csv", "--privileged", "z").repeats is None
     shown = {name: " ".join(command.format_help().split()) for name, command in _parser()[1].items()}
     assert "with other folds (default: 2)" in shown["compare"]
-    assert "with other folds (default: more where rows are few)" in shown["tune"]
+    assert "with other folds (default: more with few rows)" in shown["tune"]
 
 
 def test_help_is_printed_as_it_was_written(capsys):
@@ -240,7 +240,7 @@ ABC = np.array(["a", "b", "c"])
 )  # fmt: skip
 def test_what_scores_mean(objective, classes, scores, answers):
     model = Told(xgb.Booster(), objective, {}, ["x"], {}, [], classes)
-    pd.testing.assert_frame_equal(model.answers(scores), pd.DataFrame(answers))
+    pd.testing.assert_frame_equal(model.predictions(scores), pd.DataFrame(answers))
 
 
 @pytest.mark.parametrize("n_classes", [0, 1, 2, 3])
@@ -251,7 +251,7 @@ def test_classes_without_names_are_numbers(n_classes, tmp_path):
     xgb.train(params, rows, 1).save_model(tmp_path / "m.ubj")
     model = load_model(str(tmp_path / "m.ubj"))
     probabilities = [f"probability_{k}" for k in range(n_classes)] if n_classes > 1 else ["probability_1"]
-    assert list(model.answers(rows)) == ["prediction", *probabilities]
+    assert list(model.predictions(rows)) == ["prediction", *probabilities]
 
 
 # --- files --------------------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ def test_one_date_is_one_and_none_is_none():
 @pytest.mark.parametrize("days", [["31.12.2024", "31.02.2024"], ["2024-01-31", "2024-04-31"]])
 def test_a_day_that_is_none_is_named(days):
     frame = pd.DataFrame({"seen": days})
-    with pytest.raises(ValueError, match=f"'{days[1]}'.*no date"):
+    with pytest.raises(ValueError, match=f"'{days[1]}'.*not a date"):
         with_parts(frame, ["seen.day"], "a file")
 
 
@@ -380,7 +380,7 @@ def test_categories_that_are_numbers_are_found():
     found = known_features(pd.DataFrame({"code": [3, 1, 9]}), {"code": pd.Index([1, 3])}, "a file", said.append)
     assert found["code"].cat.codes.tolist() == [1, 0, -1]
     assert said == ["note: the column 'code' of a file has values in 1 rows that the training did not have (9): "
-                    "they count as missing"]  # fmt: skip
+                    "treated as missing"]  # fmt: skip
 
 
 def test_categories_of_bytes_are_no_text():

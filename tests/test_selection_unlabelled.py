@@ -448,7 +448,8 @@ def test_an_estimator_that_chooses_names_labelled_rows():
     rows = Rows()
     y = rows.told.map({0: "ill", 1: "well"})
     few = np.flatnonzero(y == "ill")[2:]
-    with pytest.raises(ValueError, match=r"class 'ill'.*2.*3 folds"):
+    warned = pytest.warns(UserWarning, match="2 labelled rows of the class 'ill'")
+    with warned, pytest.raises(ValueError, match=r"class 'ill'.*2.*3 folds"):
         PrivilegedXGBClassifierCV(nfold=3).fit(rows.x, y.mask(np.isin(np.arange(N), few)), privileged=rows.z)
 
 

@@ -218,7 +218,7 @@ def test_classes_by_name_inside_a_cross_validation():
     [
         ({"early_stopping_rounds": 3}, {}, r"early_stopping_rounds.*choose.*rounds"),
         ({"engine": "callback"}, {}, r"engine.*ignored.*selection"),
-        ({}, {"base_margin": np.zeros(150)}, "not cut into folds"),
+        ({}, {"base_margin": np.zeros(150)}, "base_margin .*cross-validation"),
         ({"nfold": 1}, {}, r"nfold.*least 2"),
         ({"method": "pib"}, {}, "method must be one of"),
         ({"metric": "r2_score"}, {}, "metric must be one of"),

@@ -729,7 +729,7 @@ def test_folds_that_cannot_be_dealt():
     few[:] = [0.0, 1.0, 0.0] + [np.nan] * (N - 3)
     assert [test.tolist() for _, test in LabelledKFold(3).split(rows.x, few)] == [[0], [1], [2]]
     for ask, error, message in (
-        (lambda: LabelledKFold(5).split(rows.x, few), ValueError, r"y .*3 rows.*5 folds"),
+        (lambda: LabelledKFold(5).split(rows.x, few), ValueError, r"y .*n_splits=5.*got 3.*folds"),
         (lambda: LabelledKFold(5).split(rows.x), ValueError, "pass y to split"),
         (lambda: LabelledKFold(3).split(rows.x[:-1], rows.y), ValueError, "inconsistent numbers of samples"),
         (lambda: LabelledKFold(1).split(rows.x, rows.y), ValueError, r"n_splits.*least 2"),

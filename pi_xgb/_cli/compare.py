@@ -1,4 +1,4 @@
-"""``pi-xgb compare``: whether the privileged columns are worth anything, for this model, at this size."""
+"""``pi-xgb compare``: the gain from privileged columns, with controls."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EXAMPLE = """example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
   pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
-It prints what plain XGBoost, the chosen student, a model that sees all columns and two controls reach on held-out rows,
-and on standard error one sentence: is there a gain, and how much of it is more than smoothing?"""
+It prints held-out scores of plain XGBoost, the chosen student, a model of all columns and two controls. Standard error
+gets one sentence: whether there is a gain, and how much of it exceeds smoothing."""
 
 
 def add(commands: Any) -> None:
-    """The command and its options."""
-    command = new_command(commands, "compare", "is the privileged data worth anything?", EXAMPLE)
-    add_training(command, chooses=True)
+    """Add the command and its options."""
+    command = new_command(commands, "compare", "measure the gain from privileged columns", EXAMPLE)
+    add_training(command, needs_privileged=True)
     add_choosing(command, repeats=2)
     command.add_argument(
         "--sizes",
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
-    """Compare, and print the table and the verdict."""
+    """Compare, then print the table and the summary."""
     from ..selection import compare
 
     training = read_training(arguments, log)

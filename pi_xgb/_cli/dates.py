@@ -1,4 +1,4 @@
-"""Columns of dates: how they are known, why they are refused, and the numbers that are in them."""
+"""Columns of dates: how they are recognised and rejected, and the numbers in their parts."""
 
 from __future__ import annotations
 
@@ -13,84 +13,84 @@ import pandas as pd
 from .source import MARKS
 
 PARTS = ("year", "month", "day", "weekday", "hour")
-"""A part of ``seen`` is the feature ``seen.year``. Monday is 0; there is an hour where some row has a time."""
+"""A part of ``seen`` is the feature ``seen.year``. Monday is 0; the hour is a feature if some row has a time."""
 _MOST = 0.9
-"""Of the different texts of a column are dates: it was meant to be one of dates."""
+"""The share of dates among the distinct texts of a column above which it counts as a column of dates."""
 _TIME = r"([T ](?P<hour>\d{1,2}):\d{2}(.*?(?P<half>[AaPp])[Mm]|.*))?\s*"
 _YEAR_FIRST = re.compile(r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})" + _TIME)
 _DAY_FIRST = re.compile(r"\s*(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME)
 _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
-"""Without points the order of day and month is unknown."""
+"""Without points, the order of day and month is ambiguous."""
 
 
 def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
-    """The error for a column of dates, each of which would be a category of its own."""
+    """Return the error for a column of dates, each of which would be a category."""
     date = next(text for text in column.dropna() if are_dates([text]))
     return ValueError(
-        f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category of its own: "
-        "take year, month, day, weekday and hour out of them with --dates parts, give the number that matters yourself "
-        f"(days since an event), leave the column out with --drop {column.name}, or take dates for categories with "
-        f"--categories {column.name}"
+        f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category: split them "
+        "into year, month, day, weekday and hour with --dates parts, or write a number instead (days since an event), "
+        f"or leave the column out with --drop {column.name}, or keep dates as categories with --categories "
+        f"{column.name}"
     )
 
 
 def parts_of(column: pd.Series[Any], file: str, others: Collection[str]) -> dict[str, pd.Series[Any]]:
-    """The features that a training column of dates becomes; the hour only where there are times."""
+    """Return the features of a training column of dates; the hour only if there are times."""
     parts = _parts(column, str(column.name), file)
     hour = f"{column.name}.{PARTS[-1]}"
     parts = parts if (parts[hour] > 0).any() else parts.drop(columns=hour)
-    twice = [part for part in parts if part in others]
-    if twice:
-        raise ValueError(f"{file} has a column {twice[0]!r}, as the dates in {column.name!r} would give: drop it")
+    duplicates = [part for part in parts if part in others]
+    if duplicates:
+        raise ValueError(f"{file} has a column {duplicates[0]!r}, also a part of the dates in {column.name!r}: drop it")
     return {str(name): part for name, part in parts.items()}
 
 
 def with_parts(frame: pd.DataFrame, wanted: Iterable[Any], file: str) -> pd.DataFrame:
-    """The columns that are wanted of later rows, parts of dates among them."""
-    wanted, there = list(wanted), set(map(str, frame))
-    whole = {name: whole_of(name, there) for name in wanted}
-    dates = dict.fromkeys(column for name, column in whole.items() if name != column)
+    """Return the wanted columns of later rows, including parts of dates."""
+    wanted, present = list(wanted), set(map(str, frame))
+    sources = {name: source_column(name, present) for name in wanted}
+    dates = dict.fromkeys(column for name, column in sources.items() if name != column)
     if not dates:
         return frame[wanted]
     return pd.concat([frame, *(_parts(frame[name], name, file) for name in dates)], axis=1)[wanted]
 
 
-def whole_of(feature: str, there: Collection[str]) -> str:
-    """The column of a file that a feature is made of: itself, or that of dates of which it is a part."""
-    whole, _, part = feature.rpartition(".")
-    return whole if feature not in there and part in PARTS and whole in there else feature
+def source_column(feature: str, present: Collection[str]) -> str:
+    """Return the column of a file that has a feature: the column of its name, or the dates it is a part of."""
+    column, _, part = feature.rpartition(".")
+    return column if feature not in present and part in PARTS and column in present else feature
 
 
 def are_dates(values: Sequence[str]) -> bool:
-    """Whether these different texts are dates, as ISO 8601 and as most programs write them, but for a few."""
+    """Return whether nearly all of these distinct texts are dates, in ISO 8601 or another common format."""
     return sum(bool(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text)) for text in values) > _MOST * len(values)
 
 
 def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
-    """The values as texts, marks of missing ones as missing values."""
+    """Return the values as texts, with marks of missing values as missing."""
     texts = spelled(column)
     return texts.mask(texts.isin(MARKS))
 
 
 def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Every value as text, but for those that are missing."""
+    """Return every value as text; missing values stay missing."""
     return column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
 
 
 def _parts(column: pd.Series[Any], name: str, file: str) -> pd.DataFrame:
-    """A column for each part, NaN where no date is."""
+    """Return a column for each part, NaN without a date."""
     texts = _texts(column)
-    read = {text: _read(text) for text in texts.dropna().unique()}
-    for text, parts in read.items():
+    parsed = {text: _parse(text) for text in texts.dropna().unique()}
+    for text, parts in parsed.items():
         if parts is None:
-            raise ValueError(f"the column {name!r} of {file} has {text!r} among dates, {_why_not(text)}")
-    none = (np.nan,) * len(PARTS)
-    values = [read.get(text, none) for text in texts]
+            raise ValueError(f"the column {name!r} of {file} has {text!r} among dates, {_reason(text)}")
+    empty = (np.nan,) * len(PARTS)
+    values = [parsed.get(text, empty) for text in texts]
     return pd.DataFrame(values, column.index, [f"{name}.{part}" for part in PARTS], dtype=np.float64)
 
 
-def _read(text: str) -> tuple[int, ...] | None:
-    """The parts of a date, None where there is no such day or hour."""
+def _parse(text: str) -> tuple[int, ...] | None:
+    """Return the parts of a date, None if the day or hour does not exist."""
     found = _YEAR_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
     try:
         day = datetime.date(*(int(found[part]) for part in PARTS[:3])) if found else None
@@ -106,7 +106,7 @@ def _read(text: str) -> tuple[int, ...] | None:
     return day.year, day.month, day.day, day.weekday(), hour
 
 
-def _why_not(text: str) -> str:
+def _reason(text: str) -> str:
     if _EITHER.fullmatch(text) and not _DAY_FIRST.fullmatch(text):
         return "whose order of day and month is unknown: write the year first, as in 2024-12-31"
-    return "which is no date: mend it, or leave it empty"
+    return "which is not a date: correct it, or leave it empty"

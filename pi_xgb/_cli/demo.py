@@ -1,4 +1,4 @@
-"""The demonstration: what a teacher is worth where the truth is known."""
+"""The demonstration: the gain from a teacher on generated data with known probabilities."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from .options import at_least, new_command
 from .output import add_out, new_output, write_output
 from .source import Log
 
-ROWS, LABELLED, OF_WHICH, TEST_ROWS, ROUNDS, KL_WEIGHT = 300, 60, 1000, 4000, 100, 5.0
-# One thread, and seeds side by side: a second one saves nothing on so few rows, and on a busy machine the two wait for
-# each other in every round, which made minutes of seconds.
+ROWS, LABELLED, ALL_ROWS, TEST_ROWS, ROUNDS, KL_WEIGHT = 300, 60, 1000, 4000, 100, 5.0
+# One thread per training and several seeds in parallel: on so few rows threads of one training mostly wait for each
+# other, and on a busy machine this took minutes instead of seconds.
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
 PLAIN, CONTROL = "plain XGBoost", "control: teacher on x"
 
 EXAMPLE = """example:
   pi-xgb demo --seeds 5 --html demo.html
 
-Everything is made here from random numbers; nothing is downloaded, and no file is written but that of --html."""
+All data are random numbers. Nothing is downloaded, and only --html writes a file."""
 
 
 def add(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
     command.add_argument("--seeds", type=at_least(2), default=10, help="repetitions (default: %(default)s)")
-    add_out(command, "--html", metavar="FILE", help="write a page with pictures of it as well (needs matplotlib)")
+    add_out(command, "--html", metavar="FILE", help="also write a page with pictures (needs matplotlib)")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
-    """Run the experiments, and write the page."""
+    """Run the experiments, then write the page."""
     path = new_output(arguments, "--html") if arguments.html else None
     if path is None:
         run_demo(arguments.seeds)
@@ -70,7 +70,7 @@ def run_demo(n_seeds: int) -> list[Outcome]:
 
 
 def run_experiment(experiment: Experiment, n_seeds: int) -> Outcome:
-    """Train the methods, and print the scores of each seed when it is done, then the table.
+    """Train the methods; print the scores of each seed, then the table.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def run_experiment(experiment: Experiment, n_seeds: int) -> Outcome:
     """
     _show(experiment.opening.format(n_seeds=n_seeds))
     rows = []
-    with ThreadPoolExecutor(usable_cores()) as pool:  # which begins no further seed after an error
+    with ThreadPoolExecutor(usable_cores()) as pool:  # starts no further seed after an error
         for seed, scores in enumerate(pool.map(experiment.scores, range(n_seeds)), 1):
             rows.append(scores)
             shown = ", ".join(f"{name} {scores[name]:.4f}" for name in experiment.shown)
@@ -99,7 +99,7 @@ def run_experiment(experiment: Experiment, n_seeds: int) -> Outcome:
 
 
 def _show(line: str) -> None:
-    """Print a line at once, to a pipe as well."""
+    """Print a line and flush it, for pipes."""
     print(line, flush=True)
 
 
@@ -109,7 +109,7 @@ def _with_all_labels(seed: int) -> dict[str, float]:
     dtrain = xgboost.DMatrix(data.x[rows], data.y[rows])
     privileged = xgboost.DMatrix(data.z[rows], data.y[rows])
     shuffled = xgboost.DMatrix(data.z[rows].sample(frac=1, random_state=seed), data.y[rows])
-    auc_of = _judge(data)
+    auc_of = _auc_on_test_rows(data)
     return {
         PLAIN: auc_of(dtrain),
         "KbPIB": auc_of(dtrain, privileged=privileged),
@@ -122,14 +122,14 @@ def _with_all_labels(seed: int) -> dict[str, float]:
 
 
 def _with_few_labels(seed: int) -> dict[str, float]:
-    data = make_privileged(OF_WHICH + TEST_ROWS, seed=seed)
-    labelled, rows = slice(0, LABELLED), slice(0, OF_WHICH)
-    known = np.arange(OF_WHICH) < LABELLED
-    # A label must stand there; it is never looked at.
+    data = make_privileged(ALL_ROWS + TEST_ROWS, seed=seed)
+    labelled, rows = slice(0, LABELLED), slice(0, ALL_ROWS)
+    known = np.arange(ALL_ROWS) < LABELLED
+    # A DMatrix needs a label in every row; these zeros are never read.
     label = data.y[rows].where(known, 0)
     few, many = xgboost.DMatrix(data.x[labelled], label[labelled]), xgboost.DMatrix(data.x[rows], label)
     few_z, many_z = xgboost.DMatrix(data.z[labelled], label[labelled]), xgboost.DMatrix(data.z[rows], label)
-    auc_of = _judge(data)
+    auc_of = _auc_on_test_rows(data)
     return {
         PLAIN: auc_of(few),
         "KbPIB, labelled rows": auc_of(few, privileged=few_z, crossfit=5),
@@ -139,19 +139,19 @@ def _with_few_labels(seed: int) -> dict[str, float]:
     }
 
 
-def _judge(data: PrivilegedData) -> Callable[..., float]:
-    """The AUC, on the last rows, of what is trained on others."""
+def _auc_on_test_rows(data: PrivilegedData) -> Callable[..., float]:
+    """Return a function that trains a model and returns its AUC on the last rows."""
     dtest = xgboost.DMatrix(data.x[-TEST_ROWS:])
 
-    def auc_of(dtrain: xgboost.DMatrix, **guidance: Any) -> float:
-        weight: dict[str, Any] = {"kl_weight": KL_WEIGHT} if guidance else {}
-        return _auc(data, train(PARAMS, dtrain, ROUNDS, **weight, **guidance).predict(dtest))
+    def auc_of(dtrain: xgboost.DMatrix, **keywords: Any) -> float:
+        weight: dict[str, Any] = {"kl_weight": KL_WEIGHT} if keywords else {}
+        return _auc(data, train(PARAMS, dtrain, ROUNDS, **weight, **keywords).predict(dtest))
 
     return auc_of
 
 
 def _auc(data: PrivilegedData, scores: Any) -> float:
-    """The area under the ROC curve of the last rows from ranks, ties counting half."""
+    """Return the area under the ROC curve on the last rows, from ranks; ties count half."""
     positive = data.y[-TEST_ROWS:].to_numpy() == 1
     ranks = pd.Series(np.asarray(scores)).rank().to_numpy()
     n_positive, n_negative = positive.sum(), (~positive).sum()
@@ -160,47 +160,47 @@ def _auc(data: PrivilegedData, scores: Any) -> float:
 
 ALL_LABELS = Experiment(
     opening=f"{ROWS} training rows, {TEST_ROWS} test rows, {{n_seeds}} seeds, {ROUNDS} rounds, kl_weight {KL_WEIGHT:g}."
-    "\nA hidden score decides the label; x are blurred views of it, z are plain ones, there at training only.\n",
+    "\nA hidden score decides the label; x measures it with noise, z with little, at training only.\n",
     explanations={
-        PLAIN: "plain XGBoost on the classifier features x: what you have today",
+        PLAIN: "plain XGBoost on the classifier features x",
         "KbPIB": "a teacher trained on the privileged features z guides the student",
-        "KbPIB, cross-fitted": "the same; every row judged by a teacher that did not train on it",
-        "JPIB": "teacher and student are boosted in turn and pull each other",
-        CONTROL: "KbPIB, cross-fitted, with x in the place of z: what smoothing alone does",
+        "KbPIB, cross-fitted": "the same; the teacher predicts each row without training on it",
+        "JPIB": "teacher and student are boosted in turn, each guided by the other",
+        CONTROL: "KbPIB, cross-fitted, with x in place of z: the gain from smoothing alone",
         "control: z shuffled": "KbPIB, cross-fitted, on z of other rows: guidance without information",
-        "ceiling: the true P(y|x, z)": "no model can know more; it needs z, which is not there at prediction",
+        "ceiling: the true P(y|x, z)": "the best possible score; it needs z, which is unknown at prediction",
     },
     shown=(PLAIN, "KbPIB", "KbPIB, cross-fitted", "JPIB"),
     best="KbPIB, cross-fitted",
     control=CONTROL,
     scores=_with_all_labels,
     closing="""
-AUC: the chance that a positive row is ranked above a negative one, on rows never trained on. gain: the
-AUC less that of plain XGBoost on the same data. +-: one standard error of the mean over seeds; a gain of less than
-two of them is no evidence. These data were made so that z helps; on your own data it mostly helps where
-rows are few and labels noisy, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5]).""",
+AUC: the chance that a positive row ranks above a negative one, on test rows. gain: the AUC less that of
+plain XGBoost on the same data. +-: one standard error of the mean over seeds; a gain below two of them is
+no evidence. z helps in these data by construction. On your own data it helps most with few rows and noisy
+labels, and often not at all. Measure it: pi_xgb.cv(..., kl_weight=[0, 1, 5]).""",
 )
 
 FEW_LABELS = Experiment(
-    opening=f"Second experiment, few labels and many rows: {OF_WHICH} training rows, x and z known for all of them, "
-    f"the label for {LABELLED}.\nSo it is with outcomes that come late (readmission, default, a final grade) where "
-    "early results are there.\n",
+    opening=f"Second experiment, few labels and many rows: {ALL_ROWS} training rows, x and z known for all of them, "
+    f"the label for {LABELLED}.\nOutcomes that come late (readmission, default, a final grade) are like this where "
+    "early results exist.\n",
     explanations={
-        PLAIN: f"plain XGBoost on the {LABELLED} labelled rows: what you have today",
+        PLAIN: f"plain XGBoost on the {LABELLED} labelled rows",
         "KbPIB, labelled rows": "a teacher trained on z of these rows guides the student on the same rows",
-        "KbPIB, all rows": f"the same teacher guides the student on the other {OF_WHICH - LABELLED} rows as well",
-        CONTROL: "the same on all rows with x in the place of z: what more rows do without z",
-        "plain XGBoost, all labels known": f"plain XGBoost, had the other {OF_WHICH - LABELLED} labels come",
+        "KbPIB, all rows": f"the same teacher guides the student on the other {ALL_ROWS - LABELLED} rows as well",
+        CONTROL: "the same on all rows with x in place of z: the gain from more rows without z",
+        "plain XGBoost, all labels known": f"plain XGBoost, with the other {ALL_ROWS - LABELLED} labels",
     },
     shown=(PLAIN, "KbPIB, labelled rows", "KbPIB, all rows"),
     best="KbPIB, all rows",
     control=CONTROL,
     scores=_with_few_labels,
     closing="""
-This is where privileged features pay most: the teacher needs few labels, since z knows much, and teaches on
-many rows. That it comes close to all labels known, or passes them, is due to these data, whose z has
-nearly all that can be known. On your own data it is less, or nothing: where z adds little to x the
-control gains as much, and then the rows did it, not z. It is assumed that which labels are missing depends
-on x and z alone: if labels come early only where the outcome is bad, the teacher learns something wrong.
-Do it yourself: pi_xgb.train(..., labelled=...), or pi-xgb train --unlabelled teach.""",
+Privileged features gain most here: z is informative, so the teacher needs few labels and guides the student
+on many rows. It comes close to all labels known, or exceeds them, because z nearly determines the label in
+these data. On your own data the gain is smaller, or none: where z adds little to x, the control gains as
+much, from the rows and not from z. The assumption: which labels are missing depends on x and z alone. If
+labels come early only for bad outcomes, the teacher is biased.
+On your data: pi_xgb.train(..., labelled=...), or pi-xgb train --unlabelled teach.""",
 )

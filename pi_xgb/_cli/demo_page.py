@@ -1,4 +1,4 @@
-"""The demonstration as one HTML page: what it printed, and a picture of every act."""
+"""The demonstration as one HTML page: its text, and a picture of every experiment."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .experiment import Outcome
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TITLE = "What a teacher is worth where the truth is known"
+TITLE = "The gain from a teacher on data with known probabilities"
 HEADINGS = ("All labels", "Few labels, many rows")
 CAPTION = "Gain in AUC over plain XGBoost: every seed a dot, the mean with two standard errors."
 
 
 def demo_page(outcomes: Sequence[Outcome]) -> str:
-    """The whole page."""
+    """Return the page."""
     sections = [
         _section(heading, outcome, f"part{i}")
         for i, (heading, outcome) in enumerate(zip(HEADINGS, outcomes, strict=True))
@@ -53,7 +53,7 @@ def _section(heading: str, outcome: Outcome, prefix: str) -> Html:
 
 
 def _draw(ax: Axes, outcome: Outcome) -> None:
-    """A line per method, in the order of the explanations."""
+    """Draw a line per method, in the order of the explanations."""
     experiment, means, gains = outcome.experiment, outcome.table, outcome.gains
     colors = {experiment.control: PALETTE[1], experiment.best: PALETTE[0]}
     names = experiment.guided

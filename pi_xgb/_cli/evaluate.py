@@ -1,4 +1,4 @@
-"""``pi-xgb evaluate``: how good a model is on rows with labels, and what it does to groups."""
+"""``pi-xgb evaluate``: metrics of a model on rows with labels, and its differences between groups."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .output import FORMATS, add_out, new_output, print_table
 from .rows import Rows, labels_of, names_of, weights_of
 from .source import Log, Source
 
-EXAMPLE = """example, with two columns of groups that the model need not know:
+EXAMPLE = """example, with two columns of groups, which the model may lack:
   pi-xgb evaluate test.csv --model model.ubj --label ill --groups race,sex --html report.html
-a model that ranks, and one of times:
+a ranking model, and a survival model:
   pi-xgb evaluate test.csv --model model.ubj --label relevance --query search
   pi-xgb evaluate test.csv --model model.ubj --lower-bound hours --upper-bound end
 
-Without --groups it prints a few metrics of all rows together, first the loss that was trained. With them, which needs a
-model of two classes, it prints counts and rates of every group and the differences between groups, with intervals, and
-prints in words which of these are more than chance. Use rows that the model was not trained on."""
+Without --groups it prints metrics of all rows, first the training loss. With --groups, which requires a model of two
+classes, it prints counts and rates of every group and the differences between groups, with intervals, and sentences
+about the significant differences. Use rows that the model was not trained on."""
 
 METRICS = {
     "binary:logistic": ["logloss", "auc", "error"],
@@ -43,15 +43,15 @@ CONFIDENCE = 0.95
 
 
 def metrics_of(model: Model) -> list[str]:
-    """XGBoost's metrics of a model, the loss itself first where it is another one."""
+    """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
     own = [] if loss is None else [loss.of(model.objective_params).default_metric]
     return list(dict.fromkeys(METRICS.get(model.objective, [*own, "rmse", "mae"])))
 
 
 def add(commands: Any) -> None:
-    """The command and its options."""
-    command = new_command(commands, "evaluate", "how good a model is, and what it does to groups", EXAMPLE)
+    """Add the command and its options."""
+    command = new_command(commands, "evaluate", "measure a model, overall and by group", EXAMPLE)
     add_rows(command, data="rows with labels")
     command.add_argument("--model", required=True, help="a model of train, or any model of XGBoost with feature names")
     add_predicted(command)
@@ -60,20 +60,20 @@ def add(commands: Any) -> None:
     add_decisions(command)
     command.add_argument("--seed", type=int, default=0, help="of the draws (default: %(default)s)")
     command.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: %(default)s)")
-    add_out(command, "--html", metavar="FILE", help="write a page with tables and pictures as well (needs matplotlib)")
+    add_out(command, "--html", metavar="FILE", help="also write a page with tables and pictures (needs matplotlib)")
     command.add_argument("--title", default="Model report", help="the heading of the page")
     command.add_argument("--no-pictures", action="store_true", help="a page without pictures (needs no matplotlib)")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
-    """Print the tables, and write the page."""
+    """Print the tables, then write the page."""
     path = new_output(arguments, "--html") if arguments.html else None
     model = load_model(arguments.model)
     check_predicted(arguments, model.objective)
     if model.objective != "binary:logistic" and (arguments.groups or arguments.threshold != 0.5):
         option = "--groups" if arguments.groups else "--threshold"
-        raise ValueError(f"{option} needs a model of two classes (binary:logistic), got one of {model.objective}")
+        raise ValueError(f"{option} requires a model of two classes (binary:logistic), got {model.objective}")
     rows, groups = _read_rows(arguments, model, log)
     matrix = rows.student()
     if not arguments.groups:
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
 
 def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[Rows, pd.DataFrame]:
-    """The rows to judge by, and their groups."""
+    """Return the test rows and their groups."""
     source = Source(arguments.data, arguments.missing, log)
     needed = columns_for(model, source)
     labels, groups = labels_of(arguments), list(dict.fromkeys(arguments.groups))
@@ -107,9 +107,9 @@ def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[R
     source.check_has(others, "the evaluation needs")
     if arguments.query in model.features:
         raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
-    # As they are written: 7 and 07 are two groups. A column that is a feature or the label too needs its numbers.
-    named = [name for name in groups if name not in (*needed, *labels, arguments.weight)]
-    as_text = [*model.categories, *(labels if has_text_names(model.classes) else []), arguments.query, *named]
+    # Groups are read as text: 7 and 07 differ. Features and labels keep their numbers.
+    text_groups = [name for name in groups if name not in (*needed, *labels, arguments.weight)]
+    as_text = [*model.categories, *(labels if has_text_names(model.classes) else []), arguments.query, *text_groups]
     frame = source.read([*needed, *others], as_text=as_text)
     y = later_labels(frame[labels], model.classes, model.objective, source.name)
     weight = weights_of(frame, arguments.weight, source.name)
@@ -119,19 +119,19 @@ def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[R
 
 
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
-    """XGBoost's own metrics of all rows."""
+    """Return XGBoost's metrics of all rows."""
     margin = model.booster.predict(rows, output_margin=True, iteration_range=model.rounds)
     chosen = metrics_of(model)
-    if margin.ndim == 2 and model.classes is None:  # several quantiles, which other metrics take for as many labels
+    if margin.ndim == 2 and model.classes is None:  # other metrics treat several quantiles as several labels
         chosen = chosen[:1]
     if threshold != 0.5:
         chosen[chosen.index("error")] = f"error@{threshold}"
-    # A booster without trees answers with the base margin: so the metrics are those of the rounds that predict.
+    # A booster without trees predicts the base margin, so the metrics are those of the rounds in use.
     rows.set_base_margin(margin)
     params: dict[str, Any] = {"objective": model.objective, **model.objective_params, "eval_metric": chosen}
     booster = xgboost.Booster(params, [rows])
     printed = booster.eval_set([(rows, "rows")])
-    # In the order in which they were asked for: XGBoost rounds the threshold in a name.
+    # In the order of the request: XGBoost rounds the threshold in a name.
     values = [float(part.rpartition(":")[2]) for part in printed.split("\t")[1:]]
     return pd.DataFrame({"value": values}, index=pd.Index(chosen, name="metric"))
 

@@ -11,18 +11,18 @@ import pandas as pd
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """Methods that are trained on the same data, once per seed."""
+    """Methods to train on the same data, once per seed."""
 
     opening: str
     explanations: Mapping[str, str]
-    """A text for each method, the baseline first."""
+    """The description of each method, the baseline first."""
     shown: tuple[str, ...]
     """The methods whose AUC is printed seed by seed."""
     best: str
     """The method that is compared with the control."""
     control: str
     scores: Callable[[int], dict[str, float]]
-    """From a seed to the AUC of each method."""
+    """A function from a seed to the AUC of each method."""
     closing: str
 
     @property

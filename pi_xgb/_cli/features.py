@@ -1,4 +1,4 @@
-"""Columns of a file as XGBoost takes them: numbers, truth values, and text as categories."""
+"""Columns of a file for XGBoost: numbers, booleans, and text as categories."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Categories = Mapping[str, "pd.Index[Any]"]
 
 _FEW_NUMBERS = 20
 _MOST = 0.9
-"""Of the different values of a column with more than a few numbers: it was meant to be one of numbers. The values are
-counted once each, since a mark that a program writes for a missing value may stand in many rows."""
+"""The share of numbers among the distinct values of a column above which it counts as a column of numbers. Values count
+once, since a mark for a missing value may be in many rows."""
 
 
 def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: Collection[str]) -> pd.DataFrame:
-    """Training columns: dates as ``--dates`` has it, other text as categories in alphabetical order.
+    """Return training columns: dates as parts or an error, other text as categories in alphabetical order.
 
-    The columns ``categories`` are names whatever they look like.
+    The columns ``categories`` become categories even if they look like numbers or dates.
     """
     columns: dict[str, Any] = {}
     for label, column in frame.items():
         name, texts = str(label), column
         columns[name] = column
-        if pd.api.types.is_numeric_dtype(column.dtype):  # truth values too
+        if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too
             columns[name] = column.astype("category") if name in categories else column
             continue
         if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
@@ -55,7 +55,7 @@ def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: 
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
-    """The categories of each column that has some."""
+    """Return the categories of each categorical column."""
     return {
         str(name): dtype.categories for name, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)
     }
@@ -64,38 +64,38 @@ def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
 def known_features(
     frame: pd.DataFrame, categories: Categories, file: str, log: Log, pieces: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Columns of later rows, with the training's categories; what was not among them is missing, with a note.
+    """Return columns of later rows with the training's categories; new values become missing, with a note.
 
-    An error where the names of categories may be ``pieces`` of what they were.
+    New values raise an error in the columns ``pieces``, where the model may hold incomplete names of categories.
     """
     columns: dict[str, Any] = {}
     for label, column in frame.items():
         columns[name := str(label)] = column
         if name in categories:
-            columns[name] = _known(column, categories[name], name in pieces, file, log)
+            columns[name] = _as_categories(column, categories[name], name in pieces, file, log)
         elif not pd.api.types.is_numeric_dtype(column.dtype):
             columns[name] = _as_numbers(column, file)
     return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
 
 
 def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
-    """An error where the different ``values`` of a column of text look like numbers with a few texts among them."""
+    """Raise if the distinct ``values`` of a text column are mostly numbers."""
     if len(values) <= _FEW_NUMBERS:
         return
-    # 5% and 1,5 were meant as numbers, too.
+    # 5% and 1,5 count as numbers, too.
     numbers = [text.rstrip("% ").replace(",", ".") for text in values]
     n_numbers = pd.to_numeric(pd.Series(numbers, dtype=object), errors="coerce").notna().sum()
     if n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
         text = first_text(column.mask(column.isin(MARKS)), file)
         raise ValueError(
             f"the column {column.name!r} of {file} has {text} among {n_numbers} different numbers: write numbers with "
-            f"a point and without %; where it means a missing value, add --missing {text.partition(' in ')[0]}; if "
-            f"all of them are names, add --categories {column.name}"
+            f"a point and without %. If it means a missing value, add --missing {text.partition(' in ')[0]}; if all "
+            f"values are names, add --categories {column.name}"
         )
 
 
 def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """The same; an error where a number is infinite in the single precision of XGBoost, which names no column."""
+    """Return the frame, or raise if a number is infinite in XGBoost's single precision."""
     floats = [getattr(dtype, "kind", "") == "f" for dtype in frame.dtypes]
     numbers = frame if all(floats) else frame.loc[:, floats]
     with np.errstate(over="ignore"):
@@ -104,23 +104,23 @@ def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
         row, column = np.argwhere(infinite)[0]
         raise ValueError(
             f"the column {numbers.columns[column]!r} of {file} has {float(numbers.to_numpy()[row, column])} in "
-            f"{place_of(int(frame.index[row]), file)}, which is infinite or too large for XGBoost, whose numbers end "
-            "at 3.4e38: leave the field empty where the number is missing, or write a smaller one"
+            f"{place_of(int(frame.index[row]), file)}, which is infinite or above XGBoost's "
+            "limit of 3.4e38: leave the field empty if the number is missing, or write a smaller one"
         )
     return frame
 
 
 def _named(values: Any, column: pd.Series[Any], file: str) -> Any:
-    """Categories that XGBoost can keep."""
+    """Return the values, or raise for categories that XGBoost cannot store."""
     names = values.categories.tolist()
     if any(isinstance(name, bytes) for name in names):
-        return _as_numbers(column, file)  # which is an error
+        return _as_numbers(column, file)  # which raises
     check_no_nul(names, f"the column {column.name!r} of {file}")
     return values
 
 
 def _as_numbers(column: pd.Series[Any], file: str) -> Any:
-    """Truth values with gaps, exact decimals, a column without any value; else an error."""
+    """Return booleans with gaps, exact decimals or an empty column as numbers; raise for others."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     kind = pd.api.types.infer_dtype(column)
@@ -129,22 +129,22 @@ def _as_numbers(column: pd.Series[Any], file: str) -> Any:
     if kind == "string":
         text = first_text(column, file)
         raise ValueError(
-            f"the column {column.name!r} of {file} has text, such as {text}, where the model learned from numbers: "
-            f"write a number, or add --missing {text.partition(' in ')[0]} where it means a missing value"
+            f"the column {column.name!r} of {file} has text, such as {text}, where the model expects numbers: "
+            f"write a number, or add --missing {text.partition(' in ')[0]} if it means a missing value"
         )
     raise ValueError(
         f"the column {column.name!r} of {file} has values such as {column.dropna().iloc[0]!r} ({kind}), which are "
-        "neither numbers nor text: turn it into one of the two, or leave it out with --drop"
+        "neither numbers nor text: convert them to one of the two, or leave the column out with --drop"
     )
 
 
-def _known(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
-    codes, found = pd.factorize(column)
-    names = pd.Series(found.astype(object), dtype=object)
-    # Of a CSV file they are read as they are written: 7.0 is the category 7.
+def _as_categories(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
+    codes, distinct = pd.factorize(column)
+    names = pd.Series(distinct.astype(object), dtype=object)
+    # Text of a CSV file is matched as a number: 7.0 is the category 7.
     is_number = pd.api.types.is_numeric_dtype(categories.dtype)
-    sought = pd.to_numeric(names, errors="coerce") if is_number else names.map(str)
-    places = np.append(categories.get_indexer(pd.Index(sought)), -1)  # the last one for missing values, of code -1
+    spellings = pd.to_numeric(names, errors="coerce") if is_number else names.map(str)
+    places = np.append(categories.get_indexer(pd.Index(spellings)), -1)  # the last for missing values, of code -1
     known = places[codes]
     unseen = (known < 0) & (codes >= 0)
     if unseen.any():
@@ -152,9 +152,9 @@ def _known(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, f
         where = f"the column {column.name!r} of {file} has values in {int(unseen.sum())} rows that"
         if in_pieces:
             raise ValueError(
-                f"{where} the model does not know ({new}), and of names with non-ASCII characters XGBoost "
-                f"{xgboost.__version__} keeps pieces only where they come from pandas: train the model with pi-xgb "
-                "train, or with XGBoost 3.4 or later"
+                f"{where} the model does not have ({new}), but XGBoost {xgboost.__version__} stores incomplete "
+                "names of categories with non-ASCII characters from pandas: train the model with pi-xgb train, or with "
+                "XGBoost 3.4 or later"
             )
-        log(f"note: {where} the training did not have ({new}): they count as missing")
+        log(f"note: {where} the training did not have ({new}): treated as missing")
     return pd.Categorical.from_codes(known, categories=categories)

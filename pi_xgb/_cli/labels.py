@@ -1,4 +1,4 @@
-"""What is to be predicted, as a file has it: a column of labels, or two of bounds."""
+"""The target in a file: a column of labels, or two columns of bounds."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .._rows.words import first_text, place_of
 from .source import check_no_nul
 
 _EXACT = 2.0**53
-"""Below it each whole number is a number of double precision."""
+"""Below it, double precision holds every whole number."""
 
 
 def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> Target:
-    """The labels of the training rows; names of classes are text unless they are numbers or truth values.
+    """Return the labels of the training rows; class names are text unless they are numbers or booleans.
 
-    Two columns are the bounds of a time, of which the target has both; without a lower one there is no label.
+    Two columns are the bounds of a time, and a row without a lower bound has no label.
     """
     if columns.shape[1] == 2:
         return _training_times(columns, str(objective), file)
@@ -37,18 +37,18 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> 
     if classes is None or classes.dtype.kind in "biu":
         return target
     if classes.dtype.kind != "f":
-        # As pandas spells them, dates too: later labels are compared with these names.
+        # In pandas' spelling, also of dates: later labels are compared with these names.
         names = [str(name) for name in pd.Index(classes)]
         check_no_nul(names, _named(column, file))
         return dataclasses.replace(target, classes=np.array(names))
     if target.labelled is None or not (np.abs(classes) < _EXACT).all() or (classes != np.round(classes)).any():
         return target
-    # A gap makes a column of whole numbers one of decimal numbers to pandas; their names are what they were.
+    # pandas reads whole numbers with a gap as floats; their names stay whole numbers.
     return dataclasses.replace(target, classes=classes.astype(np.int64))
 
 
 def keep_names(target: Target, written: pd.Series[Any], file: str) -> Target:
-    """The same, with text for the names of classes where numbers would not give back what is ``written``: 007."""
+    """Return text names of classes if numbers would not reproduce what is ``written``, as with 007."""
     classes = target.classes
     if classes is None or has_text_names(classes):
         return target
@@ -67,18 +67,18 @@ def _training_times(bounds: pd.DataFrame, objective: str, file: str) -> Target:
 
 
 def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
-    """Both bounds of each row in single precision, and whether there is a lower one; 0 and infinity where not."""
+    """Return both bounds in float32, 0 and infinity if missing, and which rows have a lower bound."""
     for name, column in bounds.items():
         if not pd.api.types.is_numeric_dtype(column.dtype):
-            raise ValueError(f"the bound {name!r} of {file} must be numbers, it has {first_text(column, file)}")
+            raise ValueError(f"the bound {name!r} of {file} must be numbers, got {first_text(column, file)}")
     with np.errstate(over="ignore"):
         lower, upper = bounds.to_numpy(np.float64, na_value=np.nan).astype(np.float32).T
     known = ~np.isnan(lower)
-    alone = np.flatnonzero(~known & ~np.isnan(upper))
-    if alone.size:
+    without_lower = np.flatnonzero(~known & ~np.isnan(upper))
+    if without_lower.size:
         raise ValueError(
-            f"{place_of(int(alone[0]), file)} of {file} has an upper bound and no lower one: write 0 as the lower "
-            "bound of a time of which only the end is known, and leave both empty where nothing is"
+            f"{place_of(int(without_lower[0]), file)} of {file} has an upper bound only: write 0 as the lower bound "
+            "if only the end is known, or leave both empty"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
     check_bounds(lower, upper, file, lambda row: place_of(row, file))
@@ -86,7 +86,7 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
 
 
 def later_labels(columns: pd.DataFrame, classes: Array | None, objective: str, file: str) -> Array:
-    """The labels of other rows, numbered as those of the training, or both bounds of their times."""
+    """Return the labels of other rows with the training's class numbers, or both bounds of their times."""
     column = columns.iloc[:, 0]
     if columns.shape[1] == 2:
         per_row(f"the lower bound {column.name!r} of {file}", column, kind="values")
@@ -100,7 +100,7 @@ def later_labels(columns: pd.DataFrame, classes: Array | None, objective: str, f
 
 
 def has_text_names(classes: Array | None) -> bool:
-    """Whether labels are to be read as they are written."""
+    """Return whether labels are read as text."""
     return classes is not None and classes.dtype.kind in "UO"
 
 

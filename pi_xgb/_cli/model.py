@@ -1,4 +1,4 @@
-"""A model file: the columns it needs, and what its answers mean."""
+"""A model file: its columns and the meaning of its predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._xgb.booster import configuration_of, rounds_in_use
 from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
 from .._xgb.model_file import load_booster
-from .dates import whole_of, with_parts
+from .dates import source_column, with_parts
 from .features import categories_of, known_features
 from .output import new_output, write_output
 from .rows import Training
@@ -24,7 +24,7 @@ from .source import Log, Source
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """A booster that was read from a file."""
+    """A booster read from a file."""
 
     booster: xgboost.Booster
     objective: str
@@ -32,34 +32,34 @@ class Model:
     features: list[str]
     categories: dict[str, pd.Index[Any]]
     in_pieces: list[str]
-    """The features of whose categories XGBoost may have kept pieces only."""
+    """The features whose names of categories XGBoost may have stored incompletely."""
     classes: np.ndarray[Any, Any] | None
-    """The names of the classes; None for a model of numbers, and for one of 0 and 1."""
+    """The names of the classes; None for a regression, and for classes 0 and 1."""
 
     @property
     def rounds(self) -> tuple[int, int]:
-        """The rounds that predict: up to the best one where the training stopped early."""
+        """The rounds in use: up to the best round if the training stopped early."""
         return rounds_in_use(self.booster)
 
     def x_of(self, frame: pd.DataFrame, file: str, log: Log) -> pd.DataFrame:
-        """The features of rows as the model takes them."""
+        """Return the features of rows in the form that the model expects."""
         return known_features(with_parts(frame, self.features, file), self.categories, file, log, self.in_pieces)
 
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
-        """The answers of the booster."""
+        """Return the booster's predictions."""
         return self.booster.predict(matrix, iteration_range=self.rounds)
 
-    def answers(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
-        """The predicted class by its name with probabilities (or the margin), or the predicted number."""
+    def predictions(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
+        """Return the name of the predicted class with probabilities (or the margin), or the predicted number."""
         scores = self.scores(matrix)
         if self.objective.startswith("binary:log") or (self.objective == "reg:logistic" and self.classes is not None):
             classes = np.array([0, 1]) if self.classes is None else self.classes
-            what, even = ("margin", 0.0) if self.objective == "binary:logitraw" else ("probability", 0.5)
-            return pd.DataFrame({"prediction": classes[(scores > even).astype(int)], f"{what}_{classes[1]}": scores})
+            kind, even = ("margin", 0.0) if self.objective == "binary:logitraw" else ("probability", 0.5)
+            return pd.DataFrame({"prediction": classes[(scores > even).astype(int)], f"{kind}_{classes[1]}": scores})
         if self.classes is None:
             columns = scores[:, None] if scores.ndim == 1 else scores
-            named = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
-            return pd.DataFrame(columns, columns=named)
+            names = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
+            return pd.DataFrame(columns, columns=names)
         if scores.ndim == 1:
             return pd.DataFrame({"prediction": self.classes[scores.astype(int)]})
         chosen = self.classes[scores.argmax(axis=1)]
@@ -68,35 +68,35 @@ class Model:
 
 
 def load_model(name: str) -> Model:
-    """Read a model that was written by XGBoost, through this library or not."""
+    """Read a model file of XGBoost or of this library."""
     if not Path(name).is_file():
         raise FileNotFoundError(f"there is no model file {name!r}")
     booster = load_booster(name)
     if not booster.feature_names:
-        raise ValueError(f"the model {name!r} does not know the names of its features: it was trained without names")
-    found = configuration_of(booster)
+        raise ValueError(f"the model {name!r} has no feature names: train it on columns with names")
+    config = configuration_of(booster)
     classes = read_classes(booster)
-    if classes is None and found.n_classes > 1:
-        classes = np.arange(found.n_classes)
+    if classes is None and config.n_classes > 1:
+        classes = np.arange(config.n_classes)
     features, categories, pieces = list(booster.feature_names), categories_of_model(booster), kept_in_pieces(booster)
-    return Model(booster, found.objective, found.objective_params, features, categories, pieces, classes)
+    return Model(booster, config.objective, config.objective_params, features, categories, pieces, classes)
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:
-    """The file that ``--out`` names for a model."""
+    """Return the path of ``--out`` for a model."""
     return new_output(arguments, endings=(".ubj", ".json"))
 
 
 def write_model(path: Path, booster: xgboost.Booster, training: Training, arguments: argparse.Namespace) -> None:
-    """Write a plain file of XGBoost, in the format of its ending, with the names of classes and categories."""
+    """Write an XGBoost file in the format of its ending, with the names of classes and categories."""
     write_classes(booster, training.classes)
     write_categories(booster, categories_of(training.rows.x))
     write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
 
 
 def columns_for(model: Model, source: Source) -> list[str]:
-    """The columns that the model is asked about; what else the rows have does not matter."""
-    there = set(source.columns)
-    columns = list(dict.fromkeys(whole_of(feature, there) for feature in model.features))
+    """Return the columns that the model needs."""
+    present = set(source.columns)
+    columns = list(dict.fromkeys(source_column(feature, present) for feature in model.features))
     source.check_has(columns, "the model needs")
     return columns

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they are read."""
+"""Options that several commands share, and their parsers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ CONSTRAINTS = ("parity", "odds", "precision")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
-    (("early_stopping",), lambda a: a.valid, "{} needs rows to watch: add --valid with a file, or a share such as 0.2"),
+    (("early_stopping",), lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
     (
         ("early_stopping",),
         lambda a: a.kl_weight != "auto",
-        "--kl-weight auto chooses the number of rounds as well: leave {} out",
+        "{} is not supported with --kl-weight auto, which chooses the number of rounds: leave it out",
     ),
     (
         ("method", "kl_weight", "crossfit", "teacher_weight", "crossfit_groups"),
         lambda a: a.privileged or a.command == "frontier" or a.teacher,
-        _IGNORED + "name the privileged columns with --privileged, or who teaches with --teacher",
+        _IGNORED + "name the privileged columns with --privileged, or add --teacher",
     ),
     (("teacher_sees",), lambda a: a.privileged, _IGNORED + "name the privileged columns with --privileged"),
     (
@@ -44,7 +44,7 @@ UNREAD: tuple[_Rule, ...] = (
     (
         ("crossfit", "crossfit_groups"),
         lambda a: a.method not in ("jpib", ["jpib"]),
-        "{} is not supported with --method jpib: its teacher grows with the student and stops with it",
+        "{} is not supported with --method jpib, which trains teacher and student together: leave it out",
     ),
     (
         ("html", "n_boot"),
@@ -53,18 +53,18 @@ UNREAD: tuple[_Rule, ...] = (
     ),
     (("title", "no_pictures"), lambda a: a.html, _IGNORED + "name a file for the page, with --html"),
 )
-"""Options that nothing would read without other options, and the error for those that were given."""
+"""Options that are ignored without other options, and the error for passing them."""
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
-    """No option was given that nothing would read."""
+    """Raise for an option that would be ignored."""
     given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
     if given.get("kl_weight") == 0:  # plain XGBoost, with or without privileged columns
         del given["kl_weight"]
     for options, is_read, message in UNREAD:
-        named = [option_of(name) for name in options if name in given]
-        if named and not is_read(arguments):
-            raise ValueError(message.format(", ".join(named)))
+        ignored = [option_of(name) for name in options if name in given]
+        if ignored and not is_read(arguments):
+            raise ValueError(message.format(", ".join(ignored)))
 
 
 _OTHER_NAMES = {
@@ -76,25 +76,25 @@ _OTHER_NAMES = {
     "n_jobs": "jobs",
     "random_state": "seed",
 }
-"""Keywords of the library whose options are not called the same."""
+"""Options whose names differ from the keywords of the library."""
 _KEYWORD = re.compile(r"(\w+_\w+|\w+(?= must ))(?= )")
-"""A keyword that a message begins with; an English word counts as a keyword only before "must"."""
+"""The keyword at the start of a message; an English word is a keyword only before "must"."""
 
 
 def with_option(message: str, arguments: argparse.Namespace) -> str:
-    """A message of the library, with the option in the place of the keyword that it begins with."""
-    found = _KEYWORD.match(message)
-    dest = _OTHER_NAMES.get(found[1], found[1]) if found else ""
-    return option_of(dest) + message[len(found[1]) :] if found and dest in arguments else message
+    """Return a message of the library with its first keyword replaced by the option."""
+    keyword = _KEYWORD.match(message)
+    dest = _OTHER_NAMES.get(keyword[1], keyword[1]) if keyword else ""
+    return option_of(dest) + message[len(keyword[1]) :] if keyword and dest in arguments else message
 
 
 def option_of(dest: str) -> str:
-    """The option of an attribute of the arguments."""
+    """Return the option for an attribute of the arguments."""
     return f"--{dest.replace('_', '-')}"
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
-    """A command, whose help ends with an example."""
+    """Return a new command, whose help ends with an example."""
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=what, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -102,59 +102,59 @@ def new_command(commands: Any, name: str, what: str, example: str) -> argparse.A
 
 
 def add_rows(command: argparse.ArgumentParser, *, data: str) -> None:
-    """The file of rows."""
+    """Add the file of rows."""
     command.add_argument(
         "data",
         metavar="DATA",
         help=f"{data}: CSV (also compressed) or Parquet; - reads CSV from standard input. "
-        "An empty field is missing; in columns of numbers or truth values NA, NaN, null, None, ?, - and . are too",
+        "An empty field is missing; in columns of numbers or booleans, NA, NaN, null, None, ?, - and . are too",
     )
     command.add_argument(
         "--missing",
         action="append",
         default=[],
         metavar="TEXT",
-        help="a further text that means a missing value in any column of a CSV file, such as unknown; again for more",
+        help="an additional text for missing values in all columns of a CSV file, such as unknown; may be repeated",
     )
 
 
 def add_columns(command: argparse.ArgumentParser, option: str, help: str, *, required: bool = False) -> None:
-    """An option that names columns, once or several times."""
+    """Add an option that names columns and may be repeated."""
     command.add_argument(option, type=names, action="extend", required=required, default=[], metavar="A,B", help=help)
 
 
-def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, chooses: bool = False) -> None:
-    """Which column is what, and how a booster is trained.
+def add_training(command: argparse.ArgumentParser, *, has_teacher: bool = True, needs_privileged: bool = False) -> None:
+    """Add the options for the columns and for the training of a booster.
 
-    Privileged columns have a use if a teacher ``teaches``, and are needed if the command ``chooses`` how.
+    Commands without a teacher do not support privileged columns.
     """
     add_rows(command, data="the training rows")
-    if teaches:
+    if has_teacher:
         add_predicted(command)
     else:
-        command.add_argument("--label", required=True, metavar="COLUMN", help="what is to be predicted")
-    add_columns(command, "--drop", "columns nobody sees")
-    command.add_argument("--weight", metavar="COLUMN", help="how much each row counts")
-    taught = "rows that the teacher alone teaches, from their privileged columns, " if teaches else ""
+        command.add_argument("--label", required=True, metavar="COLUMN", help="the target")
+    add_columns(command, "--drop", "columns to ignore")
+    command.add_argument("--weight", metavar="COLUMN", help="the weight of each row")
+    learned = "rows that learn from the teacher only, through their privileged columns, " if has_teacher else ""
     command.add_argument(
         "--unlabelled",
-        choices=("refuse", "teach", "drop") if teaches else ("refuse", "drop"),
+        choices=("refuse", "teach", "drop") if has_teacher else ("refuse", "drop"),
         default="refuse",
-        help=f"what becomes of rows with an empty label, of outcomes that come late: an error, {taught}or nothing "
+        help=f"rows with an empty label, such as outcomes that come late: an error, {learned}or ignored "
         "(default: %(default)s)",
     )
     command.add_argument(
         "--dates",
         choices=("refuse", "parts"),
         default="refuse",
-        help="what becomes of columns of dates: an error, or parts (year, month, day, weekday, and the hour where "
-        "there are times), which predict takes out of the same column (default: %(default)s)",
+        help="columns of dates: an error, or parts (year, month, day, weekday, and the hour if there are times), which "
+        "predict takes from the same column (default: %(default)s)",
     )
-    add_columns(command, "--categories", "columns of names, also where these look like numbers or dates, such as codes")
+    add_columns(command, "--categories", "columns of names, even if they look like numbers or dates, such as codes")
     command.add_argument(
         "--objective",
-        help="XGBoost's name of the loss. By default: binary:logistic for two different labels, multi:softprob for "
-        "more of text, reg:squarederror for numbers with a fraction; it must be named for several whole numbers",
+        help="XGBoost's name of the loss. The default is binary:logistic for two labels, multi:softprob for more text "
+        "labels, reg:squarederror for numbers with a fraction; it is required for several whole numbers",
     )
     command.add_argument("--rounds", type=at_least(1), default=100, help="boosting rounds (default: %(default)s)")
     command.add_argument(
@@ -167,33 +167,33 @@ def add_training(command: argparse.ArgumentParser, *, teaches: bool = True, choo
         help="XGBoost's parameters, as in --params max_depth=3 eta=0.1",
     )
     command.add_argument("--seed", type=int, default=0, help="of every random choice (default: %(default)s)")
-    if teaches:
-        _add_teaching(command, required=chooses)
+    if has_teacher:
+        _add_teacher_columns(command, required=needs_privileged)
     else:
         unused = ("lower_bound", "upper_bound", "teacher_weight", "crossfit_groups", "query")
         command.set_defaults(privileged=[], **dict.fromkeys(unused))
 
 
 def add_predicted(command: argparse.ArgumentParser) -> None:
-    """What is predicted: a label, two bounds of a time, or a label that ranks the rows of a query."""
-    command.add_argument("--label", metavar="COLUMN", help="what is predicted, but for survival:aft")
+    """Add the target: a label, two bounds of a time, or a label with a query."""
+    command.add_argument("--label", metavar="COLUMN", help="the target, except for survival:aft")
     command.add_argument(
-        "--lower-bound", metavar="COLUMN", help="for survival:aft, in place of --label: how long a row lasted at least"
+        "--lower-bound", metavar="COLUMN", help="for survival:aft, in place of --label: the minimum time"
     )
     command.add_argument(
         "--upper-bound",
         metavar="COLUMN",
-        help="and at most, empty where nobody saw the end; the column of --lower-bound where all ends were seen",
+        help="the maximum time, empty if the end is unknown; the column of --lower-bound if all ends are known",
     )
     command.add_argument(
         "--query",
         metavar="COLUMN",
-        help="for rank:ndcg and rank:pairwise: which rows are ranked together, wherever they stand in the file",
+        help="for rank:ndcg and rank:pairwise: rows with the same value are ranked together, in any order",
     )
 
 
 def check_predicted(arguments: argparse.Namespace, objective: str | None) -> None:
-    """What is predicted is named by the options of this objective, None for one that the labels decide."""
+    """Raise if the target options do not fit the objective, None for one that depends on the labels."""
     loss = LOSSES.get(str(objective))
     needed = ["--label", "--query"] if str(objective).startswith("rank:") else ["--label"]
     if loss is not None and loss.label_fields != ("label",):
@@ -202,21 +202,19 @@ def check_predicted(arguments: argparse.Namespace, objective: str | None) -> Non
     if given != needed:
         raise ValueError(
             f"{objective or 'training without --objective'} needs {' and '.join(needed)}, got "
-            f"{' and '.join(given) or 'neither'}: --query is for rank:ndcg and rank:pairwise, the bounds are for "
+            f"{' and '.join(given) or 'neither'}: --query is for rank:ndcg and rank:pairwise, bounds are for "
             "survival:aft, and --label is for all others"
         )
 
 
-def _add_teaching(command: argparse.ArgumentParser, *, required: bool) -> None:
-    seen = "columns that will not be there at prediction; the teacher learns from them"
-    add_columns(command, "--privileged", seen, required=required)
-    command.add_argument(
-        "--teacher-weight", metavar="COLUMN", help="how much the teacher counts in each row, against 1 by default"
-    )
+def _add_teacher_columns(command: argparse.ArgumentParser, *, required: bool) -> None:
+    meaning = "columns that are unknown at prediction; the teacher learns from them"
+    add_columns(command, "--privileged", meaning, required=required)
+    command.add_argument("--teacher-weight", metavar="COLUMN", help="the teacher's weight in each row (default: 1)")
     command.add_argument(
         "--crossfit-groups",
         metavar="COLUMN",
-        help="whose rows belong together, such as the visits of a patient: one fold of --crossfit has them all",
+        help="rows with the same value, such as the visits of a patient, stay in one fold of --crossfit",
     )
     command.add_argument(
         "--constraint",
@@ -224,14 +222,14 @@ def _add_teaching(command: argparse.ArgumentParser, *, required: bool) -> None:
         action="append",
         default=[],
         metavar="KIND:COLUMN=WEIGHT",
-        help="treat the groups of a column alike, as in parity:sex=5: parity (equal scores), odds (equal among rows of "
-        "each label) or precision (equally often right where it predicts 1); again for more. The model does not "
-        "see the column. pi-xgb frontier measures the cost",
+        help="equal treatment of the groups of a column, as in parity:sex=5: parity (equal scores), odds (equal among "
+        "rows of each label) or precision (equal share of correct predictions of 1); may be repeated. The model does "
+        "not see the column. pi-xgb frontier measures the cost",
     )
 
 
 def add_decisions(command: argparse.ArgumentParser) -> None:
-    """From where on a row is selected, and how intervals are drawn."""
+    """Add the decision threshold and the draws for intervals."""
     command.add_argument(
         "--threshold", type=probability, default=0.5, help="of the second class (default: %(default)s)"
     )
@@ -245,7 +243,7 @@ def add_decisions(command: argparse.ArgumentParser) -> None:
 
 
 def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """XGBoost's params; the objective may stand among them."""
+    """Return XGBoost's params, including the objective."""
     params = dict(arguments.params)
     objective = params.setdefault("objective", arguments.objective)
     if arguments.objective not in (None, objective):
@@ -255,7 +253,7 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class ConstraintOption:
-    """A constraint as the command line names it."""
+    """A constraint of the command line."""
 
     kind: str
     column: str
@@ -263,7 +261,7 @@ class ConstraintOption:
 
 
 def constraint(text: str) -> ConstraintOption:
-    """``parity:sex`` without a weight."""
+    """Parse ``parity:sex``."""
     kind, colon, column = text.partition(":")
     if kind not in CONSTRAINTS or not (colon and column):
         raise argparse.ArgumentTypeError(
@@ -273,23 +271,23 @@ def constraint(text: str) -> ConstraintOption:
 
 
 def weighed_constraint(text: str) -> ConstraintOption:
-    """``parity:sex=5``."""
-    named, equals, number = text.rpartition("=")
+    """Parse ``parity:sex=5``."""
+    kind, equals, number = text.rpartition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"must look like parity:sex=5, with the weight at its end, got {text!r}")
-    return dataclasses.replace(constraint(named), weight=weight(number))
+    return dataclasses.replace(constraint(kind), weight=weight(number))
 
 
 def names(text: str, what: str = "column names") -> list[str]:
-    """Column names with commas between them, quoted as in a CSV file where a name has a comma itself."""
-    found = next(csv.reader([text], skipinitialspace=True), [])
-    if not found or not all(found):  # an empty text is a variable of the shell that nobody set
-        raise argparse.ArgumentTypeError(f"must be {what} with commas between them, got {text!r}")
-    return found
+    """Parse column names separated by commas; quote a name with a comma as in a CSV file."""
+    parts = next(csv.reader([text], skipinitialspace=True), [])
+    if not parts or not all(parts):  # an unset variable of the shell gives an empty text
+        raise argparse.ArgumentTypeError(f"must be {what} separated by commas, got {text!r}")
+    return parts
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """``key=value``, the value a number or true or false where it looks like one."""
+    """Parse ``key=value``, with numbers and booleans converted."""
     key, equals, value = text.partition("=")
     if not (key and equals and value):
         raise argparse.ArgumentTypeError(f"must look like max_depth=3, got {text!r}")
@@ -300,47 +298,47 @@ def parameter(text: str) -> tuple[str, Any]:
 
 
 def teacher_kind(text: str) -> Any:
-    """A word for a kind of teacher, or what MODULE:FACTORY makes: an estimator with scikit-learn's interface."""
+    """Parse a kind of teacher, or create the estimator of MODULE:FACTORY."""
     if text in TEACHERS:
         return text
     module, colon, factory = text.partition(":")
     if not (module and colon and factory):
         raise argparse.ArgumentTypeError(f"must be {', '.join(TEACHERS)} or MODULE:FACTORY, got {text!r}")
     with contextlib.ExitStack() as stack:
-        sys.path.insert(0, str(Path.cwd()))  # where a script of the user's lies
+        sys.path.insert(0, str(Path.cwd()))  # the folder of the user's scripts
         stack.callback(sys.path.remove, str(Path.cwd()))
         try:
-            made = getattr(importlib.import_module(module), factory)()
+            teacher = getattr(importlib.import_module(module), factory)()
         except (ImportError, AttributeError, TypeError) as error:
             raise argparse.ArgumentTypeError(
                 f"must name a function without arguments, got {text!r}: {error}"
             ) from error
-    if not is_estimator(made):
-        raise argparse.ArgumentTypeError(f"must make an estimator with fit, got {type(made).__name__} from {text!r}")
-    return made
+    if not is_estimator(teacher):
+        raise argparse.ArgumentTypeError(f"must make an estimator with fit, got {type(teacher).__name__} from {text!r}")
+    return teacher
 
 
 def add_teacher(command: argparse.ArgumentParser, *, several: bool) -> None:
-    """Who teaches, and what the teacher sees."""
+    """Add the teacher and its columns."""
     more: dict[str, Any] = {"action": "append"} if several else {}
-    again, usual = ("; again for others", "mixed") if several else ("", "boosted with --privileged")
+    repeated, default = ("; may be repeated", "mixed") if several else ("", "boosted with --privileged")
     command.add_argument(
         "--teacher",
         type=teacher_kind,
         metavar="KIND",
-        help=f"{', '.join(TEACHERS)}, or MODULE:FACTORY for an estimator{again} (default: {usual})",
+        help=f"{', '.join(TEACHERS)}, or MODULE:FACTORY for an estimator{repeated} (default: {default})",
         **more,
     )
     command.add_argument(
         "--teacher-sees",
         choices=SEES,
-        help=f"the privileged columns alone, or all{again} (default: privileged for boosted, else all)",
+        help=f"the privileged columns only, or all{repeated} (default: privileged for boosted, else all)",
         **more,
     )
 
 
 def at_least(smallest: int) -> Any:
-    """A whole number that is not too small."""
+    """Return a parser of whole numbers of at least ``smallest``."""
 
     def read(text: str) -> int:
         with contextlib.suppress(ValueError):
@@ -352,7 +350,7 @@ def at_least(smallest: int) -> Any:
 
 
 def several(read: Callable[[str], Any]) -> Any:
-    """Values with commas between them."""
+    """Return a parser of values separated by commas."""
     return lambda text: [read(part) for part in names(text, "numbers")]
 
 
@@ -364,15 +362,15 @@ def _number(text: str, largest: float, what: str) -> float:
 
 
 def weight(text: str) -> float:
-    """A kl_weight."""
+    """Parse a kl_weight."""
     return _number(text, sys.float_info.max, "of at least 0")
 
 
 def probability(text: str) -> float:
-    """A probability."""
+    """Parse a probability."""
     return _number(text, 1.0, "between 0 and 1")
 
 
 def weight_or_auto(text: str) -> float | str:
-    """A kl_weight, or the word that asks for a choice."""
+    """Parse a kl_weight, or auto for a choice."""
     return text if text == "auto" else _number(text, sys.float_info.max, "of at least 0, or auto")

@@ -1,4 +1,4 @@
-"""Tables on standard output, and the files that options name."""
+"""Tables on standard output, and output files."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _INPUTS = {"data": "DATA", "model": "--model", "valid": "--valid", "resume": "--
 
 
 def add_out(command: argparse.ArgumentParser, option: str = "--out", **how: Any) -> None:
-    """An option that names a file to write, and the one that allows to replace it."""
+    """Add an option for an output file, and --force to replace it."""
     command.add_argument(option, **how)
-    command.add_argument("--force", action="store_true", help=f"replace the file of {option} if there is one")
+    command.add_argument("--force", action="store_true", help=f"replace an existing file of {option}")
 
 
 def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tuple[str, ...] = ()) -> Path:
-    """The file that an option names; it can be written and would destroy nothing, no input in any case."""
+    """Return the output file of an option, or raise if it is an input or must not be replaced."""
     name = vars(arguments)[option.removeprefix("--")]
     for dest, place in _INPUTS.items():
         given = getattr(arguments, dest, None)
-        source: Any = 0 if given == "-" else given  # what stands behind standard input may be a file, too
+        source: Any = 0 if given == "-" else given  # standard input may be a file, too
         if given and os.path.isfile(name) and os.path.exists(source) and os.path.samefile(name, source):
             raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
     return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
 
 
 def write_output(path: Path, content: bytes, arguments: argparse.Namespace) -> None:
-    """All of it, or nothing."""
+    """Write the whole content, or nothing."""
     write_file(path, content, overwrite=arguments.force, anyway=_ANYWAY)
 
 
 def print_table(table: pd.DataFrame, how: str) -> None:
-    """For a person's eyes, or for another program."""
+    """Print as text with intervals, or as CSV."""
     if how == "text":
         table = _with_intervals(table)
     text: Any = table.to_csv() if how == "csv" else table.to_string(float_format="{:.4f}".format) + "\n"
@@ -48,7 +48,7 @@ def print_table(table: pd.DataFrame, how: str) -> None:
 
 
 def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """A value and its two bounds as one column."""
+    """Merge each value and its two bounds into one column."""
     if "corrected" in table:
         table = table.rename(columns={"low": "corrected_low", "high": "corrected_high"})
     bounded = [name for name in table if f"{name}_low" in table and f"{name}_high" in table]

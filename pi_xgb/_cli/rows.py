@@ -1,4 +1,4 @@
-"""A file of training rows, divided among the student, the teacher, the label and the weights."""
+"""A file of training rows: the columns of the student and the teacher, the target and the weights."""
 
 from __future__ import annotations
 
@@ -26,54 +26,54 @@ from .source import Log, Source
 
 _MANY_CATEGORIES = 1000
 _FEW_ROWS = 20
-"""Among fewer, columns of features look like numbers of rows by chance."""
+"""With fewer rows, features look like row numbers by chance."""
 _WEIGHTS = ("weight", "teacher_weight")
 _NAMES = ("crossfit_groups", "query")
 _PER_ROW = (*_WEIGHTS, *_NAMES)
-"""Options that each name a column with a value for each row, which is no feature then."""
+"""Options that name a column with a value per row, which is not a feature then."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """Which column is what."""
+    """The columns of a file by role."""
 
     features: list[str]
     privileged: list[str]
     labels: list[str]
     """The column of the label, or those of the lower and the upper bound."""
     per_row: dict[str, str]
-    """The column of each of ``_PER_ROW`` that there is."""
+    """The column of each given option of ``_PER_ROW``."""
     compared: list[str]
-    """Those of the groups that constraints compare, which may be privileged besides."""
+    """The columns of groups that constraints compare; they may be privileged, too."""
     categories: list[str]
-    """Those that are names whatever they look like."""
+    """The columns of names, even if they look like numbers or dates."""
 
     @property
     def read(self) -> list[str]:
-        """Every column that is needed."""
+        """Every column to read."""
         return [*self.features, *self.privileged, *self.labels, *self.per_row.values(), *self.compared]
 
     @property
     def as_text(self) -> list[str]:
-        """Those to be read as they are written, where 7 and 007 differ."""
+        """The columns to read as text, where 7 and 007 differ."""
         groups = [name for name in self.compared if name not in self.privileged]
         return [*self.categories, *groups, *(self.per_row[name] for name in _NAMES if name in self.per_row)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What a model is trained on."""
+    """The input of a training."""
 
     rows: Rows
     params: dict[str, Any]
-    """Those of the options, and those that follow from the labels."""
+    """The params of the options, and those that depend on the labels."""
     classes: Array | None
     columns: Columns
 
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows of a training; where the label is missing, y is 0 and ``labelled`` False."""
+    """Training rows; without a label, y is 0 and ``labelled`` False."""
 
     x: pd.DataFrame
     z: pd.DataFrame | None
@@ -84,24 +84,24 @@ class Rows:
     teacher_weight: Array | None = None
     crossfit_groups: Array | None = None
     query: Array | None = None
-    """Which rows are ranked together."""
+    """The query of each row."""
     compared: pd.DataFrame | None = None
-    """The groups that constraints compare, a column for each of theirs."""
+    """The groups that constraints compare, a column for each constraint."""
 
     def take(self, rows: Array) -> Rows:
-        """A part of the rows."""
+        """Return some of the rows."""
         parts: dict[str, Any] = {name: part for name, part in vars(self).items() if part is not None}
         for name, part in parts.items():
             parts[name] = part.iloc[rows] if isinstance(part, pd.DataFrame) else part[rows]
         return dataclasses.replace(self, **parts)
 
     def by_query(self) -> Rows:
-        """The rows of a query side by side, as XGBoost takes them; otherwise as they were."""
+        """Return the rows grouped by query, as XGBoost requires; without queries, unchanged."""
         return self if self.query is None else self.take(np.argsort(pd.factorize(self.query)[0], kind="stable"))
 
     @property
     def y_with_gaps(self) -> Array:
-        """The labels, NaN where they are missing."""
+        """The labels, NaN if missing."""
         if self.labelled is None:
             return self.y
         known = self.labelled if self.y.ndim == 1 else self.labelled[:, None]
@@ -109,16 +109,16 @@ class Rows:
 
     @property
     def supervision(self) -> dict[str, Any]:
-        """The keywords of a training with a value for each row, without those that are None."""
+        """The keywords of a training with a value per row, without None."""
         given = {name: getattr(self, name) for name in ("labelled", "teacher_weight", "crossfit_groups")}
         return {name: values for name, values in given.items() if values is not None}
 
     def student(self) -> xgboost.DMatrix:
-        """What the student learns from."""
+        """Return the matrix of the student."""
         return self._matrix(self.x)
 
     def privileged(self) -> xgboost.DMatrix | None:
-        """The privileged columns; None where there are none."""
+        """Return the matrix of the privileged columns, or None."""
         return None if self.z is None else self._matrix(self.z)
 
     def _matrix(self, table: pd.DataFrame) -> xgboost.DMatrix:
@@ -132,7 +132,7 @@ class Rows:
 
 
 def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tuple[Any, float | None]]:
-    """The constraints of these rows, with their weights."""
+    """Return the constraints of these rows, with their weights."""
     from .. import constraints
 
     kinds = {
@@ -145,13 +145,13 @@ def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tupl
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
-    """Divide the columns of a file as the options name them; what no option names is a feature of the student."""
+    """Assign the columns of a file to roles; columns without an option are features of the student."""
     per_row = {name: column for name in _PER_ROW if (column := getattr(arguments, name))}
     lower, upper = arguments.lower_bound, arguments.upper_bound
     compared = [constraint.column for constraint in arguments.constraint]
     if len(set(compared)) < len(compared):
         raise ValueError(
-            f"--constraint must name each column once, got {', '.join(compared)}: choose one constraint each"
+            f"--constraint must name each column once, got {', '.join(compared)}: choose one constraint for each"
         )
     named = {
         "--label": [arguments.label],
@@ -166,27 +166,27 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     for option, columns in {**named, "--categories": arguments.categories}.items():
         source.check_has(columns, f"{option} names")
     used = Counter(column for columns in named.values() for column in dict.fromkeys(columns))
-    twice = sorted(column for column, times in used.items() if times > 1)
-    if twice:
-        options = [option for option, columns in named.items() if twice[0] in columns]
-        raise ValueError(f"the column {twice[0]!r} is named by {' and by '.join(options)}: it can be one thing only")
+    duplicates = sorted(column for column, times in used.items() if times > 1)
+    if duplicates:
+        options = [option for option, columns in named.items() if duplicates[0] in columns]
+        raise ValueError(f"the column {duplicates[0]!r} is named by {' and by '.join(options)}: name it once")
     features = [column for column in source.columns if column not in used and column not in source.row_names]
     if not features:
         raise ValueError(
-            f"{source.name} has no column left for the student: besides {describe(used)} it needs at least one that "
-            "will be there at prediction"
+            f"{source.name} has no column left for the student: besides {describe(used)} it needs at least one known "
+            "at prediction"
         )
     privileged = list(dict.fromkeys(arguments.privileged))
     return Columns(features, privileged, labels_of(arguments), per_row, compared, arguments.categories)
 
 
 def labels_of(arguments: argparse.Namespace) -> list[str]:
-    """The column of the label, or those of both bounds, which may be one."""
+    """Return the column of the label, or those of both bounds, which may be the same."""
     return [arguments.label] if arguments.label else [arguments.lower_bound, arguments.upper_bound]
 
 
 def read_training(arguments: argparse.Namespace, log: Log) -> Training:
-    """The rows to learn from."""
+    """Read the training rows."""
     params = params_of(arguments)
     check_predicted(arguments, params["objective"])
     source = Source(arguments.data, arguments.missing, log)
@@ -214,7 +214,7 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
 
 
 def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective: str | None) -> Target:
-    """What is to be predicted; the names of classes are what the file has."""
+    """Return the target; class names are spelled as in the file."""
     label = frame[columns.labels[0]]
     if len(columns.labels) == 1 and label.name not in columns.categories and is_text(label):
         check_no_numbers(label.dropna().unique().tolist(), label, source.name)
@@ -225,7 +225,7 @@ def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective:
 
 
 def _check_drops(labelled: Array, arguments: argparse.Namespace, columns: Columns, file: str) -> None:
-    """An error for rows without a label unless they are to be left out."""
+    """Raise for rows without a label, unless --unlabelled drops them."""
     if arguments.unlabelled == "drop":
         return
     label = f"the {'label' if len(columns.labels) == 1 else 'lower bound'} {columns.labels[0]!r} of {file}"
@@ -247,7 +247,7 @@ def _counts(rows: Rows, columns: Columns) -> str:
 
 
 def read_validation(source: Source, training: Training, log: Log) -> Rows:
-    """Rows of another file, in the terms of the training's; the privileged columns may be missing there."""
+    """Read validation rows with the training's columns and categories; privileged columns are optional."""
     columns, rows, classes = training.columns, training.rows, training.classes
     source.check_has(columns.features, "the student learns from")
     weight, query = (columns.per_row.get(name) for name in ("weight", "query"))
@@ -267,17 +267,17 @@ def read_validation(source: Source, training: Training, log: Log) -> Rows:
 
 
 def _check_other_queries(queries: Array, trained: Any, file: str) -> None:
-    """No query is in the training and among the rows to watch."""
+    """Raise if a query is in both training and validation rows."""
     shared = pd.unique(queries[np.isin(queries, trained)]).tolist()
     if shared:
         raise ValueError(
-            f"{file} has rows of {len(shared)} queries that the training has too, such as {shared[0]!r}: a query is "
-            "learned from or watched, so leave it out of one file, or give other queries other names"
+            f"{file} must not have queries of the training, got {len(shared)}, such as {shared[0]!r}: leave them out "
+            "of one file, or give different queries different names"
         )
 
 
 def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training rows and a share of those with a label: whole groups or queries, or with its share of every label."""
+    """Split off a share of the labelled rows for validation, by groups or queries, else stratified by label."""
     is_known = np.ones(len(rows.y), bool) if rows.labelled is None else rows.labelled
     known = np.flatnonzero(is_known)
     generator = np.random.default_rng(seed)
@@ -293,12 +293,12 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
         counts = np.bincount(group[known], minlength=len(order))
         is_aside = np.isin(group, order[np.cumsum(counts[order]) <= share * len(known)])
     if is_aside[known].all() or not is_aside[known].any():
-        raise ValueError(f"--valid {share:g} of {len(known)} rows leaves no row on one side: give another share")
+        raise ValueError(f"--valid {share:g} of {len(known)} rows leaves no row on one side: choose another share")
     return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside & is_known))
 
 
 def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--weight") -> Array | None:
-    """How much each row, or the teacher there, counts; None without such a column."""
+    """Return the weights of rows or of the teacher; None without such a column."""
     if name is None:
         return None
     column = frame[name]
@@ -308,7 +308,7 @@ def weights_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "
 
 
 def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array | None]:
-    """The columns with a value for each row, as the fields of :class:`Rows`."""
+    """Return the columns with a value per row, as fields of :class:`Rows`."""
     weights = {name: weights_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _WEIGHTS}
     names = {name: names_of(frame, columns.per_row.get(name), file, option_of(name)) for name in _NAMES}
     groups, query = names["crossfit_groups"], names["query"]
@@ -317,32 +317,32 @@ def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Arra
         if n_torn:
             raise ValueError(
                 f"--crossfit-groups must keep queries whole, got {n_torn} queries with rows in several groups: give "
-                "all rows of a query the same value, or leave it out, for queries stay whole by themselves"
+                "all rows of a query the same value, or leave it out, since queries stay whole without it"
             )
     return weights | names
 
 
 def names_of(frame: pd.DataFrame, name: str | None, file: str, option: str = "--query") -> Array | None:
-    """Which rows belong together, for each a name; None without such a column."""
+    """Return the group or query of each row; None without such a column."""
     return (
         None if name is None else checked_groups(frame[name], len(frame), f"{option} names {name!r}, which in {file}")
     )
 
 
 def _note_identifiers(frame: pd.DataFrame | None, file: str, log: Log) -> None:
-    """Columns that name rows: texts that are all different, or very many, and 1, 2, 3... in any order."""
+    """Log columns that look like row names: distinct or very many texts, and 1, 2, 3, ... in any order."""
     if frame is None:
         return
     for name, dtype in frame.dtypes.items():
-        found = ""
+        reason = ""
         if isinstance(dtype, pd.CategoricalDtype):
             n_texts = len(dtype.categories)
             if n_texts > _MANY_CATEGORIES or (n_texts == len(frame) and n_texts >= _FEW_ROWS):
-                found = f"{n_texts} different texts; if they name rows rather than kinds"
+                reason = f"{n_texts} different texts; if they name rows rather than kinds"
         elif getattr(dtype, "kind", "O") in "iu" and len(frame) >= _FEW_ROWS and _is_count(frame[name]):
-            found = f"each number from {frame[name].min()} to {frame[name].max()} once; if they number the rows"
-        if found:
-            log(f"note: the column {name!r} of {file} has {found}, leave it out: --drop {name}")
+            reason = f"each number from {frame[name].min()} to {frame[name].max()} once; if they number the rows"
+        if reason:
+            log(f"note: the column {name!r} of {file} has {reason}, leave it out: --drop {name}")
 
 
 def _is_count(column: pd.Series[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Tables from CSV and Parquet files: only the columns that are needed, each as what it is."""
+"""Tables from CSV and Parquet files: only the needed columns, each with its type."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .._rows.names import describe
 from .._rows.words import EMPTY, PARQUET, is_text
 
 Log = Callable[[str], None]
-"""Takes the messages of a command."""
+"""A function that prints a message of a command."""
 
 _SEMICOLONS = "; is it separated by semicolons? Save it with commas, and with points in decimal numbers"
 MARKS = frozenset(("", *EMPTY))
-"""What programs write for a missing value."""
+"""Common spellings of a missing value."""
 _SPELLINGS = [text for mark in sorted(MARKS) for text in (mark, f" {mark}", f"{mark} ", f" {mark} ")]
 _SAMPLE = 20
 _BROKEN: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
-"""The errors for packed files that are cut off, or packed in another way."""
-with contextlib.suppress(ImportError):  # some Pythons are built without it
+"""The errors for compressed files that are truncated, or compressed in another format."""
+with contextlib.suppress(ImportError):  # some builds of Python lack it
     from lzma import LZMAError
 
     _BROKEN += (LZMAError,)
 
 
 class Source:
-    """A file of rows, or standard input as ``-``, whose columns are known before its rows are read.
+    """A file of rows, or ``-`` for standard input; its columns are read before its rows.
 
-    The texts ``missing`` are missing values in every column of a CSV file.
+    The texts ``missing`` mark missing values in every column of a CSV file.
     """
 
     def __init__(self, name: str, missing: Sequence[str], log: Log) -> None:
@@ -51,19 +51,19 @@ class Source:
             raise FileNotFoundError(f"there is no file {name!r}")
         elif Path(name).is_dir():
             raise ValueError(f"{name!r} is a folder: name a CSV or Parquet file")
-        elif not Path(name).is_file():  # a pipe, which can be read once
+        elif not Path(name).is_file():  # a pipe can be read once only
             self._file = io.BytesIO(Path(name).read_bytes())
         if missing and self.is_parquet:
-            raise ValueError(f"--missing is for CSV files, and {name!r} marks missing values by itself: leave it out")
+            raise ValueError(f"--missing is for CSV files, got the Parquet file {name!r}: leave it out")
         self.row_names: set[str] = set()
-        """Columns that are the index of a pandas frame in a Parquet file: they name rows, and are no features."""
+        """The index columns of a pandas frame in a Parquet file; these name rows and are not features."""
         self.columns = self._header()
         check_no_nul(self.columns, f"the line of column names of {self.name}")
 
     def check_has(self, columns: Collection[str], what: str) -> None:
-        """Every one of these columns is there."""
-        there = set(self.columns)
-        missing = [column for column in columns if column not in there]
+        """Raise if one of these columns is missing."""
+        present = set(self.columns)
+        missing = [column for column in columns if column not in present]
         if missing:
             raise ValueError(
                 f"{self.name} has no column {describe(missing)}, which {what}: its columns are "
@@ -71,12 +71,12 @@ class Source:
             )
 
     def read(self, columns: Collection[str], *, as_text: Collection[str] = ()) -> pd.DataFrame:
-        """These columns in the order of the file, those of ``as_text`` of a CSV file as they are written."""
-        asked = set(columns)
-        wanted = [column for column in self.columns if column in asked]
+        """Read these columns in the order of the file; those in ``as_text`` stay text in a CSV file."""
+        needed = set(columns)
+        wanted = [column for column in self.columns if column in needed]
         if self.is_parquet:
             frame = pd.read_parquet(self._file, columns=wanted)
-            named = [name for name in frame.index.names if name in asked]
+            named = [name for name in frame.index.names if name in needed]
             frame = (frame.reset_index(named) if named else frame)[wanted].reset_index(drop=True)
         else:
             frame = self._read_csv(wanted, as_text)
@@ -85,24 +85,24 @@ class Source:
         return frame
 
     def copy(self, columns: Sequence[str]) -> pd.DataFrame:
-        """These columns, of a CSV file as they are written, with an empty text for an empty field."""
+        """Read these columns; those of a CSV file stay text, with an empty text for an empty field."""
         if self.is_parquet:
             return self.read(columns)[columns]
         return self._csv(usecols=columns, dtype=str, na_filter=False)[columns]
 
     def _read_csv(self, wanted: list[str], as_text: Collection[str]) -> pd.DataFrame:
-        """Marks of missing values, such as NA, count as such where the rest of a column is numbers or truth values."""
-        # With usecols pandas would cut off what a row has too much. A column that nobody wants costs next to nothing
-        # where only a byte of each value is kept.
-        kept, as_text = set(wanted), set(as_text)
-        types: dict[Any, Any] = {name: "S1" for name in self.columns if name not in kept}
-        types |= dict.fromkeys(kept & as_text, str)
+        """Read the wanted columns; marks such as NA are missing values in columns of numbers or booleans."""
+        # With usecols pandas would silently cut surplus values of a row. Reading the other columns with one byte per
+        # value costs little.
+        needed, as_text = set(wanted), set(as_text)
+        types: dict[Any, Any] = {name: "S1" for name in self.columns if name not in needed}
+        types |= dict.fromkeys(needed & as_text, str)
         # Without low_memory=False a long column may be read as numbers here and text there.
         how: dict[str, Any] = {"keep_default_na": False, "low_memory": False}
         frame = self._csv(dtype=types, na_values=["", *self._missing], **how)
         frame = frame if wanted == self.columns else frame[wanted]
         marked = [name for name in wanted if name not in as_text and is_text(frame[name])]
-        for n_rows in (_SAMPLE, None):  # the sample leaves few columns of text
+        for n_rows in (_SAMPLE, None):  # the sample excludes most columns of text
             if marked:
                 again = self._csv(usecols=marked, nrows=n_rows, na_values=["", *self._missing, *_SPELLINGS], **how)
                 marked = [name for name in marked if not is_text(again[name])]
@@ -120,14 +120,14 @@ class Source:
             self.row_names = {
                 name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if name in schema.names
             }
-            # An index without a name is in a column that pandas made up.
+            # pandas stores an unnamed index in a column of this name.
             return [name for name in schema.names if not name.startswith("__index_level_")]
-        # With the line below: were it longer, pandas would take what is too much for names of rows.
+        # With the next line: if it were longer, pandas would read its first values as row names.
         line: list[str] = self._csv(header=None, nrows=2, dtype=str, na_filter=False).iloc[0].tolist()
-        names = [name or f"Unnamed: {i}" for i, name in enumerate(line)]  # as pandas calls them
-        twice = [name for name, times in Counter(names).items() if times > 1]
-        if twice:
-            raise ValueError(f"{self.name} has the column {twice[0]!r} twice: give each column a name of its own")
+        names = [name or f"Unnamed: {i}" for i, name in enumerate(line)]  # the names of pandas
+        duplicates = [name for name, times in Counter(names).items() if times > 1]
+        if duplicates:
+            raise ValueError(f"{self.name} has the column {duplicates[0]!r} twice: give each column its own name")
         return names
 
     def _csv(self, **options: Any) -> pd.DataFrame:
@@ -138,33 +138,33 @@ class Source:
         try:
             frame: pd.DataFrame = pd.read_csv(self._file, **options)
         except pd.errors.EmptyDataError:
-            raise ValueError(f"{self.name} is empty: a table begins with a line of column names") from None
+            raise ValueError(f"{self.name} is empty: write a line of column names and rows") from None
         except UnicodeDecodeError as error:
-            raise ValueError(f"{self.name} is no text in UTF-8 ({error}): save it as UTF-8") from error
+            raise ValueError(f"{self.name} is not UTF-8 text ({error}): save it as UTF-8") from error
         except pd.errors.ParserError as error:
-            raise ValueError(f"{self.name} is no table in CSV format: {_fault(error)}") from error
+            raise ValueError(f"{self.name} is not a CSV table: {_fault(error)}") from error
         except _BROKEN as error:
-            if getattr(error, "errno", None) is not None:  # of the disk, not of what the file has
+            if getattr(error, "errno", None) is not None:  # an error of the disk, not of the content
                 raise
             raise ValueError(
-                f"{self.name} cannot be unpacked ({error}): it is cut off or not packed as its ending promises, so "
-                "copy or pack it again, or give it another ending"
+                f"{self.name} cannot be unpacked ({error}): it is truncated or has the wrong ending, so copy or "
+                "compress it again, or give it another ending"
             ) from error
         return frame
 
 
 def check_no_nul(texts: Sequence[Any], place: str) -> None:
-    """An error for texts that XGBoost and NumPy would cut off."""
+    """Raise for texts that XGBoost and NumPy would truncate."""
     if any("\0" in str(text) for text in texts):
-        raise ValueError(f"{place} must have no NUL character, where XGBoost ends a text: mend it, or leave it out")
+        raise ValueError(f"{place} must have no NUL character, which ends texts in XGBoost: remove it, or leave it out")
 
 
 def _fault(error: pd.errors.ParserError) -> str:
-    """What pandas found, in the terms of the file."""
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
+    """Return the error of pandas in terms of the file."""
+    counts = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if counts is None:
         return str(error).strip()
-    columns, line, values = found.groups()
+    columns, line, values = counts.groups()
     return (
         f"line {line} has {values} values for {columns} columns; give every column a name (row names of R: "
         "write.csv(..., row.names = FALSE)), put a value with a comma in quotes, and end no line with a comma"
@@ -173,7 +173,7 @@ def _fault(error: pd.errors.ParserError) -> str:
 
 
 def written(frame: pd.DataFrame, path: Path) -> bytes:
-    """The table as the bytes of a file of this name."""
+    """Return the table as CSV or Parquet, by the ending of the path."""
     if path.suffix.lower() in PARQUET:
         _parquet(str(path))
         buffer = io.BytesIO()

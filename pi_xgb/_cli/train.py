@@ -1,4 +1,4 @@
-"""``pi-xgb train``: from a file of rows to a model file."""
+"""``pi-xgb train``: train a model on the rows of a file."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ _Fit = tuple[int, Callable[..., xgboost.Booster]]
 
 EXAMPLE = """example, with lab and score known for the training rows only:
   pi-xgb train patients.csv --label ill --privileged lab,score --kl-weight 1 --crossfit 5 --out model.ubj
-results ranked within each search, in any order of rows, with the time that users spent on them for the past only:
+results ranked within each search, with the time that users spent on them known for the past only:
   pi-xgb train shown.csv --label relevance --query search --objective rank:ndcg --params ndcg_exp_gain=false \\
       --privileged seconds --crossfit 5 --out model.ubj
-times until an event, the upper bound empty where nobody saw it:
+times until an event, with an empty upper bound if the event is unknown:
   pi-xgb train parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear \\
       --out model.ubj
 
-The model is a plain file of XGBoost. It holds the classifier features and the names of the classes, and neither a
-name nor a value of the privileged columns. Text becomes categories. An empty field is missing. NA, ?, - and the like
-are missing in a column of numbers or truth values, with a note, and text in a column of text. A column in which nearly
-all values are numbers is an error that names the first one that is not."""
+The model is an XGBoost file. It holds the names of features and classes, but no name or value of the privileged
+columns. Text becomes categories. An empty field is missing. NA, ?, - and the like are missing in columns of numbers or
+booleans, with a note, and text in columns of text. A column with a few texts among many numbers is an error that names
+the first text."""
 
 
-_OF_TEACHER = ("teacher", "teacher_sees", "crossfit")
+_TEACHER_OPTIONS = ("teacher", "teacher_sees", "crossfit")
 
 
 def add(commands: Any) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
-        "--method", choices=METHODS, default=DEFAULT_METHOD, help="how the teacher teaches (default: %(default)s)"
+        "--method", choices=METHODS, default=DEFAULT_METHOD, help="the training method (default: %(default)s)"
     )
     command.add_argument(
         "--kl-weight",
         type=weight_or_auto,
         default=DEFAULT_KL_WEIGHT,
         metavar="NUMBER",
-        help="how much the teacher counts against 1 for the labels, 0 for plain XGBoost, or auto for a choice by "
-        "cross-validation (default: %(default)s)",
+        help="the teacher's weight, against 1 for the labels: 0 for plain XGBoost, auto for a choice by cross-"
+        "validation (default: %(default)s)",
     )
     add_teacher(command, several=False)
     command.add_argument(
         "--crossfit",
         type=at_least(0),
         metavar="FOLDS",
-        help="predict every row by a teacher that did not see it, 0 for one that did (default: by its kind)",
+        help="folds of the cross-fitted teacher, 0 for a teacher of all rows (default: by its kind)",
     )
-    command.add_argument("--valid", metavar="FILE|SHARE", help="rows to watch: a file, or a share of DATA such as 0.2")
+    command.add_argument("--valid", metavar="FILE|SHARE", help="validation rows: a file, or a share of DATA, as in 0.2")
     command.add_argument(
-        "--early-stopping", type=at_least(1), metavar="ROUNDS", help="stop after so many rounds without gain on --valid"
+        "--early-stopping", type=at_least(1), metavar="ROUNDS", help="stop after ROUNDS rounds without gain on --valid"
     )
     command.set_defaults(run=run)
 
@@ -87,18 +87,18 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         valid = read_validation(valid_source, training, log)
     elif share is not None:
         rows, valid = set_aside(rows, share, arguments.seed)
-    if valid is not None and params["objective"] in LOSSES:  # XGBoost has no metric of its own for binary:logitraw
+    if valid is not None and params["objective"] in LOSSES:  # XGBoost lacks a default metric for binary:logitraw
         params.setdefault("eval_metric", LOSSES[params["objective"]].of(params).default_metric)
     history: dict[str, Any] = {}
     rounds, fit = (_chosen if arguments.kl_weight == "auto" else _given)(arguments, params, rows, valid, log)
-    with _watching(rounds, valid, history) as watching:
-        booster = fit(**watching)
+    with _monitor(rounds, valid, history) as monitoring:
+        booster = fit(**monitoring)
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster)}{_scores(booster, history)}")
 
 
 def _share(text: str) -> float | None:
-    """The share that --valid names, or None where it names a file."""
+    """Return the share of --valid, or None if it names a file."""
     try:
         share = None if Path(text).exists() else float(text)
     except ValueError:
@@ -109,10 +109,10 @@ def _share(text: str) -> float | None:
 
 
 def _given(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None, _: Log) -> _Fit:
-    """The rounds and the training with the kl_weight that is given."""
+    """Return the rounds and the training with the given kl_weight."""
     keywords: dict[str, Any] = {}
     if arguments.privileged or arguments.teacher:
-        keywords = {**_teaching(arguments, valid), **rows.supervision, "privileged": rows.privileged()}
+        keywords = {**_teacher_keywords(arguments, valid), **rows.supervision, "privileged": rows.privileged()}
     dtrain, rounds, stopping = rows.student(), arguments.rounds, arguments.early_stopping
     if arguments.constraint:
         constraints = constraints_of(arguments.constraint, rows)
@@ -125,7 +125,7 @@ def _given(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, va
 
 
 def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, _: Rows | None, log: Log) -> _Fit:
-    """The rounds and the training with a kl_weight that are chosen by cross-validation."""
+    """Return the rounds and the training with the kl_weight of a cross-validation."""
     constraints = constraints_of(arguments.constraint, rows)
     selection = choose(
         params,
@@ -134,7 +134,7 @@ def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, _
         seed=arguments.seed,
         method=arguments.method,
         constraints=constraints,
-        **{name: value for name, value in vars(arguments).items() if name in _OF_TEACHER and value is not None},
+        **{name: value for name, value in vars(arguments).items() if name in _TEACHER_OPTIONS and value is not None},
     )
     log(f"--kl-weight auto: {selection}")
     keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
@@ -142,7 +142,7 @@ def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, _
 
 
 class _Steps(TrainingCallback):
-    """Counts the rounds, and changes nothing."""
+    """Calls a function after every round."""
 
     def __init__(self, step: Callable[[], None]) -> None:
         self._step = step
@@ -153,8 +153,8 @@ class _Steps(TrainingCallback):
 
 
 @contextlib.contextmanager
-def _watching(rounds: int, valid: Rows | None, history: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The keywords of ``xgboost.train`` that look on, with a bar for who watches a terminal."""
+def _monitor(rounds: int, valid: Rows | None, history: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the keywords of ``xgboost.train`` for evaluation, with a progress bar on a terminal."""
     evals = [] if valid is None else [(valid.student(), "valid")]
     with progress_bar(rounds, "rounds", None) as step:
         yield {"evals": evals, "evals_result": history, "verbose_eval": False, "callbacks": [_Steps(step)]}
@@ -167,8 +167,8 @@ def _scores(booster: xgboost.Booster, history: dict[str, Any]) -> str:
     return f"; on --valid: {', '.join(scores)}" if scores else ""
 
 
-def _teaching(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
-    """The teaching keywords of ``train``, without the privileged rows."""
+def _teacher_keywords(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, Any]:
+    """Return the keywords of ``train`` for the teacher, without its rows."""
     boosted = arguments.teacher in (None, "boosted") and arguments.teacher_sees != "all" and arguments.privileged
     stops = arguments.early_stopping and boosted and arguments.method == "kbpib" and arguments.kl_weight != 0
     evals = None
@@ -177,8 +177,8 @@ def _teaching(arguments: argparse.Namespace, valid: Rows | None) -> dict[str, An
             evals = [(valid.privileged(), "valid")]
         elif not arguments.crossfit:
             raise ValueError(
-                f"--early-stopping stops the student on {arguments.valid}, which lacks the privileged columns that "
-                "would stop the teacher: add them to it, or add --crossfit 5, which does without"
+                f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them to "
+                "it, or add --crossfit 5"
             )
     return {
         "method": arguments.method,

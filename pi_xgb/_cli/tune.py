@@ -1,4 +1,4 @@
-"""``pi-xgb tune``: which way of teaching and which weight, by cross-validation; plain XGBoost among them."""
+"""``pi-xgb tune``: choose method, teacher and weight by cross-validation, with plain XGBoost as a candidate."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ EXAMPLE = """example:
       --privileged seconds --metric ndcg@5
 
 It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
-chosen unless another is convincingly better on the same folds. Folds take whole queries."""
+chosen unless another is clearly better on the same folds. Queries stay whole in the folds."""
 
 
 def add(commands: Any) -> None:
-    """The command and its options."""
-    command = new_command(commands, "tune", "choose how to teach, by cross-validation", EXAMPLE)
-    add_training(command, chooses=True)
+    """Add the command and its options."""
+    command = new_command(commands, "tune", "choose method, teacher and weight by cross-validation", EXAMPLE)
+    add_training(command, needs_privileged=True)
     add_choosing(command, repeats=None)
     add_out(command, metavar="MODEL", help="train the choice on all rows and write it, .ubj or .json")
     command.set_defaults(run=run)
 
 
 def add_choosing(command: argparse.ArgumentParser, *, repeats: int | None) -> None:
-    """What there is to choose from, and how it is judged."""
+    """Add the options for the candidates and their cross-validation."""
     command.add_argument(
         "--kl-weight", type=several(weight), metavar="A,B", help="weights to try (default: a short grid)"
     )
-    command.add_argument("--method", choices=METHODS, action="append", help="again for the other (default: kbpib)")
+    command.add_argument("--method", choices=METHODS, action="append", help="may be repeated (default: kbpib)")
     add_teacher(command, several=True)
     command.add_argument(
         "--crossfit",
         type=several(at_least(0)),
         metavar="N,N",
-        help="in how many folds it judges its own training rows, 0 for a teacher that saw them (default: by its kind)",
+        help="folds of the cross-fitted teacher, 0 for a teacher of all rows (default: by its kind)",
     )
-    command.add_argument("--metric", help="what decides, by XGBoost's or scikit-learn's name (default: the loss)")
+    command.add_argument("--metric", help="XGBoost's or scikit-learn's name of the metric (default: the loss)")
     command.add_argument("--folds", type=at_least(2), default=5, help="of the cross-validation (default: %(default)s)")
-    usual = "more where rows are few" if repeats is None else repeats
-    command.add_argument("--repeats", type=at_least(1), default=repeats, help=f"with other folds (default: {usual})")
+    default = "more with few rows" if repeats is None else repeats
     command.add_argument(
-        "--jobs", type=at_least(1), help="folds side by side (default: one for each core where rows are few)"
+        "--repeats", type=at_least(1), default=repeats, help=f"repetitions with other folds (default: {default})"
     )
+    command.add_argument("--jobs", type=at_least(1), help="folds in parallel (default: one per core with few rows)")
     command.add_argument(
         "--resume",
         metavar="FILE",
-        help="keep every finished fold in a file: after Ctrl-C the same command goes on where it was",
+        help="store every finished fold in a file: after Ctrl-C the same command continues",
     )
     command.add_argument("--format", choices=FORMATS, default="text", help="of the table (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
-    """Choose, print the table, and train the choice where a file for it is named."""
+    """Choose, print the table, and with --out train the choice."""
     path = new_model_file(arguments) if arguments.out else None
     training = read_training(arguments, log)
     rows, constraints = training.rows, constraints_of(arguments.constraint, training.rows)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     print_table(selection.summary, arguments.format)
     log(str(selection))
     if path is None:
-        log("to train it on all rows: the same command with --out MODEL")
+        log("to train it on all rows, add --out MODEL")
         return
     privileged = rows.privileged()
     booster = selection.train(rows.student(), privileged=privileged, constraints=constraints, **rows.supervision)
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
+    """Return the keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
     given = {name: getattr(arguments, name) for name in ("kl_weight", "method", "teacher", "teacher_sees", "crossfit")}
     return {
         **{name: value for name, value in given.items() if value},
@@ -93,7 +93,7 @@ def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> Selection:
-    """``pi_xgb.select`` on rows of a file."""
+    """Call ``pi_xgb.select`` on rows of a file."""
     from ..selection import select
 
     privileged: Any = rows.privileged()

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.sklearn``: the estimators, what trains for them, their choosing forms."""
+"""Behind ``pi_xgb.sklearn``: the estimators, their trainers, and the estimators with cross-validation."""

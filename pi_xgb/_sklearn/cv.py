@@ -1,4 +1,4 @@
-"""Estimators that choose their teacher by cross-validation: ``select`` in scikit-learn's clothes."""
+"""Estimators that choose method, teacher and weight by cross-validation with ``select``."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedX
 from .settings import Settings
 from .trainer import Trainer
 
-_OF_SELECT = (
+_SELECT_PARAMETERS = (
     *("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params"),
     *("metric", "standard_errors", "nfold", "repeats", "folds"),
 )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ChoosingTrainer(Trainer):
-    """Selects, and then trains the choice."""
+class SelectionTrainer(Trainer):
+    """Select by cross-validation, then train the choice."""
 
     model: Any
     views: Views
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """Rounds are chosen by the folds."""
+        """Raise if it is set: the folds choose the number of rounds."""
         if early_stopping_rounds:
             raise ValueError(
-                "early_stopping_rounds and the folds would both choose the number of rounds: leave it out, "
-                "n_estimators is the most that may be chosen"
+                f"early_stopping_rounds must be None, got {early_stopping_rounds}: the folds choose the number of "
+                "rounds, at most n_estimators"
             )
 
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
-        """Select on matrices that can be cut, then train on the one that XGBoost made."""
+        """Select on matrices that can be sliced, then train on the matrix from XGBoost."""
         self._check_cuttable(dtrain, keywords)
         model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
         student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)
         privileged = None if self.views.privileged is None else self.matrix(self.views.privileged, label)
         rows = {"labelled": self.labelled, "teacher_weight": self.teacher_weight}
         seed = model.random_state
-        found = model.selection_ = select(
+        selection = model.selection_ = select(
             params,
             student,
             num_boost_round,
@@ -64,19 +64,19 @@ class ChoosingTrainer(Trainer):
             seed=int(seed) if isinstance(seed, (int, np.integer)) else 0,
             n_jobs=model.fold_jobs,
             progress=False,
-            **{name: getattr(model, name) for name in _OF_SELECT},
+            **{name: getattr(model, name) for name in _SELECT_PARAMETERS},
         )
         config = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **rows)
-        booster, teacher = found.fit_matrices(student, config, keywords, student=dtrain)
-        self.taught.extend([] if teacher is None else [teacher])
+        booster, teacher = selection.fit_matrices(student, config, keywords, student=dtrain)
+        self.teachers.extend([] if teacher is None else [teacher])
         return booster
 
     def _check_cuttable(self, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> None:
         for keyword, name in (("xgb_model", "xgb_model"), ("obj", "a function as objective")):
             if keywords.pop(keyword, None) is not None:
-                raise ValueError(f"{name} cannot be cross-validated: leave it out, or fit PrivilegedXGBClassifier")
+                raise ValueError(f"{name} cannot be cross-validated: leave it out, or use PrivilegedXGBClassifier")
         if dtrain.get_base_margin().size or dtrain.get_float_info("feature_weights").size:
-            raise ValueError("base_margin and feature_weights are not cut into folds: leave them out")
+            raise ValueError("base_margin and feature_weights are not supported in cross-validation: leave them out")
         if self.classes is not None and self.model.folds is None:
             check_whole("nfold", self.model.nfold, 2)
             label = dtrain.get_label()
@@ -84,15 +84,15 @@ class ChoosingTrainer(Trainer):
             check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
-class _Further(EstimatorKeywords, total=False):
+class _OtherKeywords(EstimatorKeywords, total=False):
     teacher_params: Any
     engine: Engine
     privileged_features: Any
     constraints: Any
 
 
-class _Choosing(PrivilegedXGBModel):
-    """What classifier and regressor share; ``selection_`` is there after ``fit``."""
+class _SelectionModel(PrivilegedXGBModel):
+    """Base of the classifier and the regressor; ``fit`` sets ``selection_``."""
 
     selection_: Selection
 
@@ -111,7 +111,7 @@ class _Choosing(PrivilegedXGBModel):
         repeats: int | None = None,
         folds: Any = None,
         fold_jobs: int = 1,
-        **kwargs: Unpack[_Further],
+        **kwargs: Unpack[_OtherKeywords],
     ) -> None:
         self.metric = metric
         self.standard_errors = standard_errors
@@ -119,40 +119,40 @@ class _Choosing(PrivilegedXGBModel):
         self.repeats = repeats
         self.folds = folds
         self.fold_jobs = fold_jobs
-        several: Any = {
+        grids: Any = {
             "method": method,
             "kl_weight": kl_weight,
             "teacher": teacher,
             "teacher_sees": teacher_sees,
             "crossfit": crossfit,
         }
-        super().__init__(**several, **kwargs)
+        super().__init__(**grids, **kwargs)
 
     _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """Parameters of the estimator without CV that were chosen."""
+        """The chosen parameters, for the estimator without CV."""
         choice = self.selection_.choice
         return {"n_estimators": choice.pop("num_boost_round"), **choice}
 
     @property
     def best_score_(self) -> float:
-        """The mean score of the choice on held-out rows; more is better, so a loss is negative."""
+        """The mean score of the choice on held-out rows; higher is better, so a loss is negative."""
         summary = self.selection_.summary
         return self._sign * float(summary.loc[summary["chosen"], "score"].iloc[0])
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """The scores of every candidate, as scikit-learn's searches name them; more is better."""
-        own, table = self.selection_.summary, self.selection_.table
+        """The scores of every candidate, with the keys of scikit-learn's searches; higher is better."""
+        summary, table = self.selection_.summary, self.selection_.table
         scores = self._sign * table.pivot(index="candidate", columns=["repeat", "fold"], values="score")
-        scores = scores.loc[own.index]
-        params = own[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]].assign(n_estimators=own["rounds"])
-        params = params.astype({"crossfit": "Int64"}).astype(object)
+        scores = scores.loc[summary.index]
+        params = summary[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]]
+        params = params.assign(n_estimators=summary["rounds"]).astype({"crossfit": "Int64"}).astype(object)
         return {
             "params": params.where(params.notna(), None).to_dict("records"),
-            "candidate": own.index.to_numpy(),
+            "candidate": summary.index.to_numpy(),
             **{f"split{i}_test_score": column for i, column in enumerate(scores.to_numpy().T)},
             "mean_test_score": scores.mean(axis=1).to_numpy(),
             "std_test_score": scores.std(axis=1, ddof=0).to_numpy(),
@@ -165,45 +165,43 @@ class _Choosing(PrivilegedXGBModel):
 
     def _trainer(self, views: Views) -> Trainer:
         ignored = {"constraints": bool(self.constraints), f"engine={self.engine!r}": self.engine != "auto"}
-        named = [name for name, is_set in ignored.items() if is_set]
-        if named:
-            raise ValueError(
-                f"{', '.join(named)} would be ignored in the selection: use PrivilegedXGBClassifier for it"
-            )
-        settings = Settings.of(self)
+        names = [name for name, is_set in ignored.items() if is_set]
+        if names:
+            raise ValueError(f"{', '.join(names)} would be ignored in the selection: use PrivilegedXGBClassifier")
+        settings = Settings.from_estimator(self)
         settings.checked_teacher_params()
-        return ChoosingTrainer(settings=settings, model=self, views=views)
+        return SelectionTrainer(settings=settings, model=self, views=views)
 
 
-class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):
+class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
     """:class:`PrivilegedXGBClassifier` that chooses method, teacher, ``kl_weight`` and rounds by :func:`pi_xgb.select`.
 
-    ``fit`` cross-validates every candidate, plain XGBoost among them, then trains the choice on all rows. It
-    costs 25 trainings by default, more on few rows (see :func:`pi_xgb.select`), in every fold of a search
-    or cross-validation around it too. ``predict`` is that of a plain model, and never needs privileged columns.
+    ``fit`` cross-validates every candidate, plain XGBoost included, then trains the choice on all rows. This
+    takes 25 trainings by default, and more with few rows (see :func:`pi_xgb.select`). A search or cross-validation
+    around it repeats them in every fold. ``predict`` is that of a plain model and needs no privileged columns.
 
-    Rows whose y is missing are taught in every fold and judge in none. ``crossfit_groups`` of ``fit`` stay together in
-    the folds of the choice as well.
+    Rows with a missing y are in the training part of every fold and in no test part. ``crossfit_groups`` of ``fit``
+    stay together in the folds of the choice as well.
 
     Parameters
     ----------
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, metric, standard_errors, nfold, repeats, folds
-        As for :func:`pi_xgb.select`. The folds are shuffled by ``random_state``, if it is a number.
+        As for :func:`pi_xgb.select`. ``random_state`` shuffles the folds if it is a number.
     fold_jobs
-        How many folds to work on side by side; ``n_jobs`` is XGBoost's own, the threads of each training.
+        Number of folds to train in parallel; ``n_jobs`` is XGBoost's, the threads of each training.
     privileged_features
         As for :class:`PrivilegedXGBClassifier`.
     **kwargs
-        The parameters of ``xgboost.XGBClassifier``; ``n_estimators`` is the most rounds that may be chosen. Without
-        ``early_stopping_rounds``, for the folds choose the rounds.
+        The parameters of ``xgboost.XGBClassifier``; ``n_estimators`` is the maximum number of rounds.
+        ``early_stopping_rounds`` is not supported, since the folds choose the rounds.
 
     Attributes
     ----------
     selection_
-        The :class:`pi_xgb.Selection`: tables, plot, verdict. It holds no value of any column.
+        The :class:`pi_xgb.Selection`: tables, plot, summary. It holds no value of any column.
     best_params_, best_score_, cv_results_
-        The choice as parameters of :class:`PrivilegedXGBClassifier`, its mean score, and those of all candidates in
-        every fold. More is better here, so a loss is negative.
+        The choice as parameters of :class:`PrivilegedXGBClassifier`, its mean score, and the scores of all candidates
+        in every fold. Higher is better, so a loss is negative.
 
     Examples
     --------
@@ -218,7 +216,7 @@ class PrivilegedXGBClassifierCV(_Choosing, PrivilegedXGBClassifier):
     """
 
 
-class PrivilegedXGBRegressorCV(_Choosing, PrivilegedXGBRegressor):
+class PrivilegedXGBRegressorCV(_SelectionModel, PrivilegedXGBRegressor):
     """:class:`PrivilegedXGBRegressor` that chooses method, teacher, ``kl_weight`` and rounds by :func:`pi_xgb.select`.
 
     Parameters and attributes are those of :class:`PrivilegedXGBClassifierCV`.

@@ -1,4 +1,4 @@
-"""The estimators: XGBoost's own, whose ``fit`` ends in ``pi_xgb.train``."""
+"""The estimators: those of XGBoost, whose ``fit`` calls ``pi_xgb.train``."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ from .trainer import Trainer, direct_trainer
 
 
 def keyword_names(init: Callable[..., None]) -> frozenset[str]:
-    """The parameters that an estimator has on top of those of its base."""
+    """Return the keyword-only parameters, which XGBoost's estimator lacks."""
     parameters = inspect.signature(init).parameters.values()
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
 
 class Labels(NamedTuple):
-    """y and the evaluation sets as XGBoost takes them."""
+    """y and the evaluation sets in the form that XGBoost expects."""
 
     y: Any
     eval_set: Any
     classes: Array | None = None
-    """The names of the classes, where they have some."""
+    """The names of the classes; None without names."""
     labelled: Array | None = None
-    """Which rows of y have a label; None where all have."""
+    """True for rows with a label; None if all have one."""
 
 
 class PrivilegedXGBModel(xgboost.XGBModel):
-    """What classifier and regressor share: XGBoost's estimator, its ``fit`` ending in ``pi_xgb.train``."""
+    """Base of the estimators: that of XGBoost, whose ``fit`` calls ``pi_xgb.train``."""
 
     _classes: Any = None
-    """The classes as they were in y."""
+    """The sorted classes of y; None for a regressor."""
     teacher_: Any
-    """Who taught, to look at."""
+    """The teacher of the last ``fit``, for inspection."""
 
     @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
@@ -118,27 +118,27 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         X
             As for XGBoost's estimators. It may hold the columns named in ``privileged_features``.
         y
-            As for XGBoost's estimators. Where it is missing (NaN, None, NaT, NA) nobody knows the label (yet): the
-            teacher, which learns from the labelled rows, teaches the others too; with ``kl_weight=0`` they take no
-            part. Of several columns a row has all or none.
+            As for XGBoost's estimators. Rows where it is missing (NaN, None, NaT, NA) are unlabelled. The teacher
+            learns from the labelled rows and guides the student on all; with ``kl_weight=0`` unlabelled rows are
+            ignored. With several columns, a row has all labels or none.
         privileged
-            The privileged columns of the rows of X, in the same order; any kind of table that X could be. Rows
-            without any value are not taught, unless ``teacher_weight`` says otherwise.
+            The privileged columns of the rows of X, in the same order; any type of table that X supports. The
+            teacher's weight is 0 in rows without any value, unless ``teacher_weight`` is given.
         teacher_weight
-            One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``; 1 by
-            default. Constraints have weights of their own.
+            One number of at least 0 per row: the teacher's weight there, relative to ``kl_weight``; 1 by default.
+            Constraints have their own weights.
         crossfit_groups
-            One value per row: rows of one value (the visits of a patient) stay together in the folds of ``crossfit``.
-            Not read where ``crossfit=0``.
+            One value per row: rows with the same value (the visits of a patient) are in the same fold of
+            ``crossfit``. Ignored with ``crossfit=0``.
         eval_set
-            A list of (X, y), as for XGBoost's estimators; every row with its label.
+            A list of (X, y), as for XGBoost's estimators; every row needs a label.
         eval_privileged
             The privileged columns of the rows of ``eval_set``: a list with one table (or None) for each. The
-            teacher stops on them where ``early_stopping_rounds`` is set. Not read where no teacher could stop:
-            without ``early_stopping_rounds``, with ``method="jpib"``, ``kl_weight=0`` or an estimator as teacher.
+            teacher stops on them if ``early_stopping_rounds`` is set. Ignored without ``early_stopping_rounds``,
+            with ``method="jpib"``, ``kl_weight=0`` or an estimator as teacher, which do not stop early.
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
-            As for XGBoost's estimators. Weights count for the teacher as well, ``base_margin`` and ``xgb_model``
-            are the student's.
+            As for XGBoost's estimators. Weights apply to the teacher too, ``base_margin`` and ``xgb_model`` to the
+            student only.
         """
         eval_set = eval_pairs(eval_set)
         return self._fit(
@@ -158,38 +158,38 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         X: Any,
         y: Any,
         views: Views,
-        of_rows: dict[str, Any],
-        of_row: dict[str, Any],
-        of_eval_set: dict[str, Any],
-        **further: Any,
+        supervision: dict[str, Any],
+        row_values: dict[str, Any],
+        eval_values: dict[str, Any],
+        **fit_keywords: Any,
     ) -> Self:
-        """What ``fit`` does with what is said of each row, to the teacher and to XGBoost, and of evaluation sets."""
-        self._check_lengths(X, y, of_row.get("base_margin"), views.eval_set, of_eval_set)
-        check_orders(X, "X", {"y": y, **of_rows, **of_row})
-        check_eval_orders(views.eval_set, of_eval_set)
+        """Fit with values per row for the teacher and for XGBoost, and values per evaluation set."""
+        self._check_lengths(X, y, row_values.get("base_margin"), views.eval_set, eval_values)
+        check_orders(X, "X", {"y": y, **supervision, **row_values})
+        check_eval_orders(views.eval_set, eval_values)
         trainer = self._trainer(views)
         trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
-        if trainer.teaches:
+        if trainer.has_teacher:
             self._check_objective(y)
         labels = self._encode(y, views.eval_set)
-        checked_weight(of_row.get("sample_weight"), X, labels.labelled)
-        trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **of_rows)
+        checked_weight(row_values.get("sample_weight"), X, labels.labelled)
+        trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **supervision)
         trainer.check_rows()
-        given = {**of_row, "eval_set": labels.eval_set, **of_eval_set, **further}
+        given = {**row_values, "eval_set": labels.eval_set, **eval_values, **fit_keywords}
         keywords = {name: value for name, value in given.items() if value is not None}
-        self._classes = None  # XGBoost's fit looks at classes_, and expects the numbers that it is given.
+        self._classes = None  # XGBoost's fit compares classes_ with the encoded labels.
         if labels.labelled is not None and trainer.is_plain and not isinstance(self, xgboost.XGBRanker):
             rows = np.flatnonzero(labels.labelled)
-            of_labelled = {name: on_host(keywords[name], name)[rows] for name in of_row if name in keywords}
-            super().fit(take_rows(as_table(views.student, "X"), rows), labels.y[rows], **keywords | of_labelled)
+            labelled_values = {name: on_host(keywords[name], name)[rows] for name in row_values if name in keywords}
+            super().fit(take_rows(as_table(views.student, "X"), rows), labels.y[rows], **keywords | labelled_values)
         else:
             rebind(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
         self._classes = labels.classes
-        self.teacher_ = next(iter(trainer.taught), None)
+        self.teacher_ = next(iter(trainer.teachers), None)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: not the teacher, who knows the privileged columns."""
+        """Return the state without the teacher, which holds privileged values."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "teacher_"}
 
@@ -203,9 +203,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         base_margin: Any = None,
         iteration_range: Any = None,
     ) -> Any:
-        """Predict as XGBoost's estimator does, classes by their own names.
+        """Predict as XGBoost's estimator does, with the class names of y.
 
-        Privileged columns in X are left out, and need not be there.
+        Privileged columns in X are optional and ignored.
         """
         predicted = super().predict(
             self._student_part(X),
@@ -217,34 +217,34 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         return predicted if output_margin else self._decoded(predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
-        """The leaf of each row in each tree, as XGBoost's estimator gives it; privileged columns are left out."""
+        """Return the leaf of each row in each tree, as XGBoost's estimator does; privileged columns are ignored."""
         return super().apply(self._student_part(X), iteration_range)
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """The parameters of the booster: those of XGBoost's estimator."""
+        """Return the parameters of the booster, which are those of XGBoost's estimator."""
         params: dict[str, Any] = super().get_xgb_params()
         return {key: value for key, value in params.items() if key.partition("__")[0] not in self._own_parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``teacher__x`` is the parameter x of a teacher that is an estimator."""
+        """Set parameters; ``teacher__x`` sets the parameter x of an estimator as teacher."""
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
-        # Not by get_params, which draws from a random_state that is a generator.
+        # get_params would draw from a random_state that is a generator.
         new = [key for key in params if "__" not in key and not hasattr(self, key)]
         warn_of_misspelt(type(self).__name__, new, self._own_parameters)
         super().set_params(**params)
         if nested:
             if not hasattr(self.teacher, "set_params"):
-                raise ValueError(f"teacher__{next(iter(nested))} was set, but the teacher is {self.teacher!r:.60}")
+                raise ValueError(f"teacher__{next(iter(nested))} needs an estimator, got teacher={self.teacher!r:.60}")
             self.teacher.set_params(**nested)
         return self
 
     def _trainer(self, views: Views) -> Trainer:
-        settings = Settings.of(self)
+        settings = Settings.from_estimator(self)
         settings.check(has_privileged=views.privileged is not None)
         return direct_trainer(settings, views)
 
-    def _check_lengths(self, X: Any, y: Any, base_margin: Any, eval_set: Any, of_eval_set: dict[str, Any]) -> None:
-        """XGBoost's own messages about lengths are those of its C++."""
+    def _check_lengths(self, X: Any, y: Any, base_margin: Any, eval_set: Any, eval_values: dict[str, Any]) -> None:
+        """Raise if lengths differ; the messages of XGBoost come from C++ and name no keyword."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
@@ -254,13 +254,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         for i, (X_i, y_i) in enumerate(eval_set or ()):
             where = f"eval_set[{i}]"
             check_one_label_each(y_i, X_i, f"y of {where}", f"X of {where}")
-            given = {name: sets[i] for name, sets in of_eval_set.items() if sets is not None and i < len(sets)}
+            given = {name: sets[i] for name, sets in eval_values.items() if sets is not None and i < len(sets)}
             check_one_margin_each(given.get("base_margin_eval_set"), X_i, f"base_margin_eval_set[{i}]", f"X of {where}")
             weight = given.get("sample_weight_eval_set")
             checked_weight(weight, X_i, name=f"sample_weight_eval_set[{i}]", X_name=f"X of {where}")
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
-        """The labels as XGBoost takes them. It converts numbers by itself, and knows no gaps."""
+        """Return the labels for XGBoost, which converts numbers but rejects missing values."""
         for i, (_, y_i) in enumerate(eval_set or ()):
             numbers_of(y_i, f"eval_set[{i}]")
         column = on_host(y)
@@ -274,25 +274,25 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         return Labels(target.values, eval_set, labelled=target.labelled)
 
     def _check_objective(self, y: Any) -> None:
-        """A teacher guides as many targets as the objective lets it, which y and this estimator have room for."""
+        """Raise if the objective or the teacher does not support the columns of y."""
         n_targets = _number_of_targets(y)
         objective = self.get_xgb_params().get("objective") or "reg:squarederror"
         if not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(objective, "PrivilegedXGBRanker")
         if n_targets > 1 and objective not in OF_TARGETS:
             raise ValueError(
-                f"a teacher guides one target, y has {n_targets} columns, of which it guides several for "
-                f"{', '.join(OF_TARGETS)} only: fit one estimator for each (sklearn.multioutput does it), or train "
-                "without a teacher"
+                f"objective must be one of {', '.join(OF_TARGETS)} for a teacher of several targets, got {objective} "
+                f"and y with {n_targets} columns: fit one estimator per column (sklearn.multioutput does it), or "
+                "train without a teacher"
             )
         if n_targets > 1 and LOSSES[objective].probabilities and hasattr(self.teacher, "fit"):
             raise ValueError(
-                f"an estimator as teacher says one probability per row, y has {n_targets} columns: use "
-                "teacher='boosted', or fit one estimator for each (sklearn.multioutput does it)"
+                f"teacher must not be an estimator for y with {n_targets} columns, as it predicts one probability per "
+                "row: use teacher='boosted', or fit one estimator per column (sklearn.multioutput does it)"
             )
 
     def _decoded(self, predicted: Any) -> Any:
-        """What was predicted, as y had it."""
+        """Return the prediction in the values of y."""
         return predicted
 
     def _student_part(self, X: Any) -> Any:
@@ -302,10 +302,10 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     """``XGBClassifier`` with a teacher that sees features which exist at training time only.
 
-    Use it where scikit-learn's tools are used: pipelines, searches, calibration, stacking. All parameters,
-    attributes and methods of ``xgboost.XGBClassifier`` mean what they mean there, and without a teacher, or with
-    ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. In addition, classes may have names of
-    any type that can be sorted, though scikit-learn's own scores take text, numbers, truth values and datetime64 only.
+    It works with scikit-learn's pipelines, searches, calibration and stacking. Parameters, attributes and methods of
+    ``xgboost.XGBClassifier`` keep their meaning. Without a teacher, or with ``kl_weight=0`` and no ``constraints``, the
+    model equals XGBoost's to the bit. Class names may have any type that can be sorted; scikit-learn's own scores
+    support text, numbers, booleans and datetime64 only.
 
     Parameters
     ----------
@@ -313,57 +313,55 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         As for :func:`pi_xgb.train`.
     teacher
         ``"boosted"`` (the default where there are privileged columns), ``"forest"``, ``"linear"`` or ``"mixed"``, as
-        for :func:`pi_xgb.train`. Or an estimator of scikit-learn's kind with ``predict_proba``, whose clones are fitted
-        on X and the privileged columns, or on the latter alone with ``teacher_sees="privileged"``; wrapped in
-        ``sklearn.frozen.FrozenEstimator`` it is taken as it is, and must know the classes by the names that they have
-        in y. Or a :class:`pi_xgb.Teacher` for the rows of one ``fit``. A word or an estimator without privileged
-        columns learns from X.
+        for :func:`pi_xgb.train`. Or an estimator with scikit-learn's interface and ``predict_proba``, whose clones are
+        fitted on X and the privileged columns, or on the latter only with ``teacher_sees="privileged"``. A
+        ``sklearn.frozen.FrozenEstimator`` is not refitted, and its classes must be those of y. Or a
+        :class:`pi_xgb.Teacher` for the rows of one ``fit``. Without privileged columns, a named kind or an estimator
+        learns from X.
     privileged_features
-        Names of the privileged columns inside X, or their positions where X is an array. The student does not see
-        them; at ``predict`` X may have them, in which case they are left out, or not.
+        Names of the privileged columns in X, or their positions if X is an array. The student does not see them; at
+        ``predict`` they are optional and ignored.
     constraints
         A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
-        looked up in the privileged columns (or in X, for constraints that are not about groups); several
-        columns, and positions in an array, are named by :func:`pi_xgb.sklearn.by_column`. A group column is read
-        by its constraint only: neither the student nor the teacher sees it. In the place of a name may stand
-        the values of the training rows, which serve one ``fit``.
+        looked up in the privileged columns (or in X, for constraints without groups). For several columns, or
+        positions in an array, use :func:`pi_xgb.sklearn.by_column`. Only its constraint reads a group column:
+        neither the student nor the teacher sees it. The values of the training rows may replace a name, for one
+        ``fit``.
     **kwargs
-        The parameters of ``xgboost.XGBClassifier``. Those that name columns speak of the student's.
+        The parameters of ``xgboost.XGBClassifier``. Those that name columns refer to the student's.
 
     Attributes
     ----------
     classes_
-        The classes, sorted, as they were in y.
+        The sorted classes of y.
     feature_names_in_, n_features_in_
-        The student's features: what X must have at ``predict``.
+        The student's features, which X must have at ``predict``.
     teacher_
-        Who taught: a :class:`pi_xgb.LearnedTeacher`, whose text says its score, a :class:`pi_xgb.JointTeacher`, the q
-        of an estimator, or None where nobody did. It is not in pickles, nor in copies.
+        A :class:`pi_xgb.LearnedTeacher`, whose text has its score, a :class:`pi_xgb.JointTeacher`, the q of an
+        estimator, or None without a teacher. It is not part of pickles and copies.
 
     Notes
     -----
-    Saved, pickled or copied, the estimator keeps nothing of the privileged columns: no value, and no name but those in
-    its own parameters. In memory ``teacher_`` knows them; ``del model.teacher_`` lets it go. What you put into the
-    parameters stays there, though, and in every pickle: values given to a
-    constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Name the columns instead where that matters.
+    A saved, pickled or copied estimator holds no privileged value, and no privileged column name except those in its
+    own parameters. In memory ``teacher_`` holds them; ``del model.teacher_`` releases them. Values in parameters stay
+    there and in every pickle: values given to a constraint, a :class:`pi_xgb.Teacher`, a frozen estimator. Use column
+    names instead where that matters.
 
-    The teacher is trained for as many rounds as the student, and the longer the more it repeats the labels, unless
-    ``crossfit`` or early stopping (``eval_privileged``) prevents it. It costs as much time as the student, ``crossfit``
+    The teacher trains for as many rounds as the student. With more rounds it reproduces the labels more closely, unless
+    ``crossfit`` or early stopping (``eval_privileged``) prevents it. It takes as much time as the student, ``crossfit``
     times as much with ``crossfit``.
 
-    A missing y is a row whose label nobody knows (yet). A teacher pays most where labels are few, and privileged values
-    there for many rows more: give it ``crossfit=5`` and a ``kl_weight`` of 1 to 10, and searches and cross-validation
-    ``cv=`` :class:`pi_xgb.sklearn.LabelledKFold`. The assumption: which labels are missing depends on the features
-    alone. An outcome that has not come yet is missing, not a 0.
+    A row with a missing y is unlabelled. A teacher gains most where few rows have labels and many more have privileged
+    values. Use ``crossfit=5``, a ``kl_weight`` of 1 to 10, and in searches and cross-validation ``cv=``
+    :class:`pi_xgb.sklearn.LabelledKFold`. The assumption: which labels are missing depends on the features alone. An
+    outcome that is still unknown is missing, not 0.
 
-    In a search or in cross-validation ``privileged``, ``teacher_weight`` and ``crossfit_groups`` are cut along with the
-    rows. Through metadata routing, say ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no
-    routing at all. A stack in scikit-learn 1.9
-    hands what is routed to its final estimator as well, which must then take ``privileged``.
+    A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
+    Metadata routing needs ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A
+    stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
-    ``save_model`` writes the classes along, and ``load_model`` reads them, where they are strings, numbers or
-    truth values. The parameters of the table above are not in the file, as those of scikit-learn's estimators never
-    are.
+    ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The
+    parameters of the estimator are not in the file, as with all estimators of scikit-learn.
 
     Examples
     --------
@@ -393,21 +391,21 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     def predict_proba(
         self, X: Any, validate_features: bool = True, base_margin: Any = None, iteration_range: Any = None
     ) -> Any:
-        """The probability of each class; privileged columns in X are left out, and need not be there."""
+        """Return the probability of each class; privileged columns in X are optional and ignored."""
         return super().predict_proba(self._student_part(X), validate_features, base_margin, iteration_range)
 
     @property
     def classes_(self) -> Any:
-        """The classes, sorted, as they were in y."""
+        """The sorted classes of y."""
         return super().classes_ if self._classes is None else self._classes
 
     def save_model(self, fname: Any) -> None:
-        """Write the booster, as XGBoost's estimator does, and the names of the classes."""
+        """Write the booster, as XGBoost's estimator does, with the names of the classes."""
         with with_classes(self.get_booster(), self._classes):
             super().save_model(fname)
 
     def load_model(self, fname: Any) -> None:
-        """Read a booster, as XGBoost's estimator does, and the names of the classes, if there are any."""
+        """Read a booster, as XGBoost's estimator does, and any names of classes."""
         super().load_model(fname)
         booster = self.get_booster()
         self._classes = read_classes(booster)
@@ -418,15 +416,15 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         column = on_host(y)
-        if column.ndim == 2 and column.shape[1] > 1:  # Several labels per row, which XGBoost encodes by itself.
+        if column.ndim == 2 and column.shape[1] > 1:  # XGBoost encodes several labels per row.
             return super()._encode(y, eval_set)
         target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
         warn_of_odd_classes(target)
         classes, codes = np.asarray(target.classes), target.values
-        if classes.dtype.kind in "iufc":  # About amounts in the place of classes; it knows few types of names.
+        if classes.dtype.kind in "iufc":  # Rejects amounts; it supports few other types.
             known = codes if target.labelled is None else codes[target.labelled]
             check_classification_targets(classes[known.astype(np.intp)])
-        # The training labels again must stay one object, by which XGBoost recognises the training rows.
+        # XGBoost recognises the training rows in eval_set by the identity of the labels.
         sets = [
             (X_i, codes if y_i is y and target.labelled is None else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
             for i, (X_i, y_i) in enumerate(eval_set or ())
@@ -437,13 +435,13 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     """``XGBRegressor`` with a teacher that sees features which exist at training time only.
 
-    All parameters, attributes and methods of ``xgboost.XGBRegressor`` mean what they mean there, and without a
-    teacher, or with ``kl_weight=0`` and no ``constraints``, the model is its model to the bit. A teacher can guide
-    ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"``, ``"reg:tweedie"``,
-    ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``, of one target or several, and of one target
+    Parameters, attributes and methods of ``xgboost.XGBRegressor`` keep their meaning. Without a teacher, or with
+    ``kl_weight=0`` and no ``constraints``, the model equals XGBoost's to the bit. With one target or several, a teacher
+    supports ``objective="reg:squarederror"``, the default, ``"count:poisson"``, ``"reg:gamma"``, ``"reg:tweedie"``,
+    ``"reg:logistic"``, ``"binary:logistic"`` and ``"binary:logitraw"``. With one target, it also supports
     ``"reg:absoluteerror"``, ``"reg:quantileerror"``, ``"reg:pseudohubererror"`` and ``"reg:squaredlogerror"``. For
-    counts and costs the ``base_margin`` of ``fit``, the logarithm of an exposure, counts for a teacher that is trained
-    here, too. ``"survival:aft"`` has bounds in the place of y: :func:`pi_xgb.train` takes them.
+    counts and costs the ``base_margin`` of ``fit``, the logarithm of an exposure, also applies to a trained teacher.
+    ``"survival:aft"`` has bounds in place of y: use :func:`pi_xgb.train`.
 
     Parameters
     ----------

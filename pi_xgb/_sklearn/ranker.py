@@ -1,4 +1,4 @@
-"""The ranker: XGBoost's own, whose ``fit`` ends in ``pi_xgb.train``."""
+"""The ranker: that of XGBoost, whose ``fit`` calls ``pi_xgb.train``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _QID = "qid"
 class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
     """``XGBRanker`` with a teacher that sees features which exist at training time only: clicks, time spent, sales.
 
-    All parameters, attributes and methods of ``xgboost.XGBRanker`` mean what they mean there, and without a teacher, or
-    with ``kl_weight=0`` and no y missing, the model is its model to the bit. A teacher can guide
-    ``objective="rank:ndcg"``, the default, with ``ndcg_exp_gain=False`` (which must be said: the default of XGBoost has
-    no room for a teacher), and ``"rank:pairwise"``. ``qid`` may be a column of X of this name, at ``predict`` and
-    ``score`` as well.
+    Parameters, attributes and methods of ``xgboost.XGBRanker`` keep their meaning. Without a teacher, or with
+    ``kl_weight=0`` and no missing y, the model equals XGBoost's to the bit. A teacher supports
+    ``objective="rank:ndcg"``, the default, and ``"rank:pairwise"``. ``"rank:ndcg"`` requires ``ndcg_exp_gain=False``,
+    since XGBoost's default is not supported. ``qid`` may be a column of X of this name, also at ``predict`` and
+    ``score``.
 
     Parameters
     ----------
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine, privileged_features
-        As for :class:`PrivilegedXGBClassifier`. Queries are cross-fitted as a whole; ``"jpib"`` and constraints cannot
-        teach rankings. An estimator as teacher needs ``predict``, of which the order counts.
+        As for :class:`PrivilegedXGBClassifier`. Queries are cross-fitted as a whole. ``"jpib"`` and constraints do not
+        support rankings. An estimator as teacher needs ``predict``, of which only the order matters.
     **kwargs
         The parameters of ``xgboost.XGBRanker``.
 
@@ -75,10 +75,10 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         Parameters
         ----------
         X, y, privileged, crossfit_groups, eval_set, eval_privileged
-            As for :class:`PrivilegedXGBClassifier`. Queries whose y is missing are taught by the teacher alone.
+            As for :class:`PrivilegedXGBClassifier`. Queries with a missing y learn from the teacher only.
         group, qid, eval_group, eval_qid, sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set,
         base_margin_eval_set, feature_weights
-            As for ``xgboost.XGBRanker``. Weights are those of queries.
+            As for ``xgboost.XGBRanker``. Weights are per query.
         teacher_weight
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
@@ -110,7 +110,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         )
 
     def score(self, X: Any, y: Any) -> float:
-        """The last evaluation metric, as ``XGBRanker`` has it; privileged columns in X are left out."""
+        """Return the last evaluation metric, as ``XGBRanker`` does; privileged columns in X are ignored."""
         if not _has_qid(X):
             return float(super().score(self._student_part(X), y))
         return float(super().score(self._student_part(X.drop(columns=_QID)).assign(**{_QID: X[_QID]}), y))
@@ -121,13 +121,13 @@ def _has_qid(X: Any) -> bool:
 
 
 def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, Any]:
-    """The tables without their columns of query numbers, which no teacher should see, and these."""
+    """Return the tables without their query columns, which no teacher should see, and these columns."""
     if not _has_qid(X):
         return X, None, eval_set, eval_qid
     student = X.drop(columns=_QID)
     if eval_set is not None and eval_qid is None:
         eval_qid = [X_i[_QID] if _has_qid(X_i) else None for X_i, _ in eval_set]
-        # The training rows again must stay one object, by which XGBoost recognises them.
+        # XGBoost recognises the training rows in eval_set by the identity of X.
         eval_set = [
             (student if X_i is X else X_i.drop(columns=_QID) if _has_qid(X_i) else X_i, y_i) for X_i, y_i in eval_set
         ]
@@ -135,7 +135,7 @@ def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, A
 
 
 def _check_queries(X: Any, queries: dict[str, Any], X_name: str = "X") -> None:
-    """Sizes or numbers of queries, one of the two, and their weights. XGBoost's messages are those of its C++."""
+    """Check sizes or numbers of queries and their weights; the messages of XGBoost come from C++."""
     (group_name, group), (qid_name, qid), (weight_name, weight) = queries.items()
     n_queries = None
     if group is not None:
@@ -147,32 +147,32 @@ def _check_queries(X: Any, queries: dict[str, Any], X_name: str = "X") -> None:
 
 
 def _number_of_sizes(group: Any, X: Any, name: str, X_name: str) -> int:
-    """How many queries there are, where ``group`` has the number of rows of each."""
+    """Return the number of queries from ``group``, the number of rows of each."""
     sizes = per_row(name, group, within=NOT_NEGATIVE, unit="query", hint="give the number of rows of each query")
     n_rows = row_count(X)
     if (sizes % 1).any() or sizes.sum() != n_rows:
         raise ValueError(
-            f"{name} must be the number of rows of each query, of all {n_rows} rows of {X_name} together, got "
-            f"{sizes.sum():g} in {len(sizes)} queries: a number for each row is qid"
+            f"{name} must be the number of rows of each query, {n_rows} rows of {X_name} in total, got "
+            f"{sizes.sum():g} in {len(sizes)} queries: for a query number per row, use qid"
         )
     return len(sizes)
 
 
 def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
-    """How many queries there are, as XGBoost reads their numbers: in 32 bits, and without a fraction."""
+    """Return the number of queries in ``qid``, which XGBoost reads as 32-bit whole numbers."""
     hint = "number the queries in the order of their rows, by pandas.factorize(...)[0]"
     query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, table=X_name, hint=hint)
     query = query if query.dtype.kind == "f" else query.astype(np.int64)
     back = np.flatnonzero(query[1:] < query[:-1])
     if back.size:
         raise ValueError(
-            f"{name} must not decrease from row to row, row {back[0] + 1} has {query[back[0] + 1]:g} after "
-            f"{query[back[0]]:g}: sort all rows by it, for example by np.argsort(qid, kind='stable')"
+            f"{name} must not decrease from row to row, got {query[back[0] + 1]:g} after {query[back[0]]:g} in row "
+            f"{back[0] + 1}: sort all rows by it, for example by np.argsort(qid, kind='stable')"
         )
     read = query.astype(np.int64) % 2**32
     if not np.array_equal(np.sign(np.diff(read)), np.sign(np.diff(query))):
         raise ValueError(
-            f"{name} must hold whole numbers from 0 to 4294967295, which XGBoost can tell apart, got {query[0]} to "
-            f"{query[-1]}: number the queries anew, for example by pandas.factorize(qid)[0]"
+            f"{name} must hold whole numbers from 0 to 4294967295, which XGBoost distinguishes, got {query[0]} to "
+            f"{query[-1]}: renumber the queries, for example by pandas.factorize(qid)[0]"
         )
     return len(runs(query)[0])

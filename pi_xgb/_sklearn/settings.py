@@ -1,4 +1,4 @@
-"""The parameters of an estimator that say who teaches, and which of them cannot go together."""
+"""The parameters of an estimator that describe its teacher, and the checks of their combinations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._core.teachers import Teacher
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """The parameters of an estimator that say who teaches, as the user set them."""
+    """The parameters of an estimator that describe its teacher, as the user set them."""
 
     method: str
     kl_weight: float
@@ -28,26 +28,26 @@ class Settings:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, model: Any) -> Settings:
-        """Those of this estimator."""
-        return cls(**{field.name: getattr(model, field.name) for field in dataclasses.fields(cls)})
+    def from_estimator(cls, estimator: Any) -> Settings:
+        """Return the parameters of this estimator."""
+        return cls(**{field.name: getattr(estimator, field.name) for field in dataclasses.fields(cls)})
 
-    def config(self, **of_rows: Any) -> TeacherConfig:
-        """The same as keywords of ``train``, with what belongs to the rows of one ``fit``."""
+    def config(self, **row_keywords: Any) -> TeacherConfig:
+        """Return the keywords of ``train``, with those for the rows of one ``fit``."""
         names = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params")
-        return TeacherConfig(**{**{name: getattr(self, name) for name in names}, **of_rows})
+        return TeacherConfig(**{**{name: getattr(self, name) for name in names}, **row_keywords})
 
     def check(self, *, has_privileged: bool) -> None:
-        """Raise for values that could not mean anything, or that nothing would read."""
+        """Raise for values that are invalid or would be ignored."""
         if "n_estimators" in self.checked_teacher_params():
             raise ValueError(
-                "teacher_params must be parameters of XGBoost's boosters, got n_estimators: a teacher has as many "
-                "rounds as the student. For another number pass an estimator as teacher, for example "
+                "teacher_params must be parameters of XGBoost's boosters, got n_estimators: the teacher has the rounds "
+                "of the student. For another number pass an estimator as teacher, for example "
                 "XGBClassifier(n_estimators=...)"
             )
         if not (self.teacher is None or is_trained_here(self.teacher) or isinstance(self.teacher, Teacher)):
             raise TypeError(
-                f"teacher must be a word, an estimator or a pi_xgb.Teacher, got {self.teacher!r:.60}. An array of q "
+                f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {self.teacher!r:.60}. An array of q "
                 "belongs to one data set, not to an estimator: pass it to pi_xgb.train"
             )
         if isinstance(self.teacher, Teacher) and has_privileged:
@@ -58,7 +58,7 @@ class Settings:
             config.check()
 
     def checked_teacher_params(self) -> dict[str, Any]:
-        """The parameters of the teacher's booster, which are names and values."""
+        """Return the parameters of the teacher's booster as a dict."""
         try:
             return dict(() if self.teacher_params is None else self.teacher_params)
         except (TypeError, ValueError):
@@ -68,8 +68,8 @@ class Settings:
             ) from None
 
     @property
-    def asked_for(self) -> list[str]:
-        """What the user set about a teacher that learns from privileged columns."""
+    def trainable_keywords(self) -> list[str]:
+        """The parameters that the user set and that require a trainable teacher."""
         is_set = {
             "method": self.method != DEFAULT_METHOD,
             "crossfit": self.crossfit is not None,
@@ -80,12 +80,12 @@ class Settings:
 
     @property
     def constraint_pairs(self) -> list[tuple[Any, float]]:
-        """Every constraint with its ``kl_weight``, checked."""
+        """The checked pairs of constraint and ``kl_weight``."""
         constraints = self.constraints
         if isinstance(constraints, Teacher):
             raise TypeError(
-                f"constraints must be a list of (constraint, weight), got {constraints!r} alone: say how much it "
-                "counts, as in constraints=[(DemographicParity('sex'), 5.0)]"
+                f"constraints must be a list of (constraint, weight), got {constraints!r}: add its weight, "
+                "as in constraints=[(DemographicParity('sex'), 5.0)]"
             )
         pairs = list(constraints or ())
         for pair in pairs:
@@ -93,7 +93,7 @@ class Settings:
                 raise TypeError(f"constraints must be a list of (constraint, weight), got the item {pair!r}")
             if not isinstance(pair[0], Teacher):
                 raise TypeError(
-                    f"a constraint must be one of pi_xgb.constraints, or pi_xgb.sklearn.by_column(...) of one, got "
+                    "constraints must have items of pi_xgb.constraints or pi_xgb.sklearn.by_column(...), got "
                     f"{pair[0]!r}"
                 )
             check_kl_weight(pair[1], "the weight of a constraint")

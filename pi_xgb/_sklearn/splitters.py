@@ -1,4 +1,4 @@
-"""Folds for scikit-learn's tools where some rows have no label: those train in every fold, and judge in none."""
+"""Folds for scikit-learn's tools where some rows have no label: these are in training parts only."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
 
     For ``cv=`` of ``cross_val_score``, ``GridSearchCV`` and the like, with :class:`PrivilegedXGBClassifier` or
     :class:`PrivilegedXGBRegressor`. Where all rows have a label the folds are those of scikit-learn's
-    ``StratifiedKFold`` or ``KFold``. Training parts, which lack labels, cannot be scored (``return_train_score``), and
-    scikit-learn's calibration and stacking refuse a missing y by themselves.
+    ``StratifiedKFold`` or ``KFold``. Training parts lack labels and cannot be scored (``return_train_score``).
+    scikit-learn's calibration and stacking reject a missing y.
 
     Parameters
     ----------
     n_splits, shuffle, random_state
         As for scikit-learn's ``KFold``.
     stratify
-        Whether every fold has its share of each class. By default for anything but numbers, and for whole numbers that
-        are on ``n_splits`` rows or more on average; say False if these are amounts.
+        Whether to keep the share of each class in every fold. The default is True for anything but numbers, and for
+        whole numbers with ``n_splits`` rows or more on average; set False if these are amounts.
 
     Examples
     --------
@@ -60,23 +60,25 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
         self.stratify = stratify
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
+        """Return the number of folds."""
         return self.n_splits
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
         label, known, stratified = self._read(X, y)
         if len(known) < self.n_splits:
-            raise ValueError(f"y has a label in {len(known)} rows, too few for {self.n_splits} folds: use fewer folds")
+            raise ValueError(
+                f"y must have n_splits={self.n_splits} labelled rows or more, got {len(known)}: use fewer folds"
+            )
         splitter = StratifiedKFold if stratified else KFold
-        for _, out in self._made(splitter).split(known, label[known]):
-            yield np.delete(np.arange(len(label)), known[out]), known[out]
+        for _, test in self._splitter(splitter).split(known, label[known]):
+            yield np.delete(np.arange(len(label)), known[test]), known[test]
 
     def _read(self, X: Any, y: Any) -> tuple[Array, Array, bool]:
-        """y in numbers, the rows that have a label, and whether to deal them by it."""
+        """Return encoded labels, the rows with a label, and whether to stratify them."""
         check_whole("n_splits", self.n_splits, 2)
         if y is None:
-            raise ValueError(f"{type(self).__name__} deals the rows that have a label: pass y to split")
+            raise ValueError(f"{type(self).__name__} requires y, got None: pass y to split")
         if X is not None:
             check_consistent_length(X, y)
         target = read_target(y, missing="unlabelled", classes=True)
@@ -91,16 +93,16 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
             return True
         return bool((classes == np.floor(classes)).all()) and len(classes) * self.n_splits <= len(label)
 
-    def _made(self, splitter: Any) -> Any:
+    def _splitter(self, splitter: Any) -> Any:
         return splitter(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
 
 
 class LabelledGroupKFold(LabelledKFold):
     """:class:`LabelledKFold` that keeps rows of one group (the visits of a patient) on one side of each fold.
 
-    Groups are dealt by their labelled rows, as scikit-learn's ``StratifiedGroupKFold`` or ``GroupKFold`` does. Rows
-    without a label are in every training part, but for those of the groups that are tested: what their privileged
-    values say of a patient would not be known of a new one. With metadata routing, ``groups`` are asked for.
+    scikit-learn's ``StratifiedGroupKFold`` or ``GroupKFold`` splits the labelled rows. Rows without a label are in
+    every training part, except those of the tested groups: their privileged values would be unknown for a new
+    patient. Metadata routing requests ``groups``.
 
     Parameters are those of :class:`LabelledKFold`.
 
@@ -115,7 +117,7 @@ class LabelledGroupKFold(LabelledKFold):
     [0 1 2 5] [3 4]
     """
 
-    # So scikit-learn's routing is told that split needs groups.
+    # Metadata routing then passes groups to split.
     __metadata_request__split = {"groups": True}  # noqa: RUF012
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
@@ -123,8 +125,8 @@ class LabelledGroupKFold(LabelledKFold):
         label, known, stratified = self._read(X, y)
         groups = checked_groups(groups, len(label))
         if groups is None:
-            raise ValueError("LabelledGroupKFold keeps groups together: pass groups, one value per row")
+            raise ValueError("LabelledGroupKFold requires groups, got None: pass one value per row")
         check_enough_groups(groups[known], self.n_splits, "groups of the rows with a label")
         splitter = StratifiedGroupKFold if stratified else GroupKFold
-        for _, out in self._made(splitter).split(known, label[known], groups[known]):
-            yield np.flatnonzero(~pd.Series(groups).isin(groups[known[out]])), known[out]
+        for _, test in self._splitter(splitter).split(known, label[known], groups[known]):
+            yield np.flatnonzero(~pd.Series(groups).isin(groups[known[test]])), known[test]

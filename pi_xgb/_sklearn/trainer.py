@@ -1,4 +1,4 @@
-"""What an estimator's ``fit`` calls where XGBoost's own calls ``xgboost.train``."""
+"""The trainers that an estimator's ``fit`` calls in place of ``xgboost.train``."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ _WAYS = "pass privileged= to fit (a search or a pipeline must pass it on), or na
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Trainer(abc.ABC):
-    """``xgboost.train`` with somebody who teaches."""
+    """A replacement of ``xgboost.train`` that trains with a teacher."""
 
     settings: Settings
-    teaches: bool = True
-    """Whether anybody does."""
+    has_teacher: bool = True
+    """Whether there is a teacher or a constraint."""
     is_plain: bool = False
-    """Whether whoever does has a weight of 0, so that it is XGBoost's own training on the labelled rows."""
+    """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
     classes: Any = None
-    """The names of the classes 0, 1, ... of the labels, where they have some."""
+    """The names of the classes 0, 1, ...; None without names."""
     labelled: Array | None = None
-    """Which rows have a label; None where all have."""
+    """True for rows with a label; None if all have one."""
     teacher_weight: Any = None
     crossfit_groups: Any = None
-    """As the user gave them to ``fit``."""
-    taught: list[Teacher] = dataclasses.field(default_factory=list)
-    """Filled by the training: who taught, besides constraints."""
+    """The argument of ``fit``."""
+    teachers: list[Teacher] = dataclasses.field(default_factory=list)
+    """The teachers that the training used, without constraints."""
 
-    def check_rows(self) -> None:  # noqa: B027  # select checks them by itself
-        """Whether anything can be learned from rows such as these; they are known by now."""
+    def check_rows(self) -> None:  # noqa: B027  # select checks them
+        """Raise if the rows and the teacher do not fit together."""
 
     @abc.abstractmethod
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """Whether the rounds can be chosen so."""
+        """Raise if early stopping is not supported."""
 
     @abc.abstractmethod
     def __call__(
@@ -65,38 +65,38 @@ class Trainer(abc.ABC):
         """Train the student."""
 
     def matrix(self, table: Any, label: Array, weight: Array | None = None, **more: Any) -> xgboost.DMatrix:
-        """A table as XGBoost's estimators would read it."""
-        own = self.settings
+        """Return a table as the matrix that XGBoost's estimators would make."""
+        settings = self.settings
         return xgboost.DMatrix(
             table,
             label,
             weight=weight if weight is not None and weight.size else None,
-            missing=own.missing,
-            nthread=own.n_jobs,
-            enable_categorical=own.enable_categorical,
+            missing=settings.missing,
+            nthread=settings.n_jobs,
+            enable_categorical=settings.enable_categorical,
             **more,
         )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DirectTrainer(Trainer):
-    """Teaches as the parameters of the estimator say."""
+    """Train with the parameters of the estimator."""
 
     privileged: Any = None
-    """The privileged columns that a teacher may see; None where there are none."""
+    """The privileged columns that a teacher may see, or None."""
     table: Any = None
-    """What a trained teacher sees; None where nobody is trained."""
+    """The columns of a trainable teacher; None without one."""
     eval_tables: Sequence[Any] | None = None
     constraints: list[tuple[Teacher, float]]
 
     @property
-    def _brings_teacher(self) -> bool:
+    def _has_trained_teacher(self) -> bool:
         return isinstance(self.settings.teacher, Teacher)
 
     @property
-    def _boosts_first(self) -> bool:
-        own = self.settings
-        return own.method == "kbpib" and (own.teacher is None or own.teacher == "boosted")
+    def _has_boosted_teacher(self) -> bool:
+        settings = self.settings
+        return settings.method == "kbpib" and (settings.teacher is None or settings.teacher == "boosted")
 
     @property
     def _sees(self) -> str:
@@ -104,45 +104,43 @@ class DirectTrainer(Trainer):
 
     @property
     def _is_crossfitted(self) -> bool:
-        """Whether the teacher that is trained here learns without the rows that it predicts."""
-        own = self.settings
-        teacher = own.teacher or DEFAULT_TEACHER
-        crossfit = chosen_crossfit(own.crossfit, teacher, sees_student=self._sees == "all")
-        return own.method == "kbpib" and crossfit != 0
+        """Whether a trainable teacher predicts each row without training on it."""
+        settings = self.settings
+        teacher = settings.teacher or DEFAULT_TEACHER
+        crossfit = chosen_crossfit(settings.crossfit, teacher, sees_student=self._sees == "all")
+        return settings.method == "kbpib" and crossfit != 0
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """A teacher that sees its own training rows should stop when the student does, and needs rows to do so."""
-        own = self.settings
-        endless = self._boosts_first and not self._is_crossfitted and own.kl_weight > 0
-        if not (early_stopping_rounds and eval_set and endless) or self.privileged is None:
+        """Raise if a teacher without cross-fitting lacks rows to stop on."""
+        can_overfit = self._has_boosted_teacher and not self._is_crossfitted and self.settings.kl_weight > 0
+        if not (early_stopping_rounds and eval_set and can_overfit) or self.privileged is None:
             return
         if self.eval_tables is None or all(table is None for table in self.eval_tables):
             raise ValueError(
-                "early_stopping_rounds stops the student on eval_set, but the teacher has no privileged columns of "
-                "those rows and would run through all of n_estimators, until it repeats the labels: pass "
-                "eval_privileged=[...], one table for each of eval_set (or keep the privileged_features in its X). "
-                "crossfit=5 does without them"
+                "early_stopping_rounds stops the student only: without the privileged columns of eval_set the teacher "
+                "trains for all of n_estimators and reproduces the labels. Pass eval_privileged=[...], one table for "
+                "each of eval_set, or keep the privileged_features in its X, or set crossfit=5"
             )
 
     def check_rows(self) -> None:
-        """Somebody teaches the rows without a label, and is there to be weighed."""
-        if self.labelled is not None and not self.teaches:
+        """Raise if unlabelled rows or per-row arguments lack a teacher; warn if the student has none."""
+        if self.labelled is not None and not self.has_teacher:
             raise ValueError(
-                f"{int((~self.labelled).sum())} of {len(self.labelled)} rows have no label (their y is missing), and "
-                f"nobody teaches there: {_WAYS}. Or leave these rows out"
+                f"y must have a label in every row without a teacher, and {int((~self.labelled).sum())} of "
+                f"{len(self.labelled)} rows have no label: {_WAYS}, or leave these rows out"
             )
         if self.table is None:
             given = {
-                "teacher_weight": None if self._brings_teacher else self.teacher_weight,
+                "teacher_weight": None if self._has_trained_teacher else self.teacher_weight,
                 "crossfit_groups": self.crossfit_groups,
             }
             named = [name for name, value in given.items() if value is not None]
             if named:
-                raise ValueError(f"{require(named)} a trainable teacher, and none is configured: {_WAYS}")
-        if not self.teaches and self.settings.kl_weight != 0:
+                raise ValueError(f"{require(named)} a trainable teacher; none is configured: {_WAYS}")
+        if not self.has_teacher and self.settings.kl_weight != 0:
             warn_user(
-                "nobody teaches here: there are no privileged columns and no constraints, so this is plain XGBoost. "
-                f"If this is not what you want, {_WAYS}; if it is, set kl_weight=0"
+                f"kl_weight={self.settings.kl_weight} has no effect without privileged columns or constraints, so this "
+                f"is plain XGBoost: {_WAYS}, or set kl_weight=0"
             )
 
     def __call__(
@@ -151,7 +149,7 @@ class DirectTrainer(Trainer):
         """Train the student."""
         config = self._config(user_params(params), dtrain, keywords)
         if self.labelled is not None and not config.is_given:
-            config = TeacherConfig(teacher=_Agreeing(), kl_weight=0.0, labelled=self.labelled)
+            config = TeacherConfig(teacher=_StudentAsTeacher(), kl_weight=0.0, labelled=self.labelled)
         booster, teachers = train_by(
             config,
             params,
@@ -161,54 +159,54 @@ class DirectTrainer(Trainer):
             keywords.get("obj"),
         )
         constraints = [id(constraint) for constraint, _ in self.constraints]
-        self.taught.extend(one.teacher for one in teachers if id(one.teacher) not in constraints)
+        self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)
         return booster
 
     def _config(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> TeacherConfig:
-        """The keywords of ``train`` that say who teaches."""
-        own = self.settings
-        if self.table is None and not self._brings_teacher:
+        """Return the keywords of ``train`` that describe the teacher."""
+        settings = self.settings
+        if self.table is None and not self._has_trained_teacher:
             if not self.constraints:
                 return TeacherConfig()
             return TeacherConfig(teacher=self.constraints, labelled=self.labelled)
-        if self._brings_teacher:
-            of_rows: dict[str, Any] = {"teacher_weight": self.teacher_weight}
+        if self._has_trained_teacher:
+            row_keywords: dict[str, Any] = {"teacher_weight": self.teacher_weight}
         else:
-            of_rows = self._learning(Spec.read(params).loss, dtrain, keywords)
+            row_keywords = self._trainable_teacher(Spec.read(params).loss, dtrain, keywords)
         if self.constraints:
-            weight = of_rows.pop("teacher_weight", None)
-            per_row = own.kl_weight if weight is None else own.kl_weight * np.asarray(weight, np.float64)
-            of_rows |= {
+            weight, kl_weight = row_keywords.pop("teacher_weight", None), settings.kl_weight
+            per_row = kl_weight if weight is None else kl_weight * np.asarray(weight, np.float64)
+            row_keywords |= {
                 "kl_weight": DEFAULT_KL_WEIGHT,
-                "teacher": [(own.teacher or DEFAULT_TEACHER, per_row), *self.constraints],
+                "teacher": [(settings.teacher or DEFAULT_TEACHER, per_row), *self.constraints],
             }
-        return own.config(labelled=self.labelled, **of_rows)
+        return settings.config(labelled=self.labelled, **row_keywords)
 
-    def _learning(self, loss: Loss, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The keywords that describe what a trained teacher sees. It has the weights of dtrain."""
-        own, weight = self.settings, self.teacher_weight
-        is_estimator = hasattr(own.teacher, "fit")
+    def _trainable_teacher(self, loss: Loss, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Return the keywords with the columns of a trainable teacher, which has the weights of dtrain."""
+        weight = self.teacher_weight
+        is_estimator = hasattr(self.settings.teacher, "fit")
         sees = self._sees
-        seen = self._of_teacher(None if is_estimator else self.table, dtrain, loss)
+        features = self._teacher_matrix(None if is_estimator else self.table, dtrain, loss)
         privileged = None
         if self.privileged is not None:
-            apart = sees == "all" and not is_estimator
-            privileged = self._of_teacher(self.privileged, dtrain, loss) if apart else seen
+            is_separate = sees == "all" and not is_estimator
+            privileged = self._teacher_matrix(self.privileged, dtrain, loss) if is_separate else features
             if weight is None and is_estimator:
                 weight = weight_beside(rows_without_values(self.privileged))
             elif weight is None:
-                # Side by side the two parts cannot be told apart where columns have no names.
+                # Without column names, a joined matrix does not separate its two parts.
                 weight = weight_of_known(privileged)
         pairs = zip(self.eval_tables or (), keywords.get("evals") or (), strict=False)
-        stops = bool(keywords.get("early_stopping_rounds")) and self._boosts_first
+        stops = bool(keywords.get("early_stopping_rounds")) and self._has_boosted_teacher
         privileged_evals = []
         for table, (matrix, name) in pairs:
             if table is not None and stops:
-                privileged_evals.append((self._of_teacher(table, matrix, loss), name))
+                privileged_evals.append((self._teacher_matrix(table, matrix, loss), name))
                 privileged_evals[-1][0].set_weight(matrix.get_weight())
         return {
             "privileged": privileged,
-            "all_features": seen if sees == "all" or is_estimator else None,
+            "all_features": features if sees == "all" or is_estimator else None,
             "table": self.table if is_estimator else None,
             "classes": self.classes,
             "privileged_evals": privileged_evals or None,
@@ -216,51 +214,50 @@ class DirectTrainer(Trainer):
             "crossfit_groups": self.crossfit_groups if self._is_crossfitted else None,
         }
 
-    def _of_teacher(self, table: Any, student: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
-        """A table of what a teacher sees, with labels, queries and exposures of the student; no columns for None."""
+    def _teacher_matrix(self, table: Any, student: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
+        """Return the table of a teacher with labels, queries and exposures of the student."""
         exposure = student.get_base_margin() if loss.has_exposure else np.empty(0)
         margin = {"base_margin": exposure} if exposure.size else {}
-        if table is None:  # an estimator reads the user's own
+        if table is None:  # an estimator reads self.table
             table = np.zeros((student.num_row(), 1), np.float32)
         matrix = self.matrix(table, labels_of(student), **margin)
         copy_queries(student, matrix)
         return matrix
 
 
-class _Agreeing(Teacher):
-    """Agrees with the student: somebody has to be there where some rows have no label and nobody counts."""
+class _StudentAsTeacher(Teacher):
+    """Returns the student's mean, since training with unlabelled rows requires a teacher."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return mean
 
 
 def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
-    """For an estimator's parameters and the columns that its teachers may see."""
-    hidden: set[Any] = set()
+    """Return the trainer for an estimator's parameters and the columns that its teachers may see."""
+    constraint_columns: set[Any] = set()
     constraints = []
     for constraint, kl_weight in settings.constraint_pairs:
-        hidden.update(constraint.privileged_columns)
+        constraint_columns.update(constraint.privileged_columns)
         look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
         constraints.append((constraint.resolve_columns(look_up), kl_weight))
-    brings_teacher = isinstance(settings.teacher, Teacher)
+    has_trained_teacher = isinstance(settings.teacher, Teacher)
     table = privileged = eval_tables = None
-    if not brings_teacher:
-        privileged = views.for_teacher(hidden, sees_all=False)[0]
+    if not has_trained_teacher:
+        privileged = views.for_teacher(constraint_columns, sees_all=False)[0]
         sees = seen_by(settings.teacher, settings.teacher_sees, has_privileged=privileged is not None)
-        table, eval_tables = views.for_teacher(hidden, sees_all=sees == "all")
+        table, eval_tables = views.for_teacher(constraint_columns, sees_all=sees == "all")
         if table is None and settings.teacher is not None:
             table = views.student
-        if table is None and settings.asked_for:
-            raise ValueError(f"{require(settings.asked_for)} a trainable teacher, and none is configured: {_WAYS}")
-    elif views.privileged is not None and len(hidden) < len(views.privileged_labels):
+        if table is None and settings.trainable_keywords:
+            raise ValueError(f"{require(settings.trainable_keywords)} a trainable teacher; none is configured: {_WAYS}")
+    elif views.privileged is not None and len(constraint_columns) < len(views.privileged_labels):
         raise ValueError(
-            f"privileged columns were given, but the teacher {settings.teacher!r} does not read them: leave them out, "
-            "for a teacher that you bring has learned before (a PrivateTeacher by its fit(z, y)); "
-            "teacher='boosted' learns from them here"
+            f"privileged must be left out with teacher={settings.teacher!r}, which is trained and does not read them: "
+            "a PrivateTeacher learns in its fit(z, y), teacher='boosted' learns here"
         )
     return DirectTrainer(
         settings=settings,
-        teaches=brings_teacher or table is not None or bool(constraints),
+        has_teacher=has_trained_teacher or table is not None or bool(constraints),
         is_plain=settings.kl_weight == 0 and not any(weight for _, weight in constraints),
         table=table,
         privileged=privileged,
