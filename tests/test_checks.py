@@ -11,16 +11,16 @@ from pi_xgb._core.checks import (
     check_base_margin,
     check_dmatrix,
     check_evals,
+    check_has_columns,
     check_kl_weight,
+    check_labels_per_row,
     check_no_overlap,
-    check_one_label_each,
     check_q,
     check_queries,
     check_same_labels,
     check_same_rows,
     check_shape,
-    check_some_columns,
-    check_some_weight,
+    check_total_weight,
     check_weights,
 )
 from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
@@ -53,23 +53,23 @@ def test_weights_that_are_taken():
     for weight in ([], [0.0, 0.0, 1e-6], [0.5, 1.0, 0.0]):
         check_weights(np.array(weight), 3, "dtrain")
     for weight, n_rows in (([], 1), ([0.0, 1.0], 2), ([0.25, 0.5], 2)):
-        check_some_weight(np.array(weight, np.float32), n_rows, "dtrain")
+        check_total_weight(np.array(weight, np.float32), n_rows, "dtrain")
     with pytest.raises(ValueError, match="all 0, on every worker"):
-        check_some_weight(np.zeros(2, np.float32), 2, "dtrain")
+        check_total_weight(np.zeros(2, np.float32), 2, "dtrain")
 
 
 def test_a_matrix_without_rows_may_be_without_columns():
-    check_some_columns(xgb.DMatrix(np.empty((0, 0))), "dtrain")
+    check_has_columns(xgb.DMatrix(np.empty((0, 0))), "dtrain")
 
 
 def test_rows_have_one_label_each_and_are_some():
-    check_one_label_each(np.zeros(1), 1, "dtrain")
-    check_one_label_each(np.zeros((2, 3)), 2, "dtrain")
+    check_labels_per_row(np.zeros(1), 1, "dtrain")
+    check_labels_per_row(np.zeros((2, 3)), 2, "dtrain")
     with pytest.raises(ValueError, match=r"dtrain.*nothing.*train"):
-        check_one_label_each(np.zeros(0), 0, "dtrain")
+        check_labels_per_row(np.zeros(0), 0, "dtrain")
     for label, n_rows in ((np.zeros(2), 1), (np.zeros(0), 3)):
         with pytest.raises(ValueError, match=f"{len(label)} labels.*{n_rows} rows"):
-            check_one_label_each(label, n_rows, "dtrain")
+            check_labels_per_row(label, n_rows, "dtrain")
 
 
 def test_a_margin_is_finite_in_every_row():

@@ -212,7 +212,7 @@ def test_columns_and_margins_come_along() -> None:
 def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows() -> None:
     matrix = xgb.DMatrix(np.zeros((6, 1)), np.arange(6.0), qid=[0, 1, 1, 2, 2, 2], weight=[1, 2, 4])
     labelled, counts = np.array([1, 0, 1, 1, 0, 1], bool), np.array([2, 0.5, 0.5, 0, 0, 0])
-    task = Task.of_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
+    task = Task.from_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
     taught = as_weighted_teachers(10 + np.arange(6.0), 1.0, ANY_NUMBER, counts)
     stack, params = stack_with_params(task, taught, matrix, {})
     assert np.diff(stack.get_uint_info("group_ptr")).tolist() == [1, 1, 2, 1, 2]
@@ -224,7 +224,7 @@ def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows()
     assert params == {"objective": "rank:pairwise", **penalties}
     # Rows without queries are weighed as they are, with the params as they are.
     numbers, plain = Spec.read({"objective": "reg:absoluteerror"}), xgb.DMatrix(np.zeros((6, 1)), np.ones(6))
-    stack, params = stack_with_params(Task.of_matrix(numbers, plain), taught, plain, {})
+    stack, params = stack_with_params(Task.from_matrix(numbers, plain), taught, plain, {})
     assert params is numbers.params
     assert stack.get_weight().tolist() == [1] * 6 + [2, 0.5, 0.5]
 

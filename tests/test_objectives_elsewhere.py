@@ -34,7 +34,7 @@ def labels_for(objective: str, claims: pd.Series) -> pd.Series:
 def test_every_objective_has_a_metric_by_which_models_are_compared(objective):
     x, _, claims, _ = data(60)
     dtrain = xgb.DMatrix(x, labels_for(objective, claims))
-    loss = LOSSES[objective].of({"tweedie_variance_power": 1.3})
+    loss = LOSSES[objective].with_params({"tweedie_variance_power": 1.3})
     score = score_of(None, None, None, {"objective": objective}, loss, dtrain)
     log: dict = {}
     params = score.applied_to({"objective": objective, "tweedie_variance_power": 1.3})

@@ -189,7 +189,7 @@ KNOWN = np.array([True, False, True, True])
 
 
 def task(of=None, label=Y, weight=W, labelled=None):
-    return Task.of(of or spec(), label, weight, labelled, n_rows=len(label), name="dtrain")
+    return Task.from_arrays(of or spec(), label, weight, labelled, n_rows=len(label), name="dtrain")
 
 
 def test_weights_have_the_scale_of_positives_folded_in():
@@ -269,11 +269,11 @@ def test_several_targets_weigh_rows():
 def test_queries_have_one_weight_in_all_their_rows():
     ranking = Spec.read({"objective": "rank:pairwise"})
     matrix = xgb.DMatrix(np.zeros((5, 1)), np.arange(5.0), qid=[0, 0, 1, 2, 2])
-    assert Task.of_matrix(ranking, matrix).weight is None
+    assert Task.from_matrix(ranking, matrix).weight is None
     matrix.set_weight([0.5, 2.0, 3.0])
-    assert Task.of_matrix(ranking, matrix).weight.tolist() == [0.5, 0.5, 2, 3, 3]
+    assert Task.from_matrix(ranking, matrix).weight.tolist() == [0.5, 0.5, 2, 3, 3]
     matrix.set_weight(np.ones(5))
     with pytest.raises(ValueError, match=r"dtrain.*5 weights.*3 queries"):
-        Task.of_matrix(ranking, matrix)
+        Task.from_matrix(ranking, matrix)
     with pytest.raises(ValueError, match="mine has no queries"):
-        Task.of_matrix(ranking, OTHER, name="mine")
+        Task.from_matrix(ranking, OTHER, name="mine")

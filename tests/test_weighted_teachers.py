@@ -17,7 +17,7 @@ OTHER = np.array([0.2, 0.2, 0.3], np.float32)
 
 def task(objective="binary:logistic", label=(0, 1, 1)):
     spec = Spec.read({"objective": objective})
-    return Task.of(spec, np.array(label, np.float32), np.empty(0), n_rows=3, name="dtrain")
+    return Task.from_arrays(spec, np.array(label, np.float32), np.empty(0), n_rows=3, name="dtrain")
 
 
 class Says(Teacher):

@@ -52,8 +52,8 @@ class Blend:
     @property
     def row_factor(self) -> Array:
         """The factor as one value per row, whether or not it differs."""
-        one_each = self._label[:, 0] if self._label.ndim == 2 else self._label
-        return self.factor * array_module(one_each).ones_like(one_each)
+        column = self._label[:, 0] if self._label.ndim == 2 else self._label
+        return self.factor * array_module(column).ones_like(column)
 
     def target(self, answers: Sequence[Array], like: Array) -> Array:
         """The blended target of the teachers' answers, in a fresh array of the shape of ``like``."""
@@ -61,13 +61,13 @@ class Blend:
         if self._labelled is not None:
             target *= self._labelled
         for q, kl_weight in zip(answers, self._kl_weights, strict=True):
-            pull = kl_weight * q
+            term = kl_weight * q
             # Of a row in which it counts for nothing a teacher may say anything, NaN as well.
-            target += pull if np.ndim(kl_weight) == 0 else array_module(pull).where(kl_weight > 0, pull, np.float32(0))
+            target += term if np.ndim(kl_weight) == 0 else array_module(term).where(kl_weight > 0, term, np.float32(0))
         target /= self._divisor
         if self._loss.stand_in and not self.is_uniform:
-            nobody = self._per_mean(self.total == 0)
-            target = array_module(target).where(nobody, np.float32(self._loss.stand_in), target)
+            idle = self._per_mean(self.total == 0)
+            target = array_module(target).where(idle, np.float32(self._loss.stand_in), target)
         return target
 
     def _per_mean(self, values: Any) -> Any:

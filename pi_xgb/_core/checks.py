@@ -47,13 +47,13 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
 def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
     """A DMatrix with at least one row and one label per row."""
     check_is_dmatrix(matrix, name)
-    check_some_columns(matrix, name)
-    check_one_label_each(loss.label_of(matrix, name), matrix.num_row(), name)
+    check_has_columns(matrix, name)
+    check_labels_per_row(loss.label_of(matrix, name), matrix.num_row(), name)
     weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
-    check_weights(matrix.get_weight(), weighted, name, of="query" if loss.by_query else "row")
+    check_weights(matrix.get_weight(), weighted, name, unit="query" if loss.by_query else "row")
 
 
-def check_some_columns(matrix: xgboost.DMatrix, name: str) -> None:
+def check_has_columns(matrix: xgboost.DMatrix, name: str) -> None:
     """At least one feature where there are rows; XGBoost's own error speaks of other things."""
     if matrix.num_row() and not matrix.num_col():
         raise ValueError(f"{name} has no columns: there is nothing to learn from, give it a feature at least")
@@ -70,13 +70,13 @@ def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
     return int(query[-1]) + 1
 
 
-def check_weights(weight: Array, n_rows: int, name: str, *, of: str = "row") -> None:
+def check_weights(weight: Array, n_rows: int, name: str, *, unit: str = "row") -> None:
     """Weights that XGBoost itself lets through, or keeps after its error; each is that ``of`` a row or a query."""
     if weight.size == 0:
         return
     if weight.size != n_rows:
-        several = "queries" if of == "query" else "rows"
-        raise ValueError(f"{name} has {weight.size} weights for {n_rows} {several}: give one weight per {of}")
+        units = "queries" if unit == "query" else "rows"
+        raise ValueError(f"{name} has {weight.size} weights for {n_rows} {units}: give one weight per {unit}")
     if not weight.min() >= 0 or not np.isfinite(weight.max()):
         raise ValueError(f"the weights of {name} must be finite and at least 0, the smallest is {weight.min()}")
     if weight.max() == 0 and not collective.is_distributed():
@@ -93,13 +93,13 @@ def check_base_margin(margin: Array, name: str) -> None:
         )
 
 
-def check_some_weight(weight: Array, n_rows: int, name: str) -> None:
+def check_total_weight(weight: Array, n_rows: int, name: str) -> None:
     """At least one row of all workers weighs something; to be asked on every worker."""
     if global_sum(np.array([weight.sum() if weight.size else n_rows]))[0] == 0:
         raise ValueError(f"the weights of {name} are all 0, on every worker: at least one row must weigh something")
 
 
-def check_one_label_each(label: Array, n_rows: int, name: str) -> None:
+def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
     """As many labels as rows, and at least one."""
     if n_rows == 0:
         if collective.is_distributed():
@@ -123,9 +123,9 @@ def check_q(
     array = per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
     if needed is not None and len(needed) == len(array):
         array[~needed] = 0
-    judged = array if needed is None or len(needed) != len(array) else array[needed]
-    if judged.size:
-        _check_values(judged, within, name)
+    values = array if needed is None or len(needed) != len(array) else array[needed]
+    if values.size:
+        _check_values(values, within, name)
     return array
 
 
@@ -177,7 +177,7 @@ def check_as_many_rows(n_rows: int, privileged: xgboost.DMatrix) -> None:
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
     """The two matrices describe the same rows: as many, with the same labels, with weights that agree."""
     check_as_many_rows(dtrain.num_row(), privileged)
-    check_same_labels(_told(dtrain), _told(privileged), labelled)
+    check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
     _check_same_queries(query_of_row(dtrain), query_of_row(privileged))
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
@@ -201,7 +201,7 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
         )
 
 
-def _told(matrix: xgboost.DMatrix) -> Array:
+def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
     """Its labels, or the lower bounds of them where that is all there is."""
     label = labels_of(matrix)
     return label if label.size else matrix.get_float_info("label_lower_bound")

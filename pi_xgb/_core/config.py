@@ -83,7 +83,7 @@ class TeacherConfig:
     """Those of ``crossfit``, where a selection dealt them beforehand."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> TeacherConfig:
+    def from_keywords(cls, given: Mapping[str, Any]) -> TeacherConfig:
         """From the local variables of a function that takes these keywords."""
         return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
 
@@ -147,9 +147,9 @@ class TeacherConfig:
             check_teacher_word(teacher)
             chosen_crossfit(self.crossfit, teacher, sees_student=False)
         if not self.is_given:
-            self._check_nobody_teaches()
+            self._check_without_teacher()
         elif not self._trained:
-            self._check_nothing_is_trained()
+            self._check_given_teachers()
         else:
             self._check_trained(early_stopping_rounds)
 
@@ -158,7 +158,7 @@ class TeacherConfig:
         for teacher in self._trained:
             check_distributed(teacher)
 
-    def _check_nobody_teaches(self) -> None:
+    def _check_without_teacher(self) -> None:
         named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
         named += [name for name in (*_OF_TRAINED, "labelled", "teacher_weight") if self._is_set(name)]
         if named:
@@ -167,7 +167,7 @@ class TeacherConfig:
                 "train on labelled rows alone build dtrain from them"
             )
 
-    def _check_nothing_is_trained(self) -> None:
+    def _check_given_teachers(self) -> None:
         if self.privileged is not None:
             raise ValueError(
                 "privileged and teacher were both given: privileged= trains a teacher, teacher= brings one. For "
@@ -208,10 +208,10 @@ class TeacherConfig:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
 
     def _check_joint(self) -> None:
-        unread = [name for name in ("crossfit", "crossfit_groups", "privileged_evals") if self._is_set(name)]
-        if unread:
+        unused = [name for name in ("crossfit", "crossfit_groups", "privileged_evals") if self._is_set(name)]
+        if unused:
             raise ValueError(
-                f"{', '.join(unread)} is not supported with method='jpib': its teacher grows with the student and "
+                f"{', '.join(unused)} is not supported with method='jpib': its teacher grows with the student and "
                 "stops with it"
             )
         others = [teacher for teacher in self._trained if teacher != "boosted"]
@@ -243,8 +243,8 @@ class TeacherConfig:
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or evaluated on."""
         own = [matrix for matrix in (self.privileged, self.all_features) if matrix is not None]
-        brought = [matrix for one in self._teachers if isinstance(one, Teacher) for matrix in one.matrices]
-        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *brought]
+        given = [matrix for teacher in self._teachers if isinstance(teacher, Teacher) for matrix in teacher.matrices]
+        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *given]
 
     def read(self, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Supervision:
         """Who teaches these rows, everything checked that can be wrong before a training."""
@@ -268,9 +268,9 @@ class TeacherConfig:
         check_same_labelled(teachers, labelled)
         supervision = Supervision(tuple(teachers), labelled, self.has_own_weights)
         supervision.check(task)
-        for one in teachers:
-            if not isinstance(one.teacher, TrainableTeacher):
-                for matrix in one.teacher.matrices:
+        for entry in teachers:
+            if not isinstance(entry.teacher, TrainableTeacher):
+                for matrix in entry.teacher.matrices:
                     check_same_rows(dtrain, matrix, labelled)
         return supervision
 
@@ -288,9 +288,9 @@ class TeacherConfig:
 
     def plan_without_rows(self, spec: Spec, *, is_uniform: bool = True) -> Plan:
         """What an engine can be asked about before there are rows, on the driver of a cluster."""
-        announced = Teacher()
-        announced.is_adaptive, announced.hessian = not self.learns_first, "full"
-        teachers = [WeightedTeacher(announced, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
+        placeholder = Teacher()
+        placeholder.is_adaptive, placeholder.hessian = not self.learns_first, "full"
+        teachers = [WeightedTeacher(placeholder, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
         return Plan(spec=spec, supervision=Supervision(tuple(teachers)), is_uniform=is_uniform)
 
     def check_continues(self, xgb_model: Any) -> None:

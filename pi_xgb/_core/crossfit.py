@@ -72,10 +72,10 @@ def check_groups_apart(groups: Array | None) -> None:
     """No group on several workers, which deal folds each for itself; to be asked on every worker."""
     if groups is None or not collective.is_distributed():
         return
-    n_torn = on_several_workers(groups)
-    if n_torn:
+    n_split = on_several_workers(groups)
+    if n_split:
         raise ValueError(
-            f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "
+            f"crossfit_groups has {n_split} groups with rows on several workers, each of which deals its own rows to "
             "folds: put all rows of a group on one worker"
         )
 

@@ -33,7 +33,7 @@ from .supervision import Supervision
 from .teachers import DEFAULT_KL_WEIGHT
 from .train import check_obj
 
-_OF_XGBOOST = keyword_names(xgboost.cv)
+_KEYWORDS = keyword_names(xgboost.cv)
 
 
 @called_like(xgboost.cv)
@@ -128,35 +128,35 @@ def cv(
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
     given = locals()
-    keywords = {name: given[name] for name in _OF_XGBOOST if name in given}
-    several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
+    keywords = {name: given[name] for name in _KEYWORDS if name in given}
+    is_grid = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    config = TeacherConfig.of({**given, "kl_weight": DEFAULT_KL_WEIGHT if several else grid[0]})
+    config = TeacherConfig.from_keywords({**given, "kl_weight": DEFAULT_KL_WEIGHT if is_grid else grid[0]})
     config.check()
     check_obj(obj, config)
-    if several:
-        _check_one_to_weigh(config)
+    if is_grid:
+        _check_single_teacher(config)
     elif resume is not None or resume_key is not None:
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *config.matrices):
         own = user_params(params)
-        if not several and config.leaves_to_xgboost(own, obj):
+        if not is_grid and config.leaves_to_xgboost(own, obj):
             return xgboost.cv(params, dtrain, num_boost_round, **keywords)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
-        users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
-        jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
+        user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
+        jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
         params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
-        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, several=several)
-        if not several:
-            return rows.with_trained_teachers(grid[0]).history(grid[0], params, keywords)
+        rows = _Folds.from_config(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, is_grid=is_grid)
+        if not is_grid:
+            return rows.with_trained_teachers().history(grid[0], params, keywords)
         cache = _cache(resume, resume_key, own, rows, config, keywords)
         if not all(str(weight) in cache for weight in grid):
-            rows = rows.with_trained_teachers(max(grid))
-        history = functools.partial(_one_of_several, rows, params, keywords)
+            rows = rows.with_trained_teachers()
+        history = functools.partial(_grid_history, rows, params, keywords)
         once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
@@ -185,7 +185,7 @@ class _Folds:
     """Per fold, with teachers that are trained already."""
 
     @classmethod
-    def of(
+    def from_config(
         cls,
         spec: Spec,
         dtrain: xgboost.DMatrix,
@@ -194,7 +194,7 @@ class _Folds:
         grid: list[float],
         keywords: Mapping[str, Any],
         *,
-        several: bool,
+        is_grid: bool,
     ) -> _Folds:
         """Everything checked, nothing trained."""
         if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
@@ -206,7 +206,7 @@ class _Folds:
         query = query_of_row(dtrain)
         if query is not None and not spec.loss.by_query:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        spec.warn_of_other_meanings(task.label, kl_weight_given=several or config.weight_is_given)
+        spec.warn_of_other_meanings(task.label, kl_weight_given=is_grid or config.weight_is_given)
         # On the host: xgboost.cv takes one objective, and the native engine labels of its own for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", Plan(spec=on_host, supervision=supervision, dtrain=dtrain))
@@ -215,7 +215,7 @@ class _Folds:
         row_folds = with_unlabelled(dealt, task.labelled, query)
         return cls(spec, dtrain, num_boost_round, supervision, dealt, row_folds, engine)
 
-    def with_trained_teachers(self, largest: float) -> _Folds:
+    def with_trained_teachers(self) -> _Folds:
         """With the teachers that learn first trained: one serves every kl_weight of its fold."""
         if not any(isinstance(weighted.teacher, TrainableTeacher) for weighted in self.supervision.teachers):
             return self
@@ -225,15 +225,15 @@ class _Folds:
     def history(self, weight: float, params: Any, keywords: Mapping[str, Any]) -> Any:
         """The history of ``xgboost.cv`` for one kl_weight."""
         has_own_weights = self.supervision.has_own_weights
-        taught = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
-        if self.engine != "copies" and not taught:
+        has_teacher = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
+        if self.engine != "copies" and not has_teacher:
             # Of labelled rows alone.
             return xgboost.cv(params, self.dtrain, self.num_boost_round, **{**keywords, "folds": self.dealt})
         # Adaptive teachers change as they teach: each weight needs its own.
-        found = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
-        supervisions = [one.weighing(weight) for one in found]
-        if not taught:
-            supervisions = [one.with_teachers([]) for one in supervisions]
+        per_fold = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
+        supervisions = [supervision.weighing(weight) for supervision in per_fold]
+        if not has_teacher:
+            supervisions = [supervision.with_teachers([]) for supervision in supervisions]
         folds = _Matrices(self, supervisions, keywords["fpreproc"])
         changed = {**keywords, "folds": None, "fpreproc": None}
         if self.engine != "copies":
@@ -290,7 +290,7 @@ def _cache(
     return ResumeCache(resume, resume_key, "cv", inputs)
 
 
-def _one_of_several(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+def _grid_history(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
     """The history of one kl_weight of a grid: callbacks of its own, lines that begin with its value."""
     printing = _printing(weight, keywords["verbose_eval"], keywords["show_stdv"])
     listeners = [*copy.deepcopy(list(keywords["callbacks"] or ())), *printing]
@@ -308,7 +308,7 @@ def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[Trainin
     return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=write)]
 
 
-def _check_one_to_weigh(config: TeacherConfig) -> None:
+def _check_single_teacher(config: TeacherConfig) -> None:
     if not config.is_given or config.has_own_weights:
         raise ValueError(
             "kl_weight of several values needs one teacher to weigh: give privileged=, or teacher= that is not a list "

@@ -79,7 +79,7 @@ class DistillationLoss:
         if self._target is not None:
             return self._target
         shown = read_only(to_host(mean))
-        answers = [self._xp.asarray(one.teacher.answer(self.task, shown, one.weight)) for one in self.teachers]
+        answers = [self._xp.asarray(pair.teacher.answer(self.task, shown, pair.weight)) for pair in self.teachers]
         if self.averages is not None and self._damps:
             answers = [self._damped_answer(self.averages, i, mean, q) for i, q in enumerate(answers)]
         target = self.blend.target(answers, mean)
@@ -96,7 +96,7 @@ class DistillationLoss:
 
     def _can_damp(self) -> bool:
         """All adaptive teachers have to ask for it, since the step is the sum's, and the data have to support it."""
-        if not self._moving or any(one.teacher.hessian != "damped" for one in self._moving):
+        if not self._moving or any(weighted.teacher.hessian != "damped" for weighted in self._moving):
             return False
         n_rows, weight = len(self.task.like), self.task.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
@@ -105,7 +105,7 @@ class DistillationLoss:
     def _damped_answer(self, averages: dict[int, Array], number: int, mean: Array, q: Array) -> Array:
         if not moves_freely(self.teachers[number].teacher):
             return q
-        damped, averages[number] = self._damped.of(mean, q, self.eta, averages.get(number))
+        damped, averages[number] = self._damped.update(mean, q, self.eta, averages.get(number))
         return self._xp.clip(damped, self.loss.range.low, self.loss.range.high)
 
     def gradient(self, margin: Array) -> tuple[Array, Array]:
@@ -139,7 +139,7 @@ class DistillationLoss:
         fixed = [weighted for weighted in self.teachers if not weighted.teacher.is_adaptive]
         weights = [weighted.weight for weighted in fixed]
         blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
-        target = blend.target([one.teacher.answer(task, task.like, one.weight) for one in fixed], task.like)
+        target = blend.target([pair.teacher.answer(task, task.like, pair.weight) for pair in fixed], task.like)
         weight = task.weight if on_every_worker(blend.is_uniform) else blend.row_factor
         if weight is None:
             total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)

@@ -35,7 +35,7 @@ class Boosting:
     """Those that nothing here has to know."""
 
     @classmethod
-    def of(cls, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
+    def from_keywords(cls, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
         """From the keywords of a call of ``xgboost.train``, without its objective."""
         known = {field.name for field in dataclasses.fields(cls)} - {"num_boost_round", "keywords"}
         own = {name: value for name, value in keywords.items() if name in known}

@@ -86,8 +86,8 @@ class JointTeacher(Teacher):
             if isinstance(xgb_model, (str, os.PathLike)):
                 load_booster(xgb_model)  # which says what is wrong with a file, where XGBoost may hang
             # A base_score given again would overwrite the loaded one.
-            kept = {key: value for key, value in self._spec.params.items() if key != "base_score"}
-            self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
+            own_params = {key: value for key, value in self._spec.params.items() if key != "base_score"}
+            self._booster = xgboost.Booster(own_params, [dprivileged], model_file=xgb_model)
         self._begun: tuple[Start, Blend] | None = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
@@ -145,21 +145,21 @@ class JointTeacher(Teacher):
 
     def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
         """The student that is continued is this teacher's own, one round ahead of it."""
-        mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
-        if self._booster is None or mine != rounds - 1:
+        teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
+        if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
                 f"a JPIB teacher must be one round behind its student: the student has {rounds} rounds, the "
-                f"teacher {mine}. A student cannot be continued without its own teacher: save both with "
+                f"teacher {teacher_rounds}. A student cannot be continued without its own teacher: save both with "
                 "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
                 "xgb_model"
             )
-        if matrix is not None and not self._knows(student, matrix):
+        if matrix is not None and not self._is_own_student(student, matrix):
             raise ValueError(
                 f"this JPIB teacher grew with another student than the one of {rounds} rounds that is continued "
                 "here: use a new teacher for each student, or that student's own"
             )
 
-    def _knows(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
+    def _is_own_student(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
         """Whether the student's rounds but the last say what the student of this teacher said then."""
         if self._student_seen is None:  # this teacher came from a file
             return True
@@ -183,11 +183,12 @@ class JointTeacher(Teacher):
         return self._q
 
     def subset(self, rows: Array) -> JointTeacher:
-        extra = [
-            (one.teacher.subset(rows), one.weight if one.per_row is None else one.weight[rows]) for one in self._extra
+        pairs = [
+            (extra.teacher.subset(rows), extra.weight if extra.per_row is None else extra.weight[rows])
+            for extra in self._extra
         ]
         part = slice_rows(self._dprivileged, rows)
-        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=extra)
+        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=pairs)
 
     def shard(self, rows: Array) -> JointTeacher:
         raise TypeError(
@@ -207,7 +208,7 @@ class JointTeacher(Teacher):
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
         shown = read_only(own)
-        answers = [mean, *(one.teacher.answer(training.task, shown, one.weight) for one in self._extra)]
+        answers = [mean, *(extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra)]
         grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
         del own, shown, answers
         self._q = None  # out of date, and the next line is where memory is highest
@@ -226,8 +227,8 @@ class JointTeacher(Teacher):
 def _weighted_teachers(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
     """Those who teach the privileged booster besides the labels and the student."""
     pairs = _pairs(extra_teachers)
-    taught = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
-    return [one for one in taught if one.kl_weight > 0]
+    teachers = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
+    return [weighted for weighted in teachers if weighted.kl_weight > 0]
 
 
 def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:

@@ -88,7 +88,7 @@ class LearnedTeacher(FixedTeacher):
     @property
     def boosters(self) -> list[xgboost.Booster]:
         """The boosters of all members."""
-        return [booster for one in self.members for model in one.models for booster in getattr(model, "boosters", ())]
+        return [booster for kind in self.members for model in kind.models for booster in getattr(model, "boosters", ())]
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -110,9 +110,9 @@ class LearnedTeacher(FixedTeacher):
         ndarray
             float32, one value per row, or one column per class.
         """
-        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.of_table(rows)
+        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
         means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
-        return self._mixture.of(means)
+        return self._mixture.combine(means)
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
@@ -197,7 +197,7 @@ class TrainableTeacher(Teacher):
             Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
             for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
         ]
-        mean = mixture.of([mean for mean, _ in found.values()])
+        mean = mixture.combine([mean for mean, _ in found.values()])
         teacher = LearnedTeacher(
             loss.teacher_values(mean, label, known),
             members,
@@ -215,7 +215,7 @@ class TrainableTeacher(Teacher):
         query, weight = query_of_row(self.features.matrix), self._weight
         if query is not None and weight.size:
             weight = weight[query]
-        return Task.of(
+        return Task.from_arrays(
             self.recipe.spec, self._label, weight, self._labelled, n_rows=len(self._label), name="privileged"
         )
 
@@ -268,8 +268,8 @@ def train_teachers(supervision: Supervision) -> Supervision:
     """The same supervision, those of its teachers trained that have to be."""
     return supervision.with_teachers(
         [
-            one._replace(teacher=one.teacher.trained()) if isinstance(one.teacher, TrainableTeacher) else one
-            for one in supervision.teachers
+            pair._replace(teacher=pair.teacher.trained()) if isinstance(pair.teacher, TrainableTeacher) else pair
+            for pair in supervision.teachers
         ]
     )
 
@@ -350,7 +350,7 @@ def fit_teacher(
         check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
-        task = Task.of_matrix(spec, dprivileged, known, name="privileged")
+        task = Task.from_matrix(spec, dprivileged, known, name="privileged")
         task.check_labelled_rows()
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)

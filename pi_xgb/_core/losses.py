@@ -104,7 +104,7 @@ class Loss:
         """Whether it has a mean, and a gradient in the margin, so that a teacher can be blended with the label."""
         return "callback" in self.engines
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         """The same with what these params say of it."""
         return self
 
@@ -152,7 +152,7 @@ class Loss:
 
     def base_score(self, mean: Array) -> Any:
         """XGBoost's ``base_score`` for a model that starts at this mean."""
-        return float(mean) if np.ndim(mean) == 0 else [float(one) for one in mean]
+        return float(mean) if np.ndim(mean) == 0 else [float(value) for value in mean]
 
     def estimated_base_score(self, mean: Array) -> Any:
         """The ``base_score`` that XGBoost makes of the weighted mean of the labels."""
@@ -351,7 +351,7 @@ class Softmax(Loss):
             )
 
 
-class _OfLogarithm(Loss):
+class _LogLinkLoss(Loss):
     """Losses of amounts: mean = exp(margin), so that a base_margin is the logarithm of an exposure."""
 
     # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
@@ -370,7 +370,7 @@ class _OfLogarithm(Loss):
         return np.log(mean)
 
 
-class Poisson(_OfLogarithm):
+class Poisson(_LogLinkLoss):
     """``count:poisson``. XGBoost's Hessian is that of a mean ``max_delta_step`` further on."""
 
     kind = "count"
@@ -379,7 +379,7 @@ class Poisson(_OfLogarithm):
     def __init__(self, max_delta_step: float = 0.7) -> None:
         self._larger = np.exp(np.float32(max_delta_step))
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         return Poisson(_number(params, "max_delta_step", 0.7))
 
     @property
@@ -394,7 +394,7 @@ class Poisson(_OfLogarithm):
         return np.exp(f) - target * f
 
 
-class Gamma(_OfLogarithm):
+class Gamma(_LogLinkLoss):
     """``reg:gamma``: amounts above 0, whose spread grows with their mean."""
 
     kind = "cost"
@@ -427,7 +427,7 @@ class Gamma(_OfLogarithm):
         return f + target * np.exp(-f)
 
 
-class Tweedie(_OfLogarithm):
+class Tweedie(_LogLinkLoss):
     """``reg:tweedie``: amounts with many zeros; between Poisson at a ``tweedie_variance_power`` of 1 and gamma at 2."""
 
     kind = "cost"
@@ -437,7 +437,7 @@ class Tweedie(_OfLogarithm):
     def __init__(self, power: float = 1.5) -> None:
         self._power = np.float32(power)
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         return Tweedie(_number(params, "tweedie_variance_power", 1.5))
 
     @property
@@ -445,16 +445,16 @@ class Tweedie(_OfLogarithm):
         return f"tweedie-nloglik@{self._power:g}"
 
     def slope(self, mean: Array, target: Array) -> Array:
-        own, told = self._parts(mean, target)
-        own -= told
-        return own
+        mean_term, target_term = self._parts(mean, target)
+        mean_term -= target_term
+        return mean_term
 
     def curvature(self, mean: Array, target: Array) -> Array:
-        own, told = self._parts(mean, target)
-        own *= np.float32(2) - self._power
-        told *= self._power - np.float32(1)
-        own += told
-        return own
+        mean_term, target_term = self._parts(mean, target)
+        mean_term *= np.float32(2) - self._power
+        target_term *= self._power - np.float32(1)
+        mean_term += target_term
+        return mean_term
 
     def value(self, margin: Array, target: Array) -> Array:
         f, r = margin.astype(np.float64), float(self._power)
@@ -462,10 +462,10 @@ class Tweedie(_OfLogarithm):
 
     def _parts(self, mean: Array, target: Array) -> tuple[Array, Array]:
         """What pulls the mean down, and what the target adds to it, in fresh arrays."""
-        told = mean ** (np.float32(1) - self._power)
-        own = told * mean
-        told *= target
-        return own, told
+        target_term = mean ** (np.float32(1) - self._power)
+        mean_term = target_term * mean
+        target_term *= target
+        return mean_term, target_term
 
 
 def _number(params: Mapping[str, Any], name: str, default: float) -> float:
@@ -494,10 +494,10 @@ class Copied(Loss):
     def margin_of(self, mean: Array) -> Array:
         return mean
 
-    def _without_room(self, obstacle: str) -> Self:
-        hindered = copy.copy(self)
-        hindered.obstacle = obstacle
-        return hindered
+    def _with_obstacle(self, obstacle: str) -> Self:
+        copied = copy.copy(self)
+        copied.obstacle = obstacle
+        return copied
 
 
 class AbsoluteError(Copied):
@@ -532,11 +532,11 @@ class QuantileError(Copied):
     metric = "quantile"
     parameters = ("quantile_alpha",)
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         alpha: Any = params.get("quantile_alpha")
         if not ("," in alpha if isinstance(alpha, str) else np.size(alpha) > 1):
             return self
-        return self._without_room(
+        return self._with_obstacle(
             "quantile_alpha names several quantiles, and a copy has one label for all of them: train a model for each"
         )
 
@@ -590,9 +590,9 @@ class Ranking(Copied):
     parameters = ("ndcg_exp_gain",)
     by_query = True
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         if _is_true(params.get("lambdarank_unbiased", False)):
-            return self._without_room(
+            return self._with_obstacle(
                 "lambdarank_unbiased learns from the positions of the rows how much they were seen, which says nothing "
                 "of copies"
             )
@@ -606,9 +606,9 @@ class Ranking(Copied):
         """
         from scipy.optimize import isotonic_regression
 
-        judged, truth = gathered(score[known]), gathered(label[known])  # of all workers
-        knots, at, count = np.unique(judged, return_inverse=True, return_counts=True)
-        mean = np.bincount(at, truth) / count
+        scores, labels = gathered(score[known]), gathered(label[known])  # of all workers
+        knots, at, count = np.unique(scores, return_inverse=True, return_counts=True)
+        mean = np.bincount(at, labels) / count
         return np.interp(score, knots, isotonic_regression(mean, weights=count).x).astype(np.float32)
 
 
@@ -618,15 +618,15 @@ class NDCG(Ranking):
     range = Range(0.0, np.inf, "be at least 0", "give relevances")
     label_advice = "must be at least 0 for rank:ndcg, {found}: they are relevances"
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         if _is_true(params.get("ndcg_exp_gain", True)):
-            return self._without_room(
+            return self._with_obstacle(
                 "with the exponential gain, its default, rank:ndcg takes whole relevances alone, and a teacher says "
                 "2.7. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), for labels "
                 "whose values are gains (2 ** label - 1 are those of the default), or take rank:pairwise, whose labels "
                 "stay as they are"
             )
-        return super().of(params)
+        return super().with_params(params)
 
 
 def _is_true(value: Any) -> bool:
@@ -672,7 +672,7 @@ NOT_GUIDED = {
 def loss_named(objective: Any) -> Loss:
     """The loss of an objective, or an error that lists those that a teacher can guide, by kind.
 
-    It has the default params: :meth:`Loss.of` gives it others.
+    It has the default params: :meth:`Loss.with_params` gives it others.
     """
     if objective not in LOSSES:
         raise ValueError(

@@ -28,8 +28,8 @@ def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float
     if not weights.sum() > 0:
         return float("nan")
     target = loss.one_hot(label, q) if loss.multiclass else label
-    of_rows = loss.value(margins_of(q, loss), target)
-    mean = float(np.average(of_rows.mean(axis=1) if of_rows.ndim == 2 else of_rows, weights=weights))
+    row_losses = loss.value(margins_of(q, loss), target)
+    mean = float(np.average(row_losses.mean(axis=1) if row_losses.ndim == 2 else row_losses, weights=weights))
     return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
 
 

@@ -134,17 +134,17 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin, label)
-        teachers, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
+        teachers, labelled = self._teachers_for(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
         # Repeated in every round because nothing says whether the matrix is still the one seen last time;
         # it costs two passes over the labels.
         _check_lengths(len(margin), labelled, teachers)
-        task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
+        task = Task.from_arrays(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         distillation = DistillationLoss(task, teachers)
         self._round.start(distillation, dtrain)
         return distillation.gradient(margin)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss = self._callers_loss.of(calling_booster(), self.objective, self.scale_pos_weight)
+        objective, loss = self._callers_loss.find(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
@@ -153,7 +153,7 @@ class KLObjective:
         n_classes = margin.shape[1] if loss.multiclass else 0
         return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-    def _taught_by(
+    def _teachers_for(
         self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
     ) -> tuple[list[WeightedTeacher], Array | None]:
         if self._teachers is not None:
@@ -177,7 +177,7 @@ class KLObjective:
 
 def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedTeacher]) -> None:
     """The values of rows are those of these rows."""
-    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in teachers)]:
+    for name, values in [("labelled", labelled), *(("teacher_weight", weighted.per_row) for weighted in teachers)]:
         if values is not None and len(values) != n_rows:
             raise ValueError(
                 f"{name} has {len(values)} rows, the training matrix has {n_rows}: it must be made for these very "
@@ -187,20 +187,20 @@ def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedT
         raise no_labelled_row("labelled")
 
 
-class _OfCaller:
+class _CallerState:
     """What is known of the Boosters that call: a copy of it, or another process, begins anew."""
 
     def __reduce__(self) -> Any:
         return type(self), ()
 
 
-class CallersLoss(_OfCaller):
+class CallersLoss(_CallerState):
     """The loss that a Booster trains: that of its own objective, with its own params."""
 
     def __init__(self) -> None:
         self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
 
-    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
+    def find(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
         """Its objective and loss; without a Booster those that are ``named``."""
         if booster is None:
             if named is None:
@@ -212,7 +212,7 @@ class CallersLoss(_OfCaller):
         known = self._known
         if known is None or known[0]() is not booster:
             found = configuration_of(booster)
-            loss = loss_with_gradient(found.objective).of(found.objective_params)
+            loss = loss_with_gradient(found.objective).with_params(found.objective_params)
             _check_agree(named, found.objective)
             if loss.applies_scale_pos_weight:
                 _check_scale(float(found.objective_params["scale_pos_weight"]), scale_pos_weight)
@@ -237,7 +237,7 @@ def _check_scale(in_params: float, given: float) -> None:
         )
 
 
-class NewTraining(_OfCaller):
+class NewTraining(_CallerState):
     """Tells the first round of a training, in which adaptive teachers must start, from the rounds after it."""
 
     def __init__(self) -> None:

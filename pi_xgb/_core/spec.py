@@ -38,7 +38,7 @@ class Spec:
         if loss.parameters and loss.has_gradient:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
-        loss = loss.of(own)
+        loss = loss.with_params(own)
         if loss.multiclass and n_classes < 2:
             raise ValueError(f"{objective} needs params['num_class'] of at least 2, got {own.get('num_class')!r}")
         scale = scale_pos_weight(own)

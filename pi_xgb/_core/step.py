@@ -78,7 +78,7 @@ class DampedTarget:
     def __init__(self, total: Any, following: Sequence[Any]) -> None:
         self._total, self._following = total, sum(following)
 
-    def of(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
+    def update(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
         """The damped q, and the mean of p - q, which was ``averaged`` before this round."""
         xp = array_module(mean)
         counted = _counted(self._total, self._total - self._following, eta)

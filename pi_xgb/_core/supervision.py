@@ -25,7 +25,7 @@ class Supervision:
 
     def task(self, spec: Spec, dtrain: xgboost.DMatrix) -> Task:
         """The student's task on these rows, checked."""
-        return Task.of_matrix(spec, dtrain, self.labelled)
+        return Task.from_matrix(spec, dtrain, self.labelled)
 
     @property
     def is_adaptive(self) -> bool:

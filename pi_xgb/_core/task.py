@@ -14,10 +14,10 @@ from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import (
     check_base_margin,
+    check_has_columns,
     check_is_dmatrix,
-    check_one_label_each,
+    check_labels_per_row,
     check_queries,
-    check_some_columns,
     check_weights,
 )
 from .losses import OF_TARGETS
@@ -37,11 +37,11 @@ class Task:
     """Which rows have a label; None where all have."""
 
     @classmethod
-    def of(
+    def from_arrays(
         cls, spec: Spec, label: Array, weight: Array, labelled: Array | None = None, *, n_rows: int, name: str
     ) -> Task:
         """From the arrays of ``n_rows`` rows, checked; ``name`` is what the user calls their matrix."""
-        check_one_label_each(label, n_rows, name)
+        check_labels_per_row(label, n_rows, name)
         check_weights(weight, n_rows, name)
         _check_targets(spec, label, name)
         known = label if labelled is None else label[labelled]
@@ -52,18 +52,18 @@ class Task:
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
-    def of_matrix(
+    def from_matrix(
         cls, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None = None, *, name: str = "dtrain"
     ) -> Task:
         """From a matrix."""
         check_is_dmatrix(matrix, name)
-        check_some_columns(matrix, name)
+        check_has_columns(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
-            check_weights(weight, check_queries(matrix, name), name, of="query")
+            check_weights(weight, check_queries(matrix, name), name, unit="query")
             weight = weight[query_of_row(matrix)] if weight.size else weight
-        return cls.of(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
+        return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
         """Something can be learned from the labelled rows of all workers; to be asked on every worker."""

@@ -141,9 +141,9 @@ class Teacher:
         check_no_mask(q, f"the q of {name}")
         q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
         check_shape(q, mean, name)
-        judged = q if np.ndim(weight) == 0 else q[weight > 0]
-        if judged.size:
-            check_answer(judged, NUMBERS if self.is_noisy else loss.range, name)
+        values = q if np.ndim(weight) == 0 else q[weight > 0]
+        if values.size:
+            check_answer(values, NUMBERS if self.is_noisy else loss.range, name)
         return q
 
     def check_answers(self, task: Task, weight: Any) -> None:
@@ -290,7 +290,7 @@ def as_weighted_teachers(
 ) -> list[WeightedTeacher]:
     """The teachers that a user passed: an array of q, a :class:`Teacher`, or a list of (one of these, weight)."""
     pairs = weighted_pairs(teacher, kl_weight, teacher_weight)
-    return [weighted(as_teacher(one, within, per_row), weight, per_row) for one, weight, per_row in pairs]
+    return [weighted(as_teacher(member, within, per_row), weight, per_row) for member, weight, per_row in pairs]
 
 
 def weighted_pairs(
@@ -308,15 +308,15 @@ def weighted_pairs(
             "put each weight in the list, one number or one per row"
         )
     pairs = []
-    for one, weight in teacher:
+    for member, weight in teacher:
         name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
-            pairs.append((one, check_kl_weight(weight, name), None))
+            pairs.append((member, check_kl_weight(weight, name), None))
         else:
             per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
-            pairs.append((one, most, None if per_row is None else per_row / most))
+            pairs.append((member, most, None if per_row is None else per_row / most))
     return pairs
 
 

@@ -20,7 +20,7 @@ from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_w
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
-from .checks import check_evals, check_metric, check_some_weight
+from .checks import check_evals, check_metric, check_total_weight
 from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
 from .engines import Engine, choose, module_of
 from .job import Boosting, Job, Plan
@@ -29,7 +29,7 @@ from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
-_OF_XGBOOST = keyword_names(xgboost.train)
+_KEYWORDS = keyword_names(xgboost.train)
 
 
 @called_like(xgboost.train)
@@ -166,8 +166,8 @@ def train(
     if privileged_evals is not None:
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
-    boosting = Boosting.of(num_boost_round, {name: given[name] for name in _OF_XGBOOST if name in given})
-    return train_by(TeacherConfig.of(given), params, dtrain, boosting, engine, obj)[0]
+    boosting = Boosting.from_keywords(num_boost_round, {name: given[name] for name in _KEYWORDS if name in given})
+    return train_by(TeacherConfig.from_keywords(given), params, dtrain, boosting, engine, obj)[0]
 
 
 def train_by(
@@ -209,7 +209,7 @@ def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boostin
         task.check_evals(dtrain, boosting.evals)
         config.check_continues(boosting.xgb_model)
     supervision = supervision.counting()
-    check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+    check_total_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
     task.check_labelled_rows()
     spec.warn_of_other_meanings(task.label, kl_weight_given=config.weight_is_given)
     uniform = on_every_worker(supervision.is_uniform)
@@ -270,7 +270,7 @@ def _spent(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher]) -> tup
     if booster.attr("pi_xgb_method") is not None:
         epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
         spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
-    known = [one for one in spent if one is not None]
+    known = [budget for budget in spent if budget is not None]
     if len(known) < len(spent):
         return None, None
     return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))

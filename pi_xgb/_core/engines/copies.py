@@ -64,10 +64,10 @@ def _torn_query(plan: Plan) -> str | None:
         weight = weighted.per_row
         if query is None or weight is None:
             continue
-        taught = weight > 0
+        counts = weight > 0
         highest = np.zeros(len(query))
-        np.maximum.at(highest, query[taught], weight[taught])
-        torn = np.flatnonzero(taught & (weight != highest[query]))
+        np.maximum.at(highest, query[counts], weight[counts])
+        torn = np.flatnonzero(counts & (weight != highest[query]))
         if torn.size:
             return (
                 f"teacher_weight differs among the rows of {len(np.unique(query[torn]))} queries, first in row "

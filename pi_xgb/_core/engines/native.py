@@ -62,7 +62,7 @@ def _obstacle(plan: Plan) -> str | None:
         return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
     if moves_freely and spec.objective == "count:poisson":
         return "the max_delta_step of count:poisson, by which this engine would scale leaves, is in its Hessian too"
-    if moves_freely and any(isinstance(one, LearningRateScheduler) for one in plan.boosting.callbacks or ()):
+    if moves_freely and any(isinstance(callback, LearningRateScheduler) for callback in plan.boosting.callbacks or ()):
         return "a LearningRateScheduler would undo the size of the steps, by which this engine scales the Hessian"
     if plan.dtrain is not None and any(matrix is plan.dtrain for matrix, _ in plan.boosting.evals):
         return "dtrain is among the evals, and its metrics need the labels that this engine replaces"

@@ -52,7 +52,7 @@ class Boosted:
         if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
             if self.spec.loss.has_gradient:
                 # The matrix stays as it is, so weights that it does not carry come with an objective.
-                task = Task.of(self.spec, label, weight, n_rows=len(label), name="privileged")
+                task = Task.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
                 distillation = DistillationLoss(task, [])
                 params.setdefault("base_score", distillation.base_score())
                 objective = DistillationObjective(distillation)

@@ -46,7 +46,7 @@ class Linear:
         inside = np.flatnonzero(~at_end)
         coefficients = np.zeros((targets.shape[1], design.width))
         for outputs in [inside] if loss.multiclass and inside.size else inside[:, None]:
-            coefficients[outputs] = _Ridge.of(loss, design, targets[:, outputs], weight, offset[:, outputs]).fit()
+            coefficients[outputs] = _Ridge.scaled(loss, design, targets[:, outputs], weight, offset[:, outputs]).fit()
         return LinearModel(loss, encoding, coefficients, np.where(at_end, known[0], np.nan), target.ndim == 1)
 
 
@@ -91,7 +91,7 @@ class _Ridge:
     """Of margins: 1, but the spread of the labels where the margin is the mean."""
 
     @classmethod
-    def of(cls, loss: Loss, design: Design, target: Array, weight: Array, offset: Array) -> _Ridge:
+    def scaled(cls, loss: Loss, design: Design, target: Array, weight: Array, offset: Array) -> _Ridge:
         """The minimisation with its scales."""
 
         def average(values: Array) -> Array:
@@ -136,10 +136,10 @@ class _Ridge:
         losses = np.zeros(len(_PENALTIES))
         for fold in range(_N_FOLDS):
             left_out = np.arange(len(rows)) % _N_FOLDS == fold
-            rest, judged, coefficients = self.take(rows[~left_out]), self.take(rows[left_out]), self.constant
+            rest, held_out, coefficients = self.take(rows[~left_out]), self.take(rows[left_out]), self.constant
             for number, penalty in enumerate(_PENALTIES):
                 coefficients = rest._minimise(penalty * self.curvature, coefficients, tolerance=1e-4)
-                losses[number] += judged._summed(judged._margin(coefficients))
+                losses[number] += held_out._summed(held_out._margin(coefficients))
         return _PENALTIES[int(losses.argmin())] * self.curvature
 
     def _margin(self, coefficients: Array) -> Array:
@@ -168,13 +168,13 @@ class _Ridge:
 
         def objective(point: Any) -> tuple[float, Any]:
             coefficients = coefficients_at(point)
-            pull = penalty * coefficients
-            pull[:, 0] = 0
+            penalty_slope = penalty * coefficients
+            penalty_slope[:, 0] = 0
             margin = self._margin(coefficients)
             slope = self.loss.slope(self.loss.mean(margin), self.target) * self.weight[:, None]
-            gradient = self.design.gradient(slope) + pull
+            gradient = self.design.gradient(slope) + penalty_slope
             gradient -= gradient[:, :1] * mean
-            value = self._summed(margin) + 0.5 * float((pull * coefficients).sum())
+            value = self._summed(margin) + 0.5 * float((penalty_slope * coefficients).sum())
             return value * scale, (gradient * unit).ravel() * scale
 
         first = start.copy()

@@ -32,9 +32,9 @@ class Mixture:
         if len(means) == 1:
             return cls(loss, np.ones(1))
         mixture = cls(loss, mixture_weights(loss, label, weight, means))
-        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.of(means)))
+        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.combine(means)))
 
-    def of(self, means: Sequence[Array]) -> Array:
+    def combine(self, means: Sequence[Array]) -> Array:
         """The mean of each row from those of the members."""
         total: Any = sum(weight * mean for weight, mean in zip(self.weights, means, strict=True))
         return tempered(self.loss, total.astype(np.float32), self.temperature)
