@@ -112,7 +112,7 @@ def test_the_number_of_values_comes_back_with_them():
         (np.full((N, 2), 0.4), {}, "must sum to 1"),
         (np.full((N, 2), 0.4), {"teacher_weight": np.arange(N) < 1}, "must sum to 1"),
         (-np.ones(N), {"labelled": np.arange(N) < 6}, "must be at least 0"),
-        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, r"teacher_weight of 0 or 1.*0\.5"),
+        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, r"teacher_weight must be 0 or 1.*0\.5"),
         (np.ones(N), {"teacher_weight": 2 * (np.arange(N) % 2)}, r"0 or 1.*row.*2"),
     ],
 )

@@ -120,10 +120,10 @@ def test_q_may_be_anything_where_it_is_not_needed():
     ("q", "mean", "message"),
     [
         ((3, 2), (3,), r"take the column of the positive class"),
-        ((4, 2), (3,), r"these very rows"),
-        ((3,), (3, 2), r"\(3,\), the training rows need \(3, 2\)"),
-        ((3, 2), (3, 4), r"these very rows"),
-        ((3, 2, 2), (3,), r"these very rows"),
+        ((4, 2), (3,), r"rows, in their order"),
+        ((3,), (3, 2), r"\(3, 2\), got \(3,\)"),
+        ((3, 2), (3, 4), r"rows, in their order"),
+        ((3, 2, 2), (3,), r"rows, in their order"),
     ],
 )
 def test_q_has_the_shape_of_what_is_predicted(q, mean, message):

@@ -77,7 +77,7 @@ def test_the_regressor_trains_what_train_trains(objective):
     ("objective", "message"),
     [
         ("survival:aft", r"bounds.*pi_xgb\.train.*label_lower_bound.*label_upper_bound"),
-        ("rank:ndcg", "needs queries, .*: use PrivilegedXGBRanker"),
+        ("rank:ndcg", "requires queries, .*: use PrivilegedXGBRanker"),
     ],
 )
 def test_the_regressor_says_who_takes_what_has_no_y(objective, message):

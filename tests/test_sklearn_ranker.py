@@ -149,7 +149,7 @@ def test_what_cannot_be_taught_is_said():
 
     with pytest.raises(ValueError, match="ndcg_exp_gain"):
         fit(ndcg_exp_gain=True)
-    with pytest.raises(ValueError, match="follows the student"):
+    with pytest.raises(ValueError, match="an adaptive teacher"):
         fit(method="jpib")
     with pytest.raises(ValueError, match="lambdarank_unbiased"):
         fit(lambdarank_unbiased=True)

@@ -79,7 +79,7 @@ def test_a_teacher_shares_what_is_modelled():
 def test_who_drops_trees(params, drops):
     assert spec(**params).drops_trees is drops
     if drops:
-        with pytest.raises(ValueError, match="JPIB needs margins that stay"):
+        with pytest.raises(ValueError, match=r"booster='dart'.*JPIB"):
             spec(**params).check_margins_stay()
     else:
         spec(**params).check_margins_stay()
@@ -260,7 +260,7 @@ def test_metrics_are_of_rows_with_labels():
 def test_several_targets_weigh_rows():
     label = np.zeros((4, 2), np.float32)
     assert task(Spec.read({"objective": "reg:squarederror"}), label).n_rows == 4
-    with pytest.raises(ValueError, match="scale_pos_weight weighs single labels"):
+    with pytest.raises(ValueError, match=r"scale_pos_weight.*several targets"):
         task(Spec.read({"objective": "reg:squarederror", "scale_pos_weight": 2.0}), label)
     with pytest.raises(ValueError, match=r"dtrain.*2 labels"):
         task(Spec.read({"objective": "reg:absoluteerror"}), label)

@@ -87,7 +87,7 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
 
 def test_answers_have_the_shape_and_the_range_of_means():
     beyond = [0.5, 1.5, 0.0]
-    with pytest.raises(ValueError, match=r"gives q .*0\.0.*1\.5"):
+    with pytest.raises(ValueError, match=r"the q of .*0\.0.*1\.5"):
         Says(beyond).answer(task(), Q, 1.0)
     with pytest.raises(ValueError, match=r"q .*shape \(2,\).*\(3,\)"):
         Says(Q[:2]).answer(task(), Q, 1.0)

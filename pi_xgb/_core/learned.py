@@ -46,7 +46,7 @@ class Member(NamedTuple):
     models: Sequence[Model]
     """One, or one per fold."""
     loss: float
-    """Its mean loss on the labelled rows; NaN where it has no meaning by itself."""
+    """Its mean loss on the labelled rows; NaN for losses without a scale."""
     weight: float
     """Its share of the teacher's predictions."""
 
@@ -63,9 +63,8 @@ class LearnedTeacher(FixedTeacher):
     boosters : list of xgboost.Booster
         The boosters of all members.
     loss : float
-        The mean loss of q on the labelled rows: of rows that its models have not seen where it is cross-fitted, else of
-        those that they were trained on, which says nothing of what they know. NaN where the objective's own metric says
-        little by itself.
+        The mean loss of q on the labelled rows: out of fold where the teacher is cross-fitted, else on its training
+        rows, where it is no measure of quality. NaN where the objective's own metric has no scale.
 
     Notes
     -----
@@ -94,11 +93,11 @@ class LearnedTeacher(FixedTeacher):
     def booster(self) -> xgboost.Booster:
         """The teacher's booster, where there is one (``crossfit=0``)."""
         if len(self.boosters) != 1:
-            raise ValueError(f"booster must be one, and this teacher has {len(self.boosters)}: see .boosters")
+            raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
         return self.boosters[0]
 
     def predict(self, rows: Any) -> Array:
-        """The mean of other rows, by all models of each member.
+        """Predict the mean of other rows, by all models of each member.
 
         Parameters
         ----------
@@ -129,13 +128,13 @@ class LearnedTeacher(FixedTeacher):
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
-            "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
+            "this teacher learned from the labels of all rows, also those of held-out rows of a fold: pass privileged= "
+            "to cv, and each fold trains its own teacher"
         )
 
 
 class TrainableTeacher(Teacher):
-    """A teacher that :meth:`trained` makes: its rows and labels, and how it learns from them."""
+    """A teacher to be trained by :meth:`trained`: its recipe, rows and labels."""
 
     is_adaptive = False
     folds: DealtFolds | None = None
@@ -162,7 +161,7 @@ class TrainableTeacher(Teacher):
         return [self.features.matrix, *(matrix for matrix, _ in self.recipe.keywords.get("evals", ()))]
 
     def check(self, n_rows: int) -> None:
-        """Its recipe and its folds fit the rows."""
+        """Raise unless recipe and folds fit the rows."""
         recipe = self.recipe
         recipe.check(self.features, weighted=self._weight.size > 0)
         crossfit = 2 if recipe.crossfit is None else recipe.crossfit
@@ -171,7 +170,7 @@ class TrainableTeacher(Teacher):
             warn_of_rare_classes(recipe.crossfit, self._label, self._labelled)
 
     def check_answers(self, task: Task, weight: Any) -> None:
-        """Nothing is known before it is trained."""
+        """Accept all: q is unknown before the training."""
 
     @property
     def _whole_groups(self) -> Array | None:
@@ -186,7 +185,7 @@ class TrainableTeacher(Teacher):
         return part
 
     def trained(self) -> LearnedTeacher:
-        """Train it, out of fold where it is cross-fitted."""
+        """Return the trained teacher, with q out of fold where it is cross-fitted."""
         spec, learners, folds = self.recipe.spec, self.recipe.learners(), self._dealt()
         loss, known = spec.loss, self._known
         task = self._task()
@@ -220,9 +219,9 @@ class TrainableTeacher(Teacher):
         )
 
     def _dealt(self) -> Folds:
-        """The folds of labelled rows; an estimator learns from rows with values, and predicts those that count."""
+        """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
         recipe, label, n_rows = self.recipe, self._label, len(self._label)
-        check_groups_apart(self._groups)  # those of the user; queries are numbered on each worker anew
+        check_groups_apart(self._groups)  # the user's groups; queries are numbered per worker
         groups, classes, crossfit = self._whole_groups, recipe.spec.loss.probabilities, recipe.crossfit
         if crossfit is None:
             crossfit = default_crossfit(label, self._labelled, groups, classes=classes)
@@ -249,7 +248,7 @@ class TrainableTeacher(Teacher):
         return self.features if len(rows) == len(self._label) else self.features.subset(rows)
 
     def _fit(self, learner: Learner, task: Task, rows: Array, folds: Folds) -> Model:
-        """A model of these rows. What cannot be cut is trained on as a whole, other rows weighing nothing."""
+        """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         matrix, weight, loss = self.features.matrix, self._weight, self.recipe.spec.loss
         if not isinstance(learner, Boosted):
             effective = None if task.weight is None else task.weight[rows]
@@ -265,7 +264,7 @@ class TrainableTeacher(Teacher):
 
 
 def train_teachers(supervision: Supervision) -> Supervision:
-    """The same supervision, those of its teachers trained that have to be."""
+    """Return the supervision with trained teachers."""
     return supervision.with_teachers(
         [
             pair._replace(teacher=pair.teacher.trained()) if isinstance(pair.teacher, TrainableTeacher) else pair
@@ -306,9 +305,8 @@ def fit_teacher(
     crossfit : int, default=None
         0: the teacher predicts the rows it was trained on, as in the paper. It then repeats their labels the
         more faithfully the longer it is trained, and a perfect copy of the labels teaches nothing. K of at
-        least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the one
-        that did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else
-        up to 5.
+        least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the teacher that
+        did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else up to 5.
     seed : int, default=0
         Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
     evals, early_stopping_rounds, maximize
@@ -317,14 +315,14 @@ def fit_teacher(
         One truth value per row, False where the label is not known: the teacher learns from the others, and predicts
         all. With ``crossfit`` the q of a row without a label is the mean of what the K models predict.
     teacher_weight : array-like of float, default=None
-        One number of at least 0 per row: what this teacher counts there, relative to ``kl_weight``. By default 1, and 0
-        for rows that have no privileged value at all.
+        One number of at least 0 per row: the weight of this teacher there, relative to ``kl_weight``. By default 1, and
+        0 for rows that have no privileged value at all.
     crossfit_groups : array-like, default=None
-        One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
-        the teachers know other visits of the patient whom they predict, and q repeats the labels.
+        One value per row; rows of the same value, such as the visits of one patient, stay in one fold of ``crossfit``.
+        Otherwise the teachers see other visits of the patient that they predict, and q repeats the labels.
     verbose_eval : bool or int, default=False
-        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
-        other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, fold by fold, and at the end the
+        metrics of q on the labelled rows, out of fold or on its training rows.
 
     Returns
     -------
@@ -392,10 +390,10 @@ def fit_teacher(
 def _print_score(
     teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None, *, in_sample: bool
 ) -> None:
-    """Print what q scores on the labelled rows."""
+    """Print the metrics of q on the labelled rows."""
     if labelled is not None:
         matrix = slice_rows(matrix, np.flatnonzero(labelled))
     q = teacher.values if labelled is None else teacher.values[labelled]
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
-    rows = "which it learned from" if in_sample else f"out of {len(teacher.members[0].models)} folds"
+    rows = "its training rows" if in_sample else f"out of {len(teacher.members[0].models)} folds"
     collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows, {rows}\n")

@@ -34,7 +34,7 @@ class Features:
 
     @property
     def can_be_read(self) -> bool:
-        """Whether values can be read back: not from quantiles, nor from external memory."""
+        """Whether values can be read: not from quantiles, nor from external memory."""
         return can_be_cut(self.matrix)
 
     @property

@@ -43,8 +43,8 @@ class Mixture:
 def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Array:
     """The weights w of the members, at least 0, with the sum 1, float64.
 
-    They minimise ``(loss of sum_k w_k mean_k) / (loss of the best constant) + |w - 1/K|^2 / sqrt(n)``. Few rows cannot
-    tell the members apart, which then count the same.
+    They minimise ``(loss of sum_k w_k mean_k) / (loss of the best constant) + |w - 1/K|^2 / sqrt(n)``. With few rows
+    the weights are nearly equal.
 
     Parameters
     ----------
