@@ -272,7 +272,7 @@ CASES = [
             (*ALL, "fit_teacher"),
             with_labels(one_row_changed(value)),
             ValueError,
-            ("whole numbers 0 to 2", r"num_class.* 3", rf"they range from .*{value}|to 2\.0", "encode the classes"),
+            ("whole numbers 0 to 2", r"num_class.* 3", rf"got values from .*{value}|to 2\.0", "encode the classes"),
             objective,
         )
         for objective in ("multi:softprob", "multi:softmax")

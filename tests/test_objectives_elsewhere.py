@@ -182,7 +182,7 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
     ("objective", "message"),
     [
         ("survival:aft", r"survival:aft.*bounds.*pi_xgb.train"),
-        ("rank:ndcg", "rank:ndcg needs queries.*use PrivilegedXGBRanker"),
+        ("rank:ndcg", "rank:ndcg requires queries.*use PrivilegedXGBRanker"),
     ],
 )
 @pytest.mark.parametrize("chooses", [False, True])

@@ -63,19 +63,19 @@ def attach_teacher(
         )
     if isinstance(q, Teacher):
         raise TypeError(
-            f"q must be an array of numbers, got {q!r}: pass a Teacher as teacher= of pi_xgb.train, or to "
+            f"q must be an array, fixed for all rounds, got {q!r}: pass a Teacher as teacher= of pi_xgb.train, or to "
             "pi_xgb.KLObjective(teacher, kl_weight)"
         )
     if labels_of(dtrain).ndim == 2:
         raise ValueError(
-            f"dtrain must have one target, since a DMatrix has no room for more, got {labels_of(dtrain).shape[1]}: use "
-            "pi_xgb.cv(..., teacher=q), or pi_xgb.train"
+            f"q must have one target, since a DMatrix has no room for more, dtrain has {labels_of(dtrain).shape[1]}: "
+            "use pi_xgb.cv(..., teacher=q), or pi_xgb.train"
         )
     n_rows = dtrain.num_row()
     known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)
     array = check_q(q, NUMBERS if known is None else AMOUNTS, needed=counts)
     if len(array) != n_rows:
-        raise ValueError(f"q must have the {n_rows} rows of dtrain, got {len(array)} rows: give one q per row")
+        raise ValueError(f"q has {len(array)} rows, dtrain has {n_rows}: give one q per row of dtrain")
     if array.ndim == 1:
         lower, upper = array.copy(), np.full_like(array, _ONE_VALUE if known is None else _SOME_LABELS)
     elif array.shape[1] in (2, 3):
@@ -84,7 +84,7 @@ def attach_teacher(
         upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
     else:
         raise ValueError(
-            f"q must have at most 3 classes, since a DMatrix has no room for more, got {array.shape[1]}: use pi_xgb.cv"
+            f"q must have at most 3 classes, got {array.shape[1]}, since a DMatrix has no room for more: use pi_xgb.cv"
         )
     if known is not None:
         lower[~known] = _NO_LABEL - lower[~known]
@@ -126,13 +126,13 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
     if attached != n_classes:
         named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
         raise ValueError(
-            f"the attached teacher must have {named.get(n_classes, f'{n_classes} classes')} for this objective, got "
-            f"{named[attached]}: attach a q of that shape"
+            f"the teacher attached to this matrix has {named[attached]}, but the objective requires "
+            f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
     counts, unknown = np.isfinite(lower), (lower <= _NO_LABEL) & (mark != _ONE_VALUE)
     if mark < _SOME_LABELS and within.low < 0 and unknown.any():
         raise ValueError(
-            "attach_groups has overwritten the marks of rows without a label, which a q below 0 requires: for numbers "
+            "attach_groups has overwritten the marks that separate a q below 0 from a row without a label: for numbers "
             "leave attach_groups out, or use pi_xgb.cv"
         )
     lower = np.where(unknown, _NO_LABEL - lower, lower)

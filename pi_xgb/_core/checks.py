@@ -28,7 +28,7 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
     if not 0 <= float(kl_weight) <= MOST_WEIGHT:
         raise ValueError(
-            f"{name} must be finite, at least 0 and at most {MOST_WEIGHT:g} (larger weights swamp the labels in "
+            f"{name} must be finite and at least 0, and at most {MOST_WEIGHT:g} (larger weights swamp the labels in "
             f"float32), got {kl_weight!r}: 0 trains without the teacher, 1 weighs teacher and labels alike"
         )
     return float(kl_weight)
@@ -54,7 +54,7 @@ def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
 def check_has_columns(matrix: xgboost.DMatrix, name: str) -> None:
     """Raise if there are rows but no columns: XGBoost's own error does not mention columns."""
     if matrix.num_row() and not matrix.num_col():
-        raise ValueError(f"{name} has no columns: add at least one feature")
+        raise ValueError(f"{name} has no columns, nothing to learn from: add at least one feature")
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
@@ -104,7 +104,7 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
             raise ValueError(
                 f"{name} has no rows on this worker: spread the rows over all workers, or use fewer workers"
             )
-        raise ValueError(f"{name} has no rows: pass at least one")
+        raise ValueError(f"{name} has no rows: there is nothing to train on")
     if len(label) != n_rows:
         raise ValueError(
             f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
@@ -146,13 +146,13 @@ def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
     """Raise unless there is one q for each prediction."""
     if q.shape != mean.shape and q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
         raise ValueError(
-            f"the q of {name} must have shape {mean.shape}, got {q.shape}: take the column of the positive class, q[:, "
-            "1]"
+            f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: take the column of the positive "
+            "class, q[:, 1]"
         )
     if q.shape != mean.shape:
         raise ValueError(
-            f"the q of {name} must have shape {mean.shape}, got {q.shape}: compute it for the training rows, in their "
-            "order (in xgboost.cv: pi_xgb.attach_teacher)"
+            f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: compute it for the training rows, "
+            "in their order (in xgboost.cv: pi_xgb.attach_teacher)"
         )
 
 
@@ -169,8 +169,8 @@ def check_as_many_rows(n_rows: int, privileged: xgboost.DMatrix) -> None:
     """Raise unless the matrix of privileged features has as many rows as dtrain."""
     if privileged.num_row() != n_rows:
         raise ValueError(
-            f"privileged must have the {n_rows} rows of dtrain, got {privileged.num_row()} rows: build both from the "
-            "same table, in the same order"
+            f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
+            f"{privileged.num_row()}. Build both from the same table, in the same order"
         )
 
 
@@ -182,7 +182,8 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
         raise ValueError(
-            "the weights of privileged differ from those of dtrain, which apply to both: leave them out of privileged"
+            "the weights of privileged differ from the weights of dtrain, which apply to both: leave them out of "
+            "privileged"
         )
 
 

@@ -148,9 +148,9 @@ class JointTeacher(Teacher):
         teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
-                f"a JPIB teacher must be one round behind its student, got a teacher of {teacher_rounds} rounds and a "
-                f"student of {rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., "
-                "xgb_model=...) and the student as xgb_model"
+                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a "
+                f"teacher of {teacher_rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as "
+                "JointTeacher(..., xgb_model=...) and the student as xgb_model"
             )
         if matrix is not None and not self._is_own_student(student, matrix):
             raise ValueError(

@@ -345,7 +345,7 @@ class Softmax(Loss):
         low, high = float(label.min()), float(label.max())
         if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
             raise ValueError(
-                f"the labels of {name} must be the integers 0 to {n_classes - 1} (num_class is {n_classes}), "
+                f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
                 f"got values from {low} to {high}: encode the classes, or set num_class"
             )
 
@@ -559,7 +559,7 @@ class AFT(Copied):
         lower, upper = (matrix.get_float_info(field) for field in self.label_fields)
         if not lower.size == upper.size == matrix.num_row():
             raise ValueError(
-                f"{name} must have two bounds per row as labels of survival:aft, got {lower.size} lower and "
+                f"survival:aft requires labels of two bounds per row, {name} has {lower.size} lower and "
                 f"{upper.size} upper ones for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, "
                 "label_lower_bound=, label_upper_bound=), with infinity as the upper bound of censored times"
             )
@@ -577,7 +577,7 @@ def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], s
         row = wrong[0]
         raise ValueError(
             f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, "
-            f"got {lower[row]:g} and {upper[row]:g} in {place(int(row))}"
+            f"{place(int(row))} has {lower[row]:g} and {upper[row]:g}"
         )
 
 

@@ -164,7 +164,7 @@ class KLObjective:
             )
         if n_targets > 1:
             raise ValueError(
-                f"an attached teacher has one target, got a matrix of {n_targets} targets: use pi_xgb.cv, or pass "
+                f"a DMatrix has room for a teacher of one target, got {n_targets} targets: use pi_xgb.cv, or pass "
                 "KLObjective(q, ...)"
             )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
@@ -179,8 +179,8 @@ def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedT
     for name, values in [("labelled", labelled), *(("teacher_weight", weighted.per_row) for weighted in teachers)]:
         if values is not None and len(values) != n_rows:
             raise ValueError(
-                f"{name} must have the {n_rows} rows of the training matrix, got {len(values)} rows: pass values for "
-                "these rows (in xgboost.cv use attach_teacher, or pi_xgb.cv)"
+                f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
+                "(in xgboost.cv use attach_teacher, or pi_xgb.cv)"
             )
     if labelled is not None and not labelled.any() and not collective.is_distributed():
         raise no_labelled_row("labelled")
@@ -204,7 +204,7 @@ class CallersLoss(_CallerState):
         if booster is None:
             if named is None:
                 raise ValueError(
-                    "objective must be named for calls without a Booster: KLObjective(q, objective='binary:logistic')"
+                    "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
                 )
             return named, loss_with_gradient(named)
         known = self._known
@@ -221,7 +221,7 @@ class CallersLoss(_CallerState):
 def _check_agree(named: str | None, objective: str) -> None:
     if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
-            f"objective of KLObjective must be that of the Booster, {objective!r}, got {named!r}: set "
+            f"KLObjective has objective={named!r}, but the Booster trains {objective!r}: set "
             f"params['objective'] = {named!r} (XGBoost's default is reg:squarederror), or leave objective out of "
             "KLObjective"
         )

@@ -75,9 +75,7 @@ class Task:
         if high == -np.inf:
             raise no_labelled_row("labelled")
         if high == -below and self.spec.loss.probabilities:
-            raise ValueError(
-                f"labelled rows must have at least two classes, got class {high:g} only: label rows of another class"
-            )
+            raise ValueError(f"all labelled rows are of the class {high:g}: label rows of another class")
 
     def check_evals(self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]]) -> None:
         """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
@@ -111,8 +109,8 @@ def _check_targets(spec: Spec, label: Array, name: str) -> None:
         return
     if not spec.loss.takes_targets:
         raise ValueError(
-            f"{name} must have one label per row for {spec.objective}, got {label.shape[1]} labels (several targets "
-            f"are supported for {', '.join(OF_TARGETS)}): train one model for each"
+            f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
+            f"{', '.join(OF_TARGETS)} only, not for {spec.objective}: train one model for each"
         )
     if spec.scale_pos_weight != 1:
         raise ValueError(

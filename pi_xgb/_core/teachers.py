@@ -206,8 +206,8 @@ class FixedTeacher(Teacher):
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
             raise ValueError(
-                f"the q of the teacher must have the {n_rows} rows of dtrain, got {len(self._q)} rows: compute it for "
-                "these rows, in their order"
+                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
+                "rows, in their order"
             )
 
     def subset(self, rows: Array) -> Teacher:
@@ -277,9 +277,8 @@ def _check_classes(model: Any) -> None:
     classes = getattr(model, "classes_", None)
     if classes is not None and list(classes) != list(range(len(classes))):
         raise ValueError(
-            f"the classes of {type(model).__name__} must be 0, 1, ..., as those of the student, got {list(classes)}: "
-            "fit the model on these labels, or pass a function that returns the columns of its predict_proba in this "
-            "order"
+            f"the classes of {type(model).__name__} are {list(classes)}, but must be the labels 0, 1, ...: fit the "
+            "model on these, or pass a function that returns the columns of its predict_proba in this order"
         )
 
 
