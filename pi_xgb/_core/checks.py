@@ -160,7 +160,7 @@ def check_answer(q: Array, within: Range, name: str) -> None:
     """Raise unless a q from a round of training is finite and in range: XGBoost trains on NaN without an error."""
     low, high = float(q.min()), float(q.max())
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"the q of {name} must be finite, got NaN or infinity: return a finite value for every row")
+        raise ValueError(f"the q of {name} must be finite, got NaN or infinite values: return finite values")
     if not within.holds(low, high, slack=1e-6):
         raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
 

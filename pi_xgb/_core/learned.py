@@ -128,8 +128,8 @@ class LearnedTeacher(FixedTeacher):
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "this teacher learned from the labels of all rows, also those of held-out rows of a fold: pass privileged= "
-            "to cv, and each fold trains its own teacher"
+            "this teacher learned from the labels of all rows, so held-out rows of a fold would leak into it: pass "
+            "privileged= to cv, and each fold trains its own teacher"
         )
 
 
