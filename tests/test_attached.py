@@ -79,7 +79,7 @@ def test_a_q_below_the_range_is_no_row_without_a_label(low):
     q = np.full(N, 0.5)
     q[3] = low
     dtrain = attach_teacher(matrix(), q)
-    with pytest.raises(ValueError, match=r"\[0, 1\].*ranges.*-1"):
+    with pytest.raises(ValueError, match=r"\[0, 1\], got.*-1"):
         attached_teacher(dtrain, 0, PROBABILITIES)
     assert attached_teacher(dtrain, 0, NUMBERS)[0].values[3] == low
 
@@ -112,7 +112,7 @@ def test_the_number_of_values_comes_back_with_them():
         (np.full((N, 2), 0.4), {}, "must sum to 1"),
         (np.full((N, 2), 0.4), {"teacher_weight": np.arange(N) < 1}, "must sum to 1"),
         (-np.ones(N), {"labelled": np.arange(N) < 6}, "must be at least 0"),
-        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, r"teacher_weight of 0 or 1.*0\.5"),
+        (np.ones(N), {"teacher_weight": np.arange(N) / 2}, r"teacher_weight must be 0 or 1.*0\.5"),
         (np.ones(N), {"teacher_weight": 2 * (np.arange(N) % 2)}, r"0 or 1.*row.*2"),
     ],
 )
@@ -136,5 +136,5 @@ def test_rows_without_a_label_leave_no_room_for_a_q_below_0():
 
 def test_a_teacher_that_is_asked_in_every_round_has_no_place_in_a_matrix():
     parity = DemographicParity([0, 1, 0, 1])
-    with pytest.raises(TypeError, match=r"round.*DemographicParity\(2"):
+    with pytest.raises(TypeError, match=r"q .*DemographicParity\(2"):
         attach_teacher(xgb.DMatrix(np.zeros((4, 1)), [0, 1, 0, 1]), parity)

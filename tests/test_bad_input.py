@@ -272,7 +272,7 @@ CASES = [
             (*ALL, "fit_teacher"),
             with_labels(one_row_changed(value)),
             ValueError,
-            ("whole numbers 0 to 2", r"num_class.* 3", rf"they range from .*{value}|to 2\.0", "encode the classes"),
+            ("whole numbers 0 to 2", r"num_class.* 3", rf"got values from .*{value}|to 2\.0", "encode the classes"),
             objective,
         )
         for objective in ("multi:softprob", "multi:softmax")
@@ -299,10 +299,10 @@ CASES = [
     *(
         Case(f"q of {rows} rows", Q, set_to(q=lambda b, rows=rows: np.resize(b.q, rows)), ValueError, words)
         for rows, words in (
-            (39, (r"39", "40", "these very rows")),
-            (41, (r"41", "40", "these very rows")),
-            (80, (r"80", "40", "these very rows")),
-            (1, (r"\b1\b", "40", "these very rows")),
+            (39, (r"39", "40", "order")),
+            (41, (r"41", "40", "order")),
+            (80, (r"80", "40", "order")),
+            (1, (r"\b1\b", "40", "order")),
         )
     ),
     Case("q of no rows", Q, set_to(q=np.empty(0)), ValueError, ("empty", "one value per row")),
@@ -441,10 +441,10 @@ CASES = [
             words,
         )
         for value, where, words in (
-            (0.3, Q, ("carries its own weights", r"kl_weight=0\.3", "leave kl_weight out")),
-            (0, Q, ("carries its own weights", r"kl_weight=0", "leave kl_weight out")),
-            ([0.1, 0.3], ("cv",), ("kl_weight", "list", "weights of its own|own weights")),
-            ([0.0, 0.5], ("cv",), ("kl_weight", "list", "weights of its own|own weights")),
+            (0.3, Q, ("has its own weights", r"kl_weight=0\.3", "leave it out")),
+            (0, Q, ("has its own weights", r"kl_weight=0", "leave it out")),
+            ([0.1, 0.3], ("cv",), ("kl_weight", "list", "own weights")),
+            ([0.0, 0.5], ("cv",), ("kl_weight", "list", "own weights")),
         )
     ),
     *(
@@ -490,7 +490,7 @@ CASES = [
         ("train", "cv"),
         lambda b: guided_by(privileged=b.privileged)(b),
         ValueError,
-        ("privileged and teacher", "both", "brings one", "teacher=\\["),
+        ("privileged and teacher", "both", "is one already", "teacher=\\["),
     ),
     # An empty DMatrix.
     Case(
@@ -567,7 +567,7 @@ CASES = [
         ALL[:6],
         params(scale_pos_weight=-1),
         ValueError,
-        ("scale_pos_weight", "-1", "(?!.*counts the teacher)"),
+        ("scale_pos_weight", "-1", "(?!.*weighs teacher)"),
     ),
     Case(
         "scale_pos_weight as a word",

@@ -11,16 +11,16 @@ from pi_xgb._core.checks import (
     check_base_margin,
     check_dmatrix,
     check_evals,
+    check_has_columns,
     check_kl_weight,
+    check_labels_per_row,
     check_no_overlap,
-    check_one_label_each,
     check_q,
     check_queries,
     check_same_labels,
     check_same_rows,
     check_shape,
-    check_some_columns,
-    check_some_weight,
+    check_total_weight,
     check_weights,
 )
 from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
@@ -35,7 +35,7 @@ def test_a_kl_weight_may_be_the_largest_that_there_is():
 
 
 @pytest.mark.parametrize(
-    ("weight", "of", "message"),
+    ("weight", "unit", "message"),
     [
         ([1.0], "row", r"1 weight.*3 rows"),
         ([1.0, 1.0], "query", r"2 weights.*3 queries"),
@@ -44,32 +44,32 @@ def test_a_kl_weight_may_be_the_largest_that_there_is():
         ([0.0, 0.0, 0.0], "row", "are all 0"),
     ],
 )
-def test_weights_that_are_refused(weight, of, message):
+def test_weights_that_are_refused(weight, unit, message):
     with pytest.raises(ValueError, match=message):
-        check_weights(np.array(weight), 3, "dtrain", of=of)
+        check_weights(np.array(weight), 3, "dtrain", unit=unit)
 
 
 def test_weights_that_are_taken():
     for weight in ([], [0.0, 0.0, 1e-6], [0.5, 1.0, 0.0]):
         check_weights(np.array(weight), 3, "dtrain")
     for weight, n_rows in (([], 1), ([0.0, 1.0], 2), ([0.25, 0.5], 2)):
-        check_some_weight(np.array(weight, np.float32), n_rows, "dtrain")
+        check_total_weight(np.array(weight, np.float32), n_rows, "dtrain")
     with pytest.raises(ValueError, match="all 0, on every worker"):
-        check_some_weight(np.zeros(2, np.float32), 2, "dtrain")
+        check_total_weight(np.zeros(2, np.float32), 2, "dtrain")
 
 
 def test_a_matrix_without_rows_may_be_without_columns():
-    check_some_columns(xgb.DMatrix(np.empty((0, 0))), "dtrain")
+    check_has_columns(xgb.DMatrix(np.empty((0, 0))), "dtrain")
 
 
 def test_rows_have_one_label_each_and_are_some():
-    check_one_label_each(np.zeros(1), 1, "dtrain")
-    check_one_label_each(np.zeros((2, 3)), 2, "dtrain")
+    check_labels_per_row(np.zeros(1), 1, "dtrain")
+    check_labels_per_row(np.zeros((2, 3)), 2, "dtrain")
     with pytest.raises(ValueError, match=r"dtrain.*nothing.*train"):
-        check_one_label_each(np.zeros(0), 0, "dtrain")
+        check_labels_per_row(np.zeros(0), 0, "dtrain")
     for label, n_rows in ((np.zeros(2), 1), (np.zeros(0), 3)):
         with pytest.raises(ValueError, match=f"{len(label)} labels.*{n_rows} rows"):
-            check_one_label_each(label, n_rows, "dtrain")
+            check_labels_per_row(label, n_rows, "dtrain")
 
 
 def test_a_margin_is_finite_in_every_row():
@@ -120,25 +120,25 @@ def test_q_may_be_anything_where_it_is_not_needed():
     ("q", "mean", "message"),
     [
         ((3, 2), (3,), r"take the column of the positive class"),
-        ((4, 2), (3,), r"these very rows"),
-        ((3,), (3, 2), r"\(3,\), the training rows need \(3, 2\)"),
-        ((3, 2), (3, 4), r"these very rows"),
-        ((3, 2, 2), (3,), r"these very rows"),
+        ((4, 2), (3,), r"rows, in their order"),
+        ((3,), (3, 2), r"\(3,\), .*\(3, 2\)"),
+        ((3, 2), (3, 4), r"rows, in their order"),
+        ((3, 2, 2), (3,), r"rows, in their order"),
     ],
 )
 def test_q_has_the_shape_of_what_is_predicted(q, mean, message):
     check_shape(np.zeros(q), np.zeros(q))
-    with pytest.raises(ValueError, match=f"Teacher.*q .*shape .*{message}"):
+    with pytest.raises(ValueError, match=f"q .*Teacher.*shape .*{message}"):
         check_shape(np.zeros(q), np.zeros(mean), "Teacher")
 
 
 def test_answers_lie_in_their_range_but_for_rounding():
     check_answer(np.array([-5e-7, 1 + 5e-7]), SHARES, "Teacher")
     for beyond in (-1e-5, 1 + 1e-5):
-        with pytest.raises(ValueError, match=r"Teacher.*q .*\[0, 1\]"):
+        with pytest.raises(ValueError, match=r"q .*Teacher.*\[0, 1\]"):
             check_answer(np.array([0.5, beyond]), SHARES, "Teacher")
     for endless in (np.inf, -np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"Teacher.*q .*NaN"):
+        with pytest.raises(ValueError, match=r"q .*Teacher.*NaN"):
             check_answer(np.array([0.5, endless]), NUMBERS, "Teacher")
 
 

@@ -460,8 +460,8 @@ BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "no label": ({}, RANKED[2:], "rank:ndcg needs --label and --query, got --query"),
     "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight differs within a query"),
     "groups": ({}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must keep queries whole, got"),
-    "jpib": ({}, [*RANKED, "--method", "jpib"], "follows the student"),
-    "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "follows the student"),
+    "jpib": ({}, [*RANKED, "--method", "jpib"], "an adaptive teacher"),
+    "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "an adaptive teacher"),
     "exponential gain": (
         {},
         [*RANKED, "--params", "ndcg_exp_gain=true"],

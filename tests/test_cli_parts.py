@@ -438,7 +438,7 @@ def test_rows_of_a_file_without_lines_are_counted_from_1():
 
 def test_labels_of_other_rows_are_in_the_range_of_the_training():
     with pytest.raises(
-        ValueError, match=r"a file must lie in \[0, 1\] for binary:logistic, they range from 0.0 to 100.0"
+        ValueError, match=r"a file must lie in \[0, 1\] for binary:logistic, got values from 0.0 to 100.0"
     ):
         later_labels(pd.DataFrame({"y": [0, 100]}), None, "binary:logistic", "a file")
     assert later_labels(pd.DataFrame({"y": [0, 100]}), None, "count:poisson", "a file").tolist() == [0, 100]

@@ -407,15 +407,15 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
     (checkpoints / "student-3.ubj").write_bytes(whole[2])
     (checkpoints / "student-4.ubj").unlink()
     (checkpoints / "student-4.ubj").mkdir()
-    with pytest.warns(UserWarning, match="passed over") as told:
+    with pytest.warns(UserWarning, match="is skipped") as told:
         assert JointCheckPoint.latest(checkpoints)[0] == 2
-    assert [str(warning.message).rpartition("passed over: ")[2] for warning in told] == [
+    assert [str(warning.message).rpartition("is skipped: ")[2] for warning in told] == [
         f"{str(checkpoints / 'student-4.ubj')!r} is a folder",
         f"{str(checkpoints / 'student-3.ubj')!r} has 2 rounds",
     ]
     for number in (1, 2):
         (checkpoints / f"teacher-{number}.ubj").write_bytes(b"{")
-    with pytest.warns(UserWarning, match="passed over"):
+    with pytest.warns(UserWarning, match="is skipped"):
         assert JointCheckPoint.latest(checkpoints) is None
 
 

@@ -212,7 +212,7 @@ def test_columns_and_margins_come_along() -> None:
 def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows() -> None:
     matrix = xgb.DMatrix(np.zeros((6, 1)), np.arange(6.0), qid=[0, 1, 1, 2, 2, 2], weight=[1, 2, 4])
     labelled, counts = np.array([1, 0, 1, 1, 0, 1], bool), np.array([2, 0.5, 0.5, 0, 0, 0])
-    task = Task.of_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
+    task = Task.from_matrix(Spec.read({"objective": "rank:pairwise"}), matrix, labelled)
     taught = as_weighted_teachers(10 + np.arange(6.0), 1.0, ANY_NUMBER, counts)
     stack, params = stack_with_params(task, taught, matrix, {})
     assert np.diff(stack.get_uint_info("group_ptr")).tolist() == [1, 1, 2, 1, 2]
@@ -224,7 +224,7 @@ def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows()
     assert params == {"objective": "rank:pairwise", **penalties}
     # Rows without queries are weighed as they are, with the params as they are.
     numbers, plain = Spec.read({"objective": "reg:absoluteerror"}), xgb.DMatrix(np.zeros((6, 1)), np.ones(6))
-    stack, params = stack_with_params(Task.of_matrix(numbers, plain), taught, plain, {})
+    stack, params = stack_with_params(Task.from_matrix(numbers, plain), taught, plain, {})
     assert params is numbers.params
     assert stack.get_weight().tolist() == [1] * 6 + [2, 0.5, 0.5]
 
@@ -450,11 +450,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     "several quantiles": ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, {}, "several quantiles.*model for each"),
     "written quantiles": ("reg:quantileerror", {"quantile_alpha": "[0.1, 0.9]"}, {}, "several quantiles"),
     "exponential gain": ("rank:ndcg", {"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),
-    "positions": ("rank:pairwise", {"lambdarank_unbiased": 1}, {}, "lambdarank_unbiased.*nothing of copies"),
+    "positions": ("rank:pairwise", {"lambdarank_unbiased": 1}, {}, "lambdarank_unbiased.*copies"),
     "linear ranking": ("rank:pairwise", {"booster": "gblinear"}, {}, "gblinear.*use trees"),
     "sampled by gradient": ("rank:pairwise", {"sampling_method": "gradient_based"}, {}, "gradient_based"),
     "weights of ones": ("reg:squaredlogerror", {"scale_pos_weight": 3.0}, {}, "scale_pos_weight.*leave it out"),
-    "jpib": ("reg:absoluteerror", {}, {"method": "jpib"}, "follows the student.*method='kbpib'"),
+    "jpib": ("reg:absoluteerror", {}, {"method": "jpib"}, "an adaptive teacher.*method='kbpib'"),
     "callback": ("reg:absoluteerror", {}, {"engine": "callback"}, "engine='copies' or 'auto'"),
     "native": ("survival:aft", {}, {"engine": "native"}, "engine='copies' or 'auto'"),
     "cox": ("survival:cox", {}, {}, "can guide the objectives"),

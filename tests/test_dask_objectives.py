@@ -99,7 +99,7 @@ def test_what_an_objective_needs_is_asked_for_before_any_training(client: Any) -
     x, z, amount = (on_both(client, halves(values)) for values in (X, Z, AMOUNT))
     for objective, message in (
         ("survival:aft", r"bounds.*pi_xgb\.dask\.train\).*label_lower_bound"),
-        ("rank:pairwise", r"needs queries.* use DaskPrivilegedXGBRanker"),
+        ("rank:pairwise", r"requires queries.* use DaskPrivilegedXGBRanker"),
     ):
         model = pid.DaskPrivilegedXGBRegressor(n_estimators=2, objective=objective)
         model.client = client

@@ -55,7 +55,7 @@ def test_a_training_starts_at_the_mean_of_what_is_said(seed, objective, targets,
     known = rng.random(N) < 0.6 if masked else np.ones(N, bool)
     known[0] = True
     spec = Spec.read({"objective": objective, "scale_pos_weight": scale})
-    task = Task.of(spec, label, weight, known if masked else None, n_rows=N, name="dtrain")
+    task = Task.from_arrays(spec, label, weight, known if masked else None, n_rows=N, name="dtrain")
     counts = rng.choice([0.0, 0.5, 2.0], N) if per_row else None
     within = LOSSES[objective].range
     weighted_teachers = [
@@ -79,7 +79,7 @@ def test_a_training_starts_at_the_mean_of_what_is_said(seed, objective, targets,
 def task_of(labelled, weight, label=None):
     label = np.zeros(3, np.float32) if label is None else label
     spec = Spec.read({"objective": "reg:squarederror"})
-    return Task.of(spec, label, np.array(weight, np.float32), np.array(labelled), n_rows=3, name="dtrain")
+    return Task.from_arrays(spec, label, np.array(weight, np.float32), np.array(labelled), n_rows=3, name="dtrain")
 
 
 def test_something_must_weigh_where_something_is_known():

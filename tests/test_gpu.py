@@ -220,7 +220,7 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
     for cupy in (None, cupy_on(available=True)):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         distillation = DistillationLoss(
-            Task.of_matrix(spec, dtrain, labelled), [WeightedTeacher(FixedTeacher(q, NUMBERS), 1.5, counts)]
+            Task.from_matrix(spec, dtrain, labelled), [WeightedTeacher(FixedTeacher(q, NUMBERS), 1.5, counts)]
         )
         mean = spec.loss.mean(distillation._xp.asarray(margin))
         made.append([*distillation.gradient(margin), distillation.target(mean), distillation.blend.row_factor])

@@ -216,15 +216,15 @@ def test_beyond_60_an_exponential_stays(name):
 
 def test_params_that_enter_a_gradient_are_read():
     mean, target = np.array([2, 3], np.float32), np.array([1, 4], np.float32)
-    wide = LOSSES["count:poisson"].of({"max_delta_step": "1.5"})
+    wide = LOSSES["count:poisson"].with_params({"max_delta_step": "1.5"})
     np.testing.assert_allclose(wide.curvature(mean, target), mean * np.exp(1.5), rtol=1e-6)
-    power = LOSSES["reg:tweedie"].of({"tweedie_variance_power": 1.2})
+    power = LOSSES["reg:tweedie"].with_params({"tweedie_variance_power": 1.2})
     np.testing.assert_allclose(power.slope(mean, target), mean**0.8 - target * mean**-0.2, rtol=1e-5)
     assert power.default_metric == "tweedie-nloglik@1.2"
     # The registry stays as it is.
     assert LOSSES["reg:tweedie"].default_metric == "tweedie-nloglik@1.5"
     with pytest.raises(TypeError, match=r"max_delta_step.*number.*'wide'"):
-        LOSSES["count:poisson"].of({"max_delta_step": "wide"})
+        LOSSES["count:poisson"].with_params({"max_delta_step": "wide"})
 
 
 def test_the_floor_is_reached_where_float32_gives_up():

@@ -283,7 +283,7 @@ def test_a_teacher_of_ones_own_with_the_wrong_shape_is_an_error():
             return mean[:-1]
 
     case = problem("binary:logistic")
-    with pytest.raises(ValueError, match=r"Short.*q .*shape \(199,\).*\(200,\)"):
+    with pytest.raises(ValueError, match=r"q .*Short.*shape \(199,\).*\(200,\)"):
         xgb.train(case.params(), case.dtrain(), 2, obj=KLObjective(Short()))
 
     class OfBoth(Teacher):
@@ -342,7 +342,7 @@ def test_what_cannot_teach_is_an_error_when_the_objective_is_made():
         KLObjective(LogisticRegression())
     with pytest.raises(TypeError, match="got a DMatrix"):
         KLObjective(case.dprivileged())
-    with pytest.raises(ValueError, match="carries its own weights"):
+    with pytest.raises(ValueError, match="has its own weights"):
         KLObjective([(case.q, 1.0)], kl_weight=2.0)
     with pytest.raises(ValueError, match=r"weight.*teacher.*list"):
         KLObjective([(case.q, -1.0)])
@@ -430,7 +430,7 @@ def test_one_objective_serves_boosters_of_several_losses():
         fresh = KLObjective(case.q, 1.0, objective=objective)
         assert_same_model(xgb.train(params, case.dtrain(), 3, obj=obj), xgb.train(params, case.dtrain(), 3, obj=fresh))
     # q is held to the range of the loss that turns up.
-    with pytest.raises(ValueError, match="it must be above 0"):
+    with pytest.raises(ValueError, match="must be above 0"):
         xgb.train({"objective": "reg:gamma"}, xgb.DMatrix(case.x, case.y + 1), 2, obj=KLObjective(case.q * 0 - 1))
 
 
@@ -498,7 +498,7 @@ def test_an_estimator_cannot_bring_an_attached_teacher():
     case = problem("binary:logistic")
     model = xgb.XGBClassifier(n_estimators=2, objective=KLObjective(kl_weight=1.0).sklearn)
     # XGBoost's estimators hand over no DMatrix, so there is nothing to read q from.
-    with pytest.raises(ValueError, match="pass it as KLObjective"):
+    with pytest.raises(ValueError, match=r"use KLObjective\("):
         model.fit(case.x, case.y.astype(int))
 
 
@@ -640,7 +640,7 @@ def test_a_named_objective_has_q_checked_at_once():
     with pytest.raises(ValueError, match=r"q .*teacher.*\[0, 1\]"):
         KLObjective([0.5, 1.5], objective="binary:logistic")
     later = KLObjective(np.full(200, 1.5))  # which amounts may be
-    with pytest.raises(ValueError, match=r"gives q .*1\.5.*1\.5"):
+    with pytest.raises(ValueError, match=r"the q of .*1\.5.*1\.5"):
         xgb.train(problem("binary:logistic").params(), problem("binary:logistic").dtrain(), 1, obj=later)
 
 

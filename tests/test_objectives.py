@@ -301,7 +301,7 @@ def test_a_teacher_that_sees_all_knows_the_exposure_too():
 @pytest.mark.parametrize(
     ("objective", "label", "q", "match"),
     [
-        ("count:poisson", -1.0, 1.0, r"labels.*counts.*0.*range.*-1.0"),
+        ("count:poisson", -1.0, 1.0, r"labels.*counts.*0.*got.*-1.0"),
         ("reg:tweedie", -1.0, 1.0, r"labels of dtrain.*0 or more.*reg:tweedie"),
         ("reg:gamma", 0.0, 1.0, r"labels.*0.*amounts.*0"),
         ("reg:logistic", 1.5, 0.5, r"labels.*\[0, 1\].*reg:logistic"),
@@ -333,7 +333,7 @@ def test_what_several_targets_cannot():
     rows = Rows("reg:squarederror of several targets, multi_output_tree")
     with pytest.raises(ValueError, match=r"2 labels.*reg:absoluteerror"):
         pi_xgb.train({"objective": "reg:absoluteerror"}, rows.dtrain(), 2, teacher=rows.q)
-    with pytest.raises(ValueError, match="scale_pos_weight weighs single labels"):
+    with pytest.raises(ValueError, match=r"scale_pos_weight.*several targets"):
         pi_xgb.train(rows.params | {"scale_pos_weight": 2.0}, rows.dtrain(), 2, teacher=rows.q)
     with pytest.raises(ValueError, match=r"q .*shape \(160,\).*\(160, 2\)"):
         pi_xgb.train(rows.params, rows.dtrain(), 2, teacher=rows.q[:, 0])

@@ -34,7 +34,7 @@ def labels_for(objective: str, claims: pd.Series) -> pd.Series:
 def test_every_objective_has_a_metric_by_which_models_are_compared(objective):
     x, _, claims, _ = data(60)
     dtrain = xgb.DMatrix(x, labels_for(objective, claims))
-    loss = LOSSES[objective].of({"tweedie_variance_power": 1.3})
+    loss = LOSSES[objective].with_params({"tweedie_variance_power": 1.3})
     score = score_of(None, None, None, {"objective": objective}, loss, dtrain)
     log: dict = {}
     params = score.applied_to({"objective": objective, "tweedie_variance_power": 1.3})
@@ -77,7 +77,7 @@ def test_the_regressor_trains_what_train_trains(objective):
     ("objective", "message"),
     [
         ("survival:aft", r"bounds.*pi_xgb\.train.*label_lower_bound.*label_upper_bound"),
-        ("rank:ndcg", "needs queries, .*: use PrivilegedXGBRanker"),
+        ("rank:ndcg", "requires queries, .*: use PrivilegedXGBRanker"),
     ],
 )
 def test_the_regressor_says_who_takes_what_has_no_y(objective, message):
@@ -182,7 +182,7 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
     ("objective", "message"),
     [
         ("survival:aft", r"survival:aft.*bounds.*pi_xgb.train"),
-        ("rank:ndcg", "rank:ndcg needs queries.*use PrivilegedXGBRanker"),
+        ("rank:ndcg", "rank:ndcg requires queries.*use PrivilegedXGBRanker"),
     ],
 )
 @pytest.mark.parametrize("chooses", [False, True])

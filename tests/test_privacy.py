@@ -499,7 +499,7 @@ def test_the_native_engine_is_refused(dtrain, data):
 
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "count:poisson"])
 def test_objectives_that_do_not_learn_by_averages_are_refused(dtrain, data, objective):
-    with pytest.raises(ValueError, match=f"{objective} cannot learn from noise"):
+    with pytest.raises(ValueError, match=f"{objective}.*noisy"):
         pi_xgb.train({**PARAMS, "objective": objective}, dtrain, 1, teacher=fitted(data))
 
 

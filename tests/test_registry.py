@@ -128,13 +128,13 @@ def test_the_mean_of_a_squared_log_error_stays_where_its_gradient_is():
 @pytest.mark.parametrize("alpha", [None, 0.3, "0.3", "[0.3]", [0.3], (0.3,), np.array([0.3])])
 def test_one_quantile_can_be_taught(alpha):
     loss = LOSSES["reg:quantileerror"]
-    assert loss.of({} if alpha is None else {"quantile_alpha": alpha}).obstacle is None
+    assert loss.with_params({} if alpha is None else {"quantile_alpha": alpha}).obstacle is None
 
 
 @pytest.mark.parametrize("alpha", ["[0.3, 0.7]", "0.3,0.7", [0.3, 0.7], (0.3, 0.7), np.array([0.3, 0.7])])
 def test_several_quantiles_cannot(alpha):
     loss = LOSSES["reg:quantileerror"]
-    assert "several quantiles" in loss.of({"quantile_alpha": alpha}).obstacle
+    assert "several quantiles" in loss.with_params({"quantile_alpha": alpha}).obstacle
     assert loss.obstacle is None
 
 
@@ -147,7 +147,7 @@ def test_gains_and_positions_of_rankings():
         ({"ndcg_exp_gain": False, "lambdarank_unbiased": "0"}, None),
     ):
         for name in ("rank:ndcg", "rank:pairwise"):
-            found = LOSSES[name].of(params).obstacle or ""
+            found = LOSSES[name].with_params(params).obstacle or ""
             if name == "rank:pairwise" and obstacle == "exponential gain":
                 assert found == ""
             else:

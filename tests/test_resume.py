@@ -335,7 +335,7 @@ def test_the_training_of_a_teacher_can_be_watched(crossfit, capsys):
     logloss = -np.mean(np.where(y == 1, np.log(q), np.log(1 - q)))
     found, _, rest = lines[-1].removeprefix("teacher: q-logloss:").partition(" ")
     assert float(found) == pytest.approx(logloss, abs=2e-6)
-    assert rest == "on 90 labelled rows, " + ("out of 2 folds" if crossfit else "which it learned from")
+    assert rest == "on 90 labelled rows, " + ("out of 2 folds" if crossfit else "its training rows")
     again = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, **told)
     assert capsys.readouterr().out == ""
     np.testing.assert_array_equal(again.values, teacher.values)

@@ -123,7 +123,7 @@ def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> 
         for fold in set(range(4)) - {out}:  # judged by a teacher that has seen neither
             neither = xgb.train(RANKED, rows(made.z, train & (fold_of != fold)), 3)
             said[fold_of == fold] = neither.predict(rows(made.z, fold_of == fold))
-        loss = LOSSES["rank:ndcg"].of(RANKED)
+        loss = LOSSES["rank:ndcg"].with_params(RANKED)
         q = loss.teacher_values(said[train], made.relevance[train].astype(np.float32), np.ones(train.sum(), bool))
         student = pi_xgb.train({**RANKED, "eval_metric": "ndcg"}, rows(made.x, train), 3, teacher=q, kl_weight=2.0)
         expected = float(student.eval(rows(made.x, ~train)).split(":")[1])
@@ -238,14 +238,14 @@ def test_a_teacher_is_judged_by_the_gain_that_params_name(made: Made, exponentia
     dtrain, _ = made.ranked()
     booster = xgb.train(params, dtrain, 3)
     margin = booster.predict(dtrain, output_margin=True)
-    score = score_of_mean(Score("ndcg", True), margin, dtrain, params, LOSSES["rank:pairwise"].of(params))
+    score = score_of_mean(Score("ndcg", True), margin, dtrain, params, LOSSES["rank:pairwise"].with_params(params))
     assert score == pytest.approx(float(booster.eval(dtrain).split(":")[1]), abs=1e-6)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "jpib": ({}, {"method": ["kbpib", "jpib"]}, "follows the student.*method='kbpib'"),
+    "jpib": ({}, {"method": ["kbpib", "jpib"]}, "an adaptive teacher.*method='kbpib'"),
     "exponential gain": ({"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),
-    "a constraint": ({}, {"constraints": [(DemographicParity(np.arange(N_ROWS) % 2), 1.0)]}, "follows the student"),
+    "a constraint": ({}, {"constraints": [(DemographicParity(np.arange(N_ROWS) % 2), 1.0)]}, "an adaptive teacher"),
     "half-taught queries": ({}, {"teacher_weight": 1.0 + np.arange(N_ROWS) % 2}, "teacher_weight differs"),
     "torn queries": ({}, {"groups": np.arange(N_ROWS)}, "groups tear"),
     "folds through queries": ({}, {"folds": [(np.arange(121), np.arange(121, 240))] * 2}, "on both sides"),
@@ -273,7 +273,7 @@ NOT_COMPARED: dict[str, tuple[dict[str, Any], str]] = {
     "scattered": ({"groups": np.arange(N_ROWS) % 40}, "next to each other"),
     "sizes": ({"groups": np.arange(N_ROWS) // 6, "sizes": [30]}, "leave sizes out"),
     "weights": ({"groups": np.arange(N_ROWS) // 6, "sample_weight": np.arange(1, N_ROWS + 1)}, "within a query"),
-    "jpib": ({"groups": np.arange(N_ROWS) // 6, "method": "jpib"}, "follows the student"),
+    "jpib": ({"groups": np.arange(N_ROWS) // 6, "method": "jpib"}, "an adaptive teacher"),
 }
 
 
@@ -301,7 +301,7 @@ def test_times_are_told_by_their_bounds(made: Made) -> None:
 
 @pytest.mark.parametrize("metric", ["ndcg@3", "ndcg-", "map@2-", "pre@1", "auc", "aucpr", "error@0.3", "mphe"])
 def test_which_way_is_better_is_known_of_metrics_of_xgboost(metric: str) -> None:
-    loss = LOSSES["rank:ndcg"].of(RANKED)
+    loss = LOSSES["rank:ndcg"].with_params(RANKED)
     for params, asked in (({}, metric), ({"eval_metric": ("mae", "rmse", metric)}, None)):
         score = score_of(asked, None, None, params, loss, None)
         assert (score.name, score.maximised, score.custom) == (metric, metric[:2] in ("nd", "ma", "pr", "au"), None)
@@ -336,12 +336,12 @@ def test_a_scorer_is_tried_on_the_mean_before_any_training(objective: str, label
         return 0.5
 
     dtrain = xgb.DMatrix(np.zeros((4, 1)), label)
-    score = score_of(scorer, None, None, params, LOSSES[objective].of(params), dtrain)
+    score = score_of(scorer, None, None, params, LOSSES[objective].with_params(params), dtrain)
     assert (score.name, score.maximised) == (str(scorer), True)
     np.testing.assert_allclose(seen, [np.tile(shown, (4, 1)) if np.size(shown) > 1 else np.full(4, shown)])
     if objective.startswith("multi"):
         with pytest.raises(ValueError, match="the scorer 'roc_auc' cannot score these labels"):
-            score_of("roc_auc", None, None, params, LOSSES[objective].of(params), dtrain)
+            score_of("roc_auc", None, None, params, LOSSES[objective].with_params(params), dtrain)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

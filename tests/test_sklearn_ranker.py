@@ -149,7 +149,7 @@ def test_what_cannot_be_taught_is_said():
 
     with pytest.raises(ValueError, match="ndcg_exp_gain"):
         fit(ndcg_exp_gain=True)
-    with pytest.raises(ValueError, match="follows the student"):
+    with pytest.raises(ValueError, match="an adaptive teacher"):
         fit(method="jpib")
     with pytest.raises(ValueError, match="lambdarank_unbiased"):
         fit(lambdarank_unbiased=True)
@@ -157,7 +157,7 @@ def test_what_cannot_be_taught_is_said():
         fit(engine="native")
     with pytest.raises(ValueError, match="rank:pairwise"):
         fit(objective="rank:map")
-    with pytest.raises(ValueError, match="tear 30 queries apart"):
+    with pytest.raises(ValueError, match=r"crossfit_groups.* 30 queries"):
         PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
     torn = np.where(np.arange(240) % 2, 1.0, 2.0)
     with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 1"):

@@ -17,7 +17,7 @@ OTHER = np.array([0.2, 0.2, 0.3], np.float32)
 
 def task(objective="binary:logistic", label=(0, 1, 1)):
     spec = Spec.read({"objective": objective})
-    return Task.of(spec, np.array(label, np.float32), np.empty(0), n_rows=3, name="dtrain")
+    return Task.from_arrays(spec, np.array(label, np.float32), np.empty(0), n_rows=3, name="dtrain")
 
 
 class Says(Teacher):
@@ -64,9 +64,9 @@ def test_a_list_has_weights_of_its_own():
         [0, 0, 0],
         [1, 1, 1],
     ]
-    with pytest.raises(ValueError, match=r"kl_weight=0\.25 was given.*leave kl_weight out"):
+    with pytest.raises(ValueError, match=r"kl_weight=0\.25 .*list.*leave it out"):
         as_weighted_teachers([(Q, 1.0)], 0.25, SHARES)
-    with pytest.raises(ValueError, match=r"teacher_weight was given.*leave teacher_weight out"):
+    with pytest.raises(ValueError, match=r"teacher_weight .*list.*leave it out"):
         as_weighted_teachers([(Q, 1.0)], 0.5, SHARES, np.ones(3))
 
 
@@ -79,7 +79,7 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
     with pytest.raises(ValueError, match="1 NaN"):
         as_weighted_teachers(q, 0.5, SHARES, there)
     for of_rows in (weight, there):
-        with pytest.raises(ValueError, match=r"gives.*q .*NaN"):
+        with pytest.raises(ValueError, match=r"q .*finite.*NaN"):
             Says(q).answer(task(), Q, of_rows)
     assert Says(q).answer(task(), Q, nowhere)[0] == q[0]
     assert np.isnan(Says(q * np.nan).answer(task(), Q, 0 * nowhere)).all()
@@ -87,13 +87,13 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
 
 def test_answers_have_the_shape_and_the_range_of_means():
     beyond = [0.5, 1.5, 0.0]
-    with pytest.raises(ValueError, match=r"gives q .*0\.0.*1\.5"):
+    with pytest.raises(ValueError, match=r"the q of .*0\.0.*1\.5"):
         Says(beyond).answer(task(), Q, 1.0)
     with pytest.raises(ValueError, match=r"q .*shape \(2,\).*\(3,\)"):
         Says(Q[:2]).answer(task(), Q, 1.0)
     # What is right on average may lie beyond, for losses that learn by averages.
     assert Says(beyond, noisy=True).answer(task(), Q, 1.0).tolist() == beyond
-    with pytest.raises(ValueError, match="count:poisson cannot learn from noise"):
+    with pytest.raises(ValueError, match=r"count:poisson.*noisy"):
         Says(Q, noisy=True).answer(task("count:poisson"), Q, 1.0)
     with pytest.raises(ValueError, match="NaN or infinite"):
         Says([np.inf, 0, 0], noisy=True).answer(task(), Q, 1.0)
@@ -109,7 +109,7 @@ def test_answers_have_the_shape_and_the_range_of_means():
 
 def test_fixed_answers_are_checked_by_the_range_of_the_student():
     assert FixedTeacher(3 * Q, NUMBERS).answer(task("reg:squarederror"), Q, 1.0).tolist() == (3 * Q).tolist()
-    with pytest.raises(ValueError, match="FixedTeacher gives q from"):
+    with pytest.raises(ValueError, match=r"FixedTeacher.*got values from"):
         FixedTeacher(3 * Q, NUMBERS).answer(task(), Q, 1.0)
     for within in (PROBABILITIES, SHARES):
         with pytest.raises(ValueError, match=r"column.*positive class"):

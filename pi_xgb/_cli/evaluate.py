@@ -45,7 +45,7 @@ CONFIDENCE = 0.95
 def metrics_of(model: Model) -> list[str]:
     """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
-    own = [] if loss is None else [loss.of(model.objective_params).default_metric]
+    own = [] if loss is None else [loss.with_params(model.objective_params).default_metric]
     return list(dict.fromkeys(METRICS.get(model.objective, [*own, "rmse", "mae"])))
 
 

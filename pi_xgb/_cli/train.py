@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     elif share is not None:
         rows, valid = set_aside(rows, share, arguments.seed)
     if valid is not None and params["objective"] in LOSSES:  # XGBoost lacks a default metric for binary:logitraw
-        params.setdefault("eval_metric", LOSSES[params["objective"]].of(params).default_metric)
+        params.setdefault("eval_metric", LOSSES[params["objective"]].with_params(params).default_metric)
     history: dict[str, Any] = {}
     rounds, fit = (_chosen if arguments.kl_weight == "auto" else _given)(arguments, params, rows, valid, log)
     with _monitor(rounds, valid, history) as monitoring:

@@ -14,21 +14,21 @@ from .checks import check_q
 from .losses import NUMBERS, Range
 from .teachers import FixedTeacher, Teacher
 
-# What the second field says where it holds no probability: how many values the teacher has per row, and of one value
-# whether the first field tells of rows without a label. Groups attached for metrics take it over, below every mark.
+# Marks in the second field where it holds no probability: the number of values per row, and for one value whether the
+# first field marks rows without a label. Groups attached for metrics overwrite it with values below every mark.
 _ONE_VALUE, _TWO_CLASSES, _SOME_LABELS = np.float32(-1), np.float32(-2), np.float32(-3)
-# The first field of a row without a label is this less q; NaN says that the teacher does not count there, and minus
-# infinity that neither does.
+# The first field of a row without a label is this minus q. NaN marks rows where the teacher does not count, minus
+# infinity rows where neither label nor teacher does.
 _NO_LABEL = np.float32(-1)
 
 
 def attach_teacher(
     dtrain: xgboost.DMatrix, q: Any, *, labelled: Any = None, teacher_weight: Any = None
 ) -> xgboost.DMatrix:
-    """Let q travel with the rows of a DMatrix, through slices and ``xgboost.cv``.
+    """Attach q to the rows of a DMatrix, so that slices and ``xgboost.cv`` keep it.
 
-    XGBoost hands a custom objective the rows of a fold without saying which rows they are, so an array held by
-    the objective cannot be lined up with them. Of the fields that XGBoost keeps per row, the two bounds of the
+    XGBoost passes a custom objective the rows of a fold without their row numbers, so an array held by the objective
+    cannot be aligned with them. Of the fields that XGBoost keeps per row, the two bounds of the
     survival objectives are free for the objectives here; q is stored there.
 
     Parameters
@@ -59,17 +59,17 @@ def attach_teacher(
     """
     if not isinstance(dtrain, xgboost.DMatrix):
         raise TypeError(
-            f"attach_teacher writes to an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
+            f"dtrain must be an xgboost.DMatrix, got {type(dtrain).__name__}: pass the matrix first, then q"
         )
     if isinstance(q, Teacher):
         raise TypeError(
-            f"a DMatrix has room for numbers, not for what is asked in every round, got {q!r}: pass it as teacher= of "
-            "pi_xgb.train, or as pi_xgb.KLObjective(teacher, kl_weight)"
+            f"q must be an array, fixed for all rounds, got {q!r}: pass a Teacher as teacher= of pi_xgb.train, or to "
+            "pi_xgb.KLObjective(teacher, kl_weight)"
         )
     if labels_of(dtrain).ndim == 2:
         raise ValueError(
-            f"a DMatrix has no room for the q of several targets, dtrain has {labels_of(dtrain).shape[1]}: use "
-            "pi_xgb.cv(..., teacher=q), or pi_xgb.train"
+            f"q must have one target, since a DMatrix has no room for more, dtrain has {labels_of(dtrain).shape[1]}: "
+            "use pi_xgb.cv(..., teacher=q), or pi_xgb.train"
         )
     n_rows = dtrain.num_row()
     known, counts = read_labelled(labelled, n_rows), _read_counts(teacher_weight, n_rows)
@@ -80,7 +80,7 @@ def attach_teacher(
             "use pi_xgb.cv(..., teacher=q, labelled=...), or pi_xgb.train"
         )
     if len(array) != n_rows:
-        raise ValueError(f"q has {len(array)} rows, dtrain has {dtrain.num_row()}: give one q per row of dtrain")
+        raise ValueError(f"q has {len(array)} rows, dtrain has {n_rows}: give one q per row of dtrain")
     if array.ndim == 1:
         lower, upper = array.copy(), np.full_like(array, _ONE_VALUE if known is None else _SOME_LABELS)
     elif array.shape[1] in (2, 3):
@@ -89,8 +89,7 @@ def attach_teacher(
         upper = array[:, 1].copy() if array.shape[1] == 3 else np.full_like(lower, _TWO_CLASSES)
     else:
         raise ValueError(
-            f"a DMatrix has room for the q of at most 3 classes, got {array.shape[1]}: use pi_xgb.cv, which "
-            "takes any number"
+            f"q must have at most 3 classes, got {array.shape[1]}, since a DMatrix has no room for more: use pi_xgb.cv"
         )
     if known is not None:
         lower[~known] = _NO_LABEL - lower[~known]
@@ -102,21 +101,21 @@ def attach_teacher(
 
 
 def _read_counts(teacher_weight: Any, n_rows: int) -> Array | None:
-    """Where the teacher counts; None where it does everywhere."""
+    """Return where the teacher counts; None where it does everywhere."""
     weights = read_teacher_weight(teacher_weight, n_rows)
     if weights is None:
         return None
     if not np.isin(weights, (0, 1)).all():
         odd = weights[~np.isin(weights, (0, 1))][0]
         raise ValueError(
-            f"a DMatrix has room for a teacher_weight of 0 or 1 in each row, got {odd:g}: use pi_xgb.train or "
-            "pi_xgb.cv, which take any"
+            f"teacher_weight must be 0 or 1 in each row, since a DMatrix has no room for more, got {odd:g}: use "
+            "pi_xgb.train or pi_xgb.cv, which take any"
         )
     return np.asarray(weights == 1)
 
 
 def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> tuple[FixedTeacher, Array | None]:
-    """The teacher that :func:`attach_teacher` left in the matrix, and which rows have a label.
+    """Return the teacher that :func:`attach_teacher` stored in the matrix, and which rows have a label.
 
     ``n_classes`` is 0 for one value per row.
     """
@@ -124,7 +123,7 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
     upper = dtrain.get_float_info("label_upper_bound")
     if lower.size != dtrain.num_row():
         raise ValueError(
-            "this objective has no teacher of its own and the training matrix carries none: call "
+            "this objective has no teacher, and none is attached to the training matrix: call "
             "pi_xgb.attach_teacher(dtrain, q) first, or pass KLObjective(q, ...)"
         )
     mark = upper.min()
@@ -132,14 +131,14 @@ def attached_teacher(dtrain: xgboost.DMatrix, n_classes: int, within: Range) -> 
     if attached != n_classes:
         named = {0: "one value per row", 2: "2 classes", 3: "3 classes"}
         raise ValueError(
-            f"the teacher attached to this matrix has {named[attached]}, the objective needs "
+            f"the teacher attached to this matrix has {named[attached]}, but the objective requires "
             f"{named.get(n_classes, f'{n_classes} classes')}: attach a q of that shape"
         )
     counts, unknown = np.isfinite(lower), (lower <= _NO_LABEL) & (mark != _ONE_VALUE)
     if mark < _SOME_LABELS and within.low < 0 and unknown.any():
         raise ValueError(
-            "groups were attached to this matrix after its teacher, so that nothing tells a q below 0 from a row "
-            "without a label: for numbers leave attach_groups out, or use pi_xgb.cv"
+            "attach_groups has overwritten the marks that separate a q below 0 from a row without a label: for numbers "
+            "leave attach_groups out, or use pi_xgb.cv"
         )
     lower = np.where(unknown, _NO_LABEL - lower, lower)
     q = lower

@@ -24,8 +24,8 @@ class JointCheckPoint(TrainingCallback):
     ----------
     directory
         An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two
-        files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the
-        student's rounds. They are written under another name and renamed when complete.
+        files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the student's rounds. They are written under another
+        name and renamed when complete.
     teacher
         The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).
     interval
@@ -58,7 +58,7 @@ class JointCheckPoint(TrainingCallback):
         self._directory = check_folder(directory)
         if not isinstance(teacher, JointTeacher):
             raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")
-        check_whole("interval", interval, 1, "so many rounds are between two checkpoints")
+        check_whole("interval", interval, 1, "the number of rounds between checkpoints")
         self._teacher = teacher
         self._interval = interval
 
@@ -71,14 +71,14 @@ class JointCheckPoint(TrainingCallback):
         return False
 
     def _save(self, booster: xgboost.Booster, name: str) -> None:
-        # Not save_model, which says nothing of a disk that is full.
+        # Not save_model, which does not report a full disk.
         write_file(self._directory / name, bytes(booster.save_raw("ubj")), overwrite=True)
 
     @staticmethod
     def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:
         """The newest complete checkpoint as (rounds, student's file, teacher's file), or None.
 
-        Both files are read. A checkpoint that cannot be loaded is passed over, with a warning that says why.
+        Both files are read. A checkpoint that cannot be loaded is skipped, with a warning that gives the reason.
         """
         folder = check_folder(directory)
         names = [file.name for file in folder.iterdir()]
@@ -95,5 +95,5 @@ class JointCheckPoint(TrainingCallback):
                 fault = f"{str(student)!r} has {n_rounds} rounds"
             except (OSError, ValueError) as error:
                 fault = str(error)
-            warn_user(f"the checkpoint of {number} rounds in {str(folder)!r} is passed over: {fault}")
+            warn_user(f"the checkpoint of {number} rounds in {str(folder)!r} is skipped: {fault}")
         return None

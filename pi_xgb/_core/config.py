@@ -1,4 +1,4 @@
-"""The keywords that say who teaches, as the user gave them, and as they are read against the rows of a training."""
+"""The keywords that configure the teachers, checked alone and then read with the training rows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ SEES = ("privileged", "all")
 
 @dataclasses.dataclass(frozen=True)
 class TeacherConfig:
-    """The keywords that say who teaches. :meth:`check` looks at them alone, :meth:`read` at the rows as well."""
+    """The keywords that configure the teachers. :meth:`check` checks them alone, :meth:`read` with the rows."""
 
     privileged: xgboost.DMatrix | None = None
     method: str = DEFAULT_METHOD
@@ -74,20 +74,20 @@ class TeacherConfig:
     teacher_weight: Any = None
     crossfit_groups: Any = None
     all_features: xgboost.DMatrix | None = None
-    """All columns that a teacher may see, where the caller has put them side by side."""
+    """All columns that a teacher may see, where the caller has joined them."""
     table: Any = None
-    """The user's own table of what an estimator as teacher sees."""
+    """The user's table of the columns that an estimator as teacher sees."""
     classes: Sequence[Any] | None = None
-    """The names of the classes, for frozen estimators, where an estimator encoded them."""
+    """The names of the encoded classes, for frozen estimators as teachers."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> TeacherConfig:
-        """From the local variables of a function that takes these keywords."""
+    def from_keywords(cls, given: Mapping[str, Any]) -> TeacherConfig:
+        """Return the config from the local variables of a function that takes these keywords."""
         return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
 
     @property
     def is_given(self) -> bool:
-        """Whether anybody teaches at all."""
+        """Whether there is a teacher."""
         return self.privileged is not None or self.teacher is not None
 
     @property
@@ -97,7 +97,7 @@ class TeacherConfig:
 
     @property
     def weight_is_given(self) -> bool:
-        """Whether the user set how much the teachers count."""
+        """Whether the user set the weight of the teachers."""
         return self.has_own_weights or self._is_set("kl_weight")
 
     @property
@@ -117,24 +117,24 @@ class TeacherConfig:
 
     @property
     def can_stop_early(self) -> bool:
-        """Whether ``privileged_evals`` can stop a teacher that is trained here, and that counts."""
+        """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         counts = self.has_own_weights or self.kl_weight > 0
         return self.learns_first and counts and "boosted" in self._words and self.teacher_sees != "all"
 
     @property
     def _teachers(self) -> list[Any]:
-        """Each teacher, or the word for it; the default one where privileged features alone were given."""
+        """Each teacher, or the name of its kind; the default kind for privileged features without ``teacher``."""
         if self.has_own_weights:
             return [teacher for teacher, _ in self.teacher]
         return [DEFAULT_TEACHER if self.teacher is None else self.teacher] if self.is_given else []
 
     @property
     def _trained(self) -> list[Any]:
-        """The words and estimators among them: what has to be trained here."""
+        """The names and estimators among them, which are trained here."""
         return [teacher for teacher in self._teachers if is_trained_here(teacher)]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
-        """Raise for keywords that contradict each other, or that nothing would read."""
+        """Raise for keywords that contradict each other or have no effect."""
         check_choice(self.method, METHODS, "method")
         check_kl_weight(self.kl_weight)
         if self.teacher_sees is not None:
@@ -145,9 +145,9 @@ class TeacherConfig:
             check_teacher_word(teacher)
             chosen_crossfit(self.crossfit, teacher, sees_student=False)
         if not self.is_given:
-            self._check_nobody_teaches()
+            self._check_without_teacher()
         elif not self._trained:
-            self._check_nothing_is_trained()
+            self._check_given_teachers()
         else:
             self._check_trained(early_stopping_rounds)
 
@@ -156,7 +156,7 @@ class TeacherConfig:
         for teacher in self._trained:
             check_distributed(teacher)
 
-    def _check_nobody_teaches(self) -> None:
+    def _check_without_teacher(self) -> None:
         named = ["kl_weight"] * (self.kl_weight != 0 and self._is_set("kl_weight"))
         named += [name for name in (*_OF_TRAINED, "labelled", "teacher_weight") if self._is_set(name)]
         if named:
@@ -165,11 +165,11 @@ class TeacherConfig:
                 "train on labelled rows alone build dtrain from them"
             )
 
-    def _check_nothing_is_trained(self) -> None:
+    def _check_given_teachers(self) -> None:
         if self.privileged is not None:
             raise ValueError(
-                "privileged and teacher were both given: privileged= trains a teacher, teacher= brings one. For "
-                "both together pass teacher=[('boosted', weight), (other, weight)]"
+                "privileged and teacher were both given: privileged= trains a teacher, and teacher= is one already. "
+                "For both together pass teacher=[('boosted', weight), (other, weight)]"
             )
         named = [name for name in _OF_TRAINED if self._is_set(name)]
         if named:
@@ -205,11 +205,11 @@ class TeacherConfig:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
 
     def _check_joint(self) -> None:
-        unread = [name for name in ("crossfit", "crossfit_groups", "privileged_evals") if self._is_set(name)]
-        if unread:
+        unused = [name for name in ("crossfit", "crossfit_groups", "privileged_evals") if self._is_set(name)]
+        if unused:
             raise ValueError(
-                f"{', '.join(unread)} is not supported with method='jpib': its teacher grows with the student and "
-                "stops with it"
+                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows with the student and "
+                "stops with it: leave it out"
             )
         others = [teacher for teacher in self._trained if teacher != "boosted"]
         if others or self.privileged is None:
@@ -229,22 +229,22 @@ class TeacherConfig:
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether nobody teaches, or with a weight of 0, and all rows have a label."""
+        """Whether there is no teacher, or its weight is 0 and all rows have a label."""
         return not self.is_given or not (self.has_own_weights or self.kl_weight or self.labelled is not None)
 
     def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
-        """Whether it is XGBoost's affair alone: nobody teaches, or nobody counts for what no teacher could guide."""
+        """Whether plain XGBoost trains: without a teacher, or with weight 0 and an objective that none can guide."""
         return not self.is_given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
         """Every matrix that the teachers are trained or evaluated on."""
         own = [matrix for matrix in (self.privileged, self.all_features) if matrix is not None]
-        brought = [matrix for one in self._teachers if isinstance(one, Teacher) for matrix in one.matrices]
-        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *brought]
+        given = [matrix for teacher in self._teachers if isinstance(teacher, Teacher) for matrix in teacher.matrices]
+        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *given]
 
     def read(self, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Supervision:
-        """Who teaches these rows, everything checked that can be wrong before a training."""
+        """Return the supervision of these rows, after all checks that precede a training."""
         check_is_dmatrix(dtrain, "dtrain")
         n_rows = dtrain.num_row()
         labelled = read_labelled(self.labelled, n_rows)
@@ -265,9 +265,9 @@ class TeacherConfig:
         check_same_labelled(teachers, labelled)
         supervision = Supervision(tuple(teachers), labelled, self.has_own_weights)
         supervision.check(task)
-        for one in teachers:
-            if not isinstance(one.teacher, TrainableTeacher):
-                for matrix in one.teacher.matrices:
+        for entry in teachers:
+            if not isinstance(entry.teacher, TrainableTeacher):
+                for matrix in entry.teacher.matrices:
                     check_same_rows(dtrain, matrix, labelled)
         return supervision
 
@@ -280,18 +280,18 @@ class TeacherConfig:
 
     @property
     def overlap_is_meant(self) -> bool:
-        """Whether the columns of ``privileged`` are all that a teacher is to see, those of dtrain among them."""
+        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
         return self.allow_overlap and self.teacher_sees != "all"
 
     def plan_without_rows(self, spec: Spec, *, is_uniform: bool = True) -> Plan:
-        """What an engine can be asked about before there are rows, on the driver of a cluster."""
-        announced = Teacher()
-        announced.is_adaptive, announced.hessian = not self.learns_first, "full"
-        teachers = [WeightedTeacher(announced, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
+        """Return the plan before there are rows, to choose an engine on the driver of a cluster."""
+        placeholder = Teacher()
+        placeholder.is_adaptive, placeholder.hessian = not self.learns_first, "full"
+        teachers = [WeightedTeacher(placeholder, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
         return Plan(spec=spec, supervision=Supervision(tuple(teachers)), is_uniform=is_uniform)
 
     def check_continues(self, xgb_model: Any) -> None:
-        """A training that goes on needs the teacher of the training before it."""
+        """Raise if method='jpib' would continue a student without its teacher."""
         if xgb_model is not None and self.privileged is not None and not self.learns_first:
             raise ValueError(
                 "xgb_model cannot be continued by method='jpib' without its teacher: pass "
@@ -300,7 +300,7 @@ class TeacherConfig:
 
 
 class _Trained:
-    """What the teachers that are trained here have in common: their rows, checked once."""
+    """The rows that all trained teachers share, checked once."""
 
     def __init__(self, config: TeacherConfig, task: Task, dtrain: xgboost.DMatrix, boosting: Boosting) -> None:
         self._config, self._task, self._dtrain, self._boosting = config, task, dtrain, boosting
@@ -310,7 +310,7 @@ class _Trained:
         self._evals = list(config.privileged_evals or ())
         self._all = config.all_features
         self.known: Array | None = None
-        """What they count in each row unless the user says otherwise: nothing where no privileged value is known."""
+        """Their default weight per row: 0 where no privileged value is known."""
         privileged = config.privileged
         if privileged is None:
             return
@@ -326,7 +326,7 @@ class _Trained:
             check_dmatrix(matrix, f"privileged_evals {name!r}", spec.loss)
 
     def teacher(self, teacher: Any, teacher_weight: Array | None) -> Teacher:
-        """The teacher of a kind, still to be trained, or to grow with the student."""
+        """Return the teacher of a kind, to be trained first or to grow with the student."""
         config, boosting = self._config, self._boosting
         matrix = self._matrix(teacher)
         if not config.learns_first:
@@ -334,7 +334,7 @@ class _Trained:
             self._spec.check_margins_stay()
             self._boosted_spec.check_margins_stay()
             return JointTeacher(matrix, self._boosted_spec.params)
-        # Next to a custom_metric maximize is about that one, which the teacher never sees.
+        # With a custom_metric, maximize applies to that metric, which the teacher never sees.
         maximize = boosting.maximize if boosting.custom_metric is None else None
         stopping = {
             "evals": self._evals,
@@ -375,7 +375,7 @@ class _Trained:
 
 
 def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> str:
-    """What a trained teacher sees: the columns of dtrain alone are all that there are."""
+    """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
     if not has_privileged:
         return "all"
     by_default = "privileged" if teacher is None or teacher == "boosted" else "all"
@@ -383,7 +383,7 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
 
 
 def is_trained_here(teacher: Any) -> bool:
-    """Whether this is a word for a kind of teacher, or an estimator, in the place of a teacher."""
+    """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
     return isinstance(teacher, str) or (is_estimator(teacher) and not isinstance(teacher, (Teacher, xgboost.DMatrix)))
 
 
@@ -393,7 +393,7 @@ def _or(values: Array | None, default: Array | None) -> Array | None:
 
 SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
-"""Of the keywords, those that are the same for all rows, and those that have a value for each."""
+"""The keywords with one value for all rows, and those with one value per row."""
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(TeacherConfig)}
 _OF_TRAINED = (

@@ -25,11 +25,11 @@ from .losses import Loss
 M = TypeVar("M")
 SHARED, LEFT_OUT = -1, -2
 MOST_FOLDS = 5
-"""Of ``crossfit`` where the user does not set it."""
+"""The largest default of ``crossfit``."""
 
 
 def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
-    """As many folds as every class and every worker can fill, from 2 to 5."""
+    """Return as many folds as every class and every worker can fill, from 2 to 5."""
     known = np.ones(len(label), bool) if labelled is None else labelled
     rarest = int(known.sum())
     of_class = label[known] if label.ndim == 1 else label[known, 0]
@@ -41,7 +41,7 @@ def default_crossfit(label: Array, labelled: Array | None, groups: Array | None,
 
 
 def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
-    """0, or a number of folds that the labelled rows can fill, in whole groups where there are some."""
+    """Raise unless crossfit is 0 or a number of folds that labelled rows can fill, in whole groups if any."""
     check_whole("crossfit", crossfit)
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
@@ -56,52 +56,52 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
 
 
 def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) -> None:
-    """Warn of a class with fewer labelled rows than folds, which models of some folds may hardly know."""
+    """Warn of a class with fewer labelled rows than folds: models of some folds may hardly see it."""
     values, counts = np.unique(label if labelled is None else label[labelled], return_counts=True)
-    if (values % 1).any():  # probabilities are no classes
+    if (values % 1).any():  # probabilities, not classes
         return
     if counts.size and counts.min() < crossfit:
         rare = values[counts.argmin()]
         warn_user(
-            f"crossfit={crossfit} is more than the {counts.min()} labelled rows of class {rare:g}: take a smaller "
-            "crossfit, or leave it out, which does that"
+            f"crossfit={crossfit} is more than the {counts.min()} labelled rows of class {rare:g}: set a smaller "
+            "crossfit, or leave it out for a fitting default"
         )
 
 
 def check_groups_apart(groups: Array | None) -> None:
-    """No group on several workers, which deal folds each for itself; to be asked on every worker."""
+    """Raise for a group on several workers, since each deals its own folds; call it on every worker."""
     if groups is None or not collective.is_distributed():
         return
-    n_torn = on_several_workers(groups)
-    if n_torn:
+    n_split = on_several_workers(groups)
+    if n_split:
         raise ValueError(
-            f"crossfit_groups has {n_torn} groups with rows on several workers, each of which deals its own rows to "
-            "folds: put all rows of a group on one worker"
+            f"crossfit_groups must not span workers, since each deals its own folds, got {n_split} groups on several "
+            "workers: move all rows of a group to one worker"
         )
 
 
 def whole_queries(
     loss: Loss, matrix: xgboost.DMatrix, groups: Array | None, name: str = "crossfit_groups"
 ) -> Array | None:
-    """The groups that stay together in folds: queries at least, where rows are ranked within them."""
+    """Return the groups that stay together in folds: at least queries, where rows are ranked within them."""
     query = query_of_row(matrix) if loss.by_query else None
     if query is None or groups is None:
         return groups if query is None else query
     torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
     if torn.any():
         raise ValueError(
-            f"{name} tear {len(np.unique(query[1:][torn]))} queries apart, whose rows are ranked together: "
-            "give all rows of a query the same value, or leave it out, for queries stay whole by themselves"
+            f"{name} must be equal within a query, got {len(np.unique(query[1:][torn]))} queries with several values: "
+            "give all rows of a query the same value, or leave it out, since queries stay whole by default"
         )
     return groups
 
 
 @dataclasses.dataclass(frozen=True)
 class Folds:
-    """Which model predicts which rows: that of fold k is fitted on the other folds and predicts the rows of fold k."""
+    """Folds of rows: the model of fold k is fitted on the other folds and predicts the rows of fold k."""
 
     fold_of: Array
-    """The fold of each row; ``SHARED`` for a row that no model was fitted on, ``LEFT_OUT`` for one not predicted."""
+    """The fold of each row; ``SHARED`` where no model was fitted on the row, ``LEFT_OUT`` where it is not predicted."""
     learnable: Array
     """Which rows models are fitted on."""
 
@@ -115,7 +115,7 @@ class Folds:
         return numbers
 
     def rows_without(self, fold: int) -> Array:
-        """What the model of this fold is fitted on."""
+        """Return the rows on which the model of this fold is fitted."""
         return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
 
     def of_member(self, name: str) -> Folds:
@@ -145,7 +145,7 @@ class DealtFolds(Protocol):
 def out_of_fold(fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds) -> tuple[Array, list[M]]:
     """The prediction of each row by models that were not fitted on it, and the models, one for each fold.
 
-    A row of no fold gets the mean of all models. ``fit(rows)`` and ``predict(model, rows)`` take numbers of rows.
+    A row of no fold gets the mean of all models. ``fit(rows)`` and ``predict(model, rows)`` take row numbers.
     """
     models: list[M] = []
     parts: list[tuple[Array, Array]] = []
@@ -166,9 +166,9 @@ def out_of_fold(fit: Callable[[Array], M], predict: Callable[[M, Array], Array],
 def deal_labelled(
     label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
-    """The fold of each row; -1 for one that all teachers may judge: it has no label, and belongs to no labelled row.
+    """Return the fold of each row, -1 for rows that all models may predict: those in no group with a label.
 
-    Of several targets the first one decides which rows are alike.
+    Several targets are stratified by the first.
     """
     label = label[:, 0] if label.ndim == 2 else label
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)

@@ -33,7 +33,7 @@ from .supervision import Supervision
 from .teachers import DEFAULT_KL_WEIGHT
 from .train import check_obj
 
-_OF_XGBOOST = keyword_names(xgboost.cv)
+_KEYWORDS = keyword_names(xgboost.cv)
 
 
 @called_like(xgboost.cv)
@@ -75,7 +75,7 @@ def cv(
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
     It is ``xgboost.cv`` with a teacher. The teacher of a fold is trained on that fold's training rows only, so
-    that the held-out rows are held out of everything.
+    that the held-out rows stay unseen.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def cv(
         As for :func:`pi_xgb.train`. A ``teacher`` array is cut along with the rows; make sure that it was not
         learned from their labels.
     kl_weight
-        A number, or several: the table then has ``kl_weight`` as the first level of its index. Put 0 among
-        them: it is plain XGBoost, the one to beat.
+        A number, or several: the table then has ``kl_weight`` as the first level of its index. Include 0: it is plain
+        XGBoost, the baseline.
     labelled, teacher_weight, crossfit_groups
         As for :func:`pi_xgb.train`. Rows without a label are in every training part and in no test part; folds are
         dealt among the labelled ones. At ``kl_weight`` 0 only labelled rows are trained on.
@@ -96,15 +96,15 @@ def cv(
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
     resume
         A file for the finished values of a grid of ``kl_weight``. After an interruption the same call with the same
-        file goes on where it was; a file of another search is refused. Callbacks are not called again for finished
-        values.
+        file continues where it stopped; a file of another search is an error. Callbacks are not called again for
+        finished values.
     resume_key
         A text that stands for your own code: callbacks, functions, splitters, teachers of your own classes. ``resume``
-        needs it with any of them, and cannot see whether they changed: pass another text when they did.
+        requires it with any of them, and cannot detect changes: pass another text when your code changes.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
     show_stdv, seed, callbacks, shuffle, custom_metric
         As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
-        rows each training has one thread, unless params say ``nthread``: on a busy machine threads that wait for each
+        rows each training has one thread, unless params set ``nthread``: on a busy machine threads that wait for each
         other in every round take many times as long.
     obj
         Only without a teacher, as for ``xgboost.cv``.
@@ -113,7 +113,7 @@ def cv(
     -------
     pandas.DataFrame or dict
         The history of ``xgboost.cv``: a row per round, mean and standard deviation of each metric. For several
-        values of ``kl_weight``, their histories under one another, or a dict of them by ``kl_weight`` where
+        values of ``kl_weight``, their histories stacked, or a dict of them by ``kl_weight`` where
         ``as_pandas`` is False.
 
     Examples
@@ -128,40 +128,40 @@ def cv(
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
     given = locals()
-    keywords = {name: given[name] for name in _OF_XGBOOST if name in given}
-    several = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
+    keywords = {name: given[name] for name in _KEYWORDS if name in given}
+    is_grid = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    config = TeacherConfig.of({**given, "kl_weight": DEFAULT_KL_WEIGHT if several else grid[0]})
+    config = TeacherConfig.from_keywords({**given, "kl_weight": DEFAULT_KL_WEIGHT if is_grid else grid[0]})
     config.check()
     check_obj(obj, config)
-    if several:
-        _check_one_to_weigh(config)
+    if is_grid:
+        _check_single_teacher(config)
     elif resume is not None or resume_key is not None:
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *config.matrices):
         own = user_params(params)
-        if not several and config.leaves_to_xgboost(own, obj):
+        if not is_grid and config.leaves_to_xgboost(own, obj):
             return xgboost.cv(params, dtrain, num_boost_round, **keywords)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
-        users_own = callbacks or custom_metric or fpreproc or verbose_eval or None
-        jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), users_own)
+        user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
+        jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
         params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
-        rows = _Folds.of(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, several=several)
-        if not several:
-            return rows.with_trained_teachers(grid[0]).history(grid[0], params, keywords)
+        rows = _Folds.from_config(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, is_grid=is_grid)
+        if not is_grid:
+            return rows.with_trained_teachers().history(grid[0], params, keywords)
         cache = _cache(resume, resume_key, own, rows, config, keywords)
         if not all(str(weight) in cache for weight in grid):
-            rows = rows.with_trained_teachers(max(grid))
-        history = functools.partial(_one_of_several, rows, params, keywords)
+            rows = rows.with_trained_teachers()
+        history = functools.partial(_grid_history, rows, params, keywords)
         once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1:
-        # The lock of dtrain is free again: it would keep the threads of a user's metric from training on it.
+        # Outside of the lock of dtrain, which would block a user's metric that trains on dtrain in these threads.
         with ThreadPoolExecutor(jobs) as pool:
             histories = dict(zip(grid, pool.map(once, grid), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
@@ -169,23 +169,23 @@ def cv(
 
 @dataclasses.dataclass(frozen=True)
 class _Folds:
-    """The rows in folds, and who teaches on each, whatever it weighs."""
+    """The rows in folds and their teachers, for any ``kl_weight``."""
 
     spec: Spec
     dtrain: xgboost.DMatrix
     num_boost_round: int
     supervision: Supervision
-    """Of all rows, without teachers that weigh nothing."""
+    """Of all rows, without teachers of weight 0."""
     dealt: list[Fold]
-    """Of the rows that have a label."""
+    """The folds of the labelled rows."""
     row_folds: list[Fold]
-    """With the others in the training parts."""
+    """The same, with unlabelled rows in the training parts."""
     engine: str
     trained: list[Supervision] | None = None
-    """Per fold, with teachers that are trained already."""
+    """Per fold, with trained teachers; None before they are trained."""
 
     @classmethod
-    def of(
+    def from_config(
         cls,
         spec: Spec,
         dtrain: xgboost.DMatrix,
@@ -194,9 +194,9 @@ class _Folds:
         grid: list[float],
         keywords: Mapping[str, Any],
         *,
-        several: bool,
+        is_grid: bool,
     ) -> _Folds:
-        """Everything checked, nothing trained."""
+        """Return the folds, after all checks that precede a training."""
         if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
             raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
         supervision = config.read(spec, dtrain, Boosting(num_boost_round))
@@ -206,8 +206,8 @@ class _Folds:
         query = query_of_row(dtrain)
         if query is not None and not spec.loss.by_query:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        spec.warn_of_other_meanings(task.label, kl_weight_given=several or config.weight_is_given)
-        # On the host: xgboost.cv takes one objective, and the native engine labels of its own for every fold.
+        spec.warn_of_other_meanings(task.label, kl_weight_given=is_grid or config.weight_is_given)
+        # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", Plan(spec=on_host, supervision=supervision, dtrain=dtrain))
         dealing = Dealing(**{name: keywords[name] for name in Dealing._fields})
@@ -215,25 +215,25 @@ class _Folds:
         row_folds = with_unlabelled(dealt, task.labelled, query)
         return cls(spec, dtrain, num_boost_round, supervision, dealt, row_folds, engine)
 
-    def with_trained_teachers(self, largest: float) -> _Folds:
-        """With the teachers that learn first trained: one serves every kl_weight of its fold."""
+    def with_trained_teachers(self) -> _Folds:
+        """Return the folds with trained teachers: one teacher serves every ``kl_weight`` of its fold."""
         if not any(isinstance(weighted.teacher, TrainableTeacher) for weighted in self.supervision.teachers):
             return self
         trained = [train_teachers(self.supervision.subset(rows)) for rows, _ in self.row_folds]
         return dataclasses.replace(self, trained=trained)
 
     def history(self, weight: float, params: Any, keywords: Mapping[str, Any]) -> Any:
-        """The history of ``xgboost.cv`` for one kl_weight."""
+        """Return the history of ``xgboost.cv`` for one ``kl_weight``."""
         has_own_weights = self.supervision.has_own_weights
-        taught = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
-        if self.engine != "copies" and not taught:
-            # Of labelled rows alone.
+        has_teacher = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
+        if self.engine != "copies" and not has_teacher:
+            # Plain XGBoost trains on labelled rows only.
             return xgboost.cv(params, self.dtrain, self.num_boost_round, **{**keywords, "folds": self.dealt})
         # Adaptive teachers change as they teach: each weight needs its own.
-        found = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
-        supervisions = [one.weighing(weight) for one in found]
-        if not taught:
-            supervisions = [one.with_teachers([]) for one in supervisions]
+        per_fold = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
+        supervisions = [supervision.weighing(weight) for supervision in per_fold]
+        if not has_teacher:
+            supervisions = [supervision.with_teachers([]) for supervision in supervisions]
         folds = _Matrices(self, supervisions, keywords["fpreproc"])
         changed = {**keywords, "folds": None, "fpreproc": None}
         if self.engine != "copies":
@@ -245,17 +245,17 @@ class _Folds:
 
 @dataclasses.dataclass(frozen=True)
 class _Matrices:
-    """The folds of one ``kl_weight``: trained as the engine does, evaluated on rows with labels as they are."""
+    """The matrices of the folds for one ``kl_weight``: prepared for the engine, evaluated on the original rows."""
 
     rows: _Folds
     supervisions: Sequence[Supervision]
     """Of the training rows of each fold, their teachers trained."""
     fpreproc: Callable[..., Any] | None
     distillations: dict[xgboost.DMatrix, callback.Start] = dataclasses.field(default_factory=dict)
-    """Of each matrix that the callback engine trains on."""
+    """By training matrix, for the callback engine."""
 
     def __call__(self, params: dict[str, Any]) -> list[FoldParts]:
-        """Matrices and params of each fold."""
+        """Return matrices and params of each fold."""
         folds = zip(self.rows.row_folds, self.supervisions, strict=True)
         return [self._fold(rows, out, supervision, dict(params)) for (rows, out), supervision in folds]
 
@@ -266,7 +266,7 @@ class _Matrices:
             own, test, params = self.fpreproc(own, test, params)
         supervision = supervision.counting()
         task = supervision.task(Spec.read(params), own)
-        # The metrics of the training rows are those of the labelled ones.
+        # Training metrics use labelled rows only.
         shown = own if task.labelled is None else slice_rows(own, np.flatnonzero(task.labelled))
         if self.rows.engine == "copies":
             if not supervision.teachers:
@@ -282,23 +282,23 @@ class _Matrices:
 def _cache(
     resume: Any, resume_key: str | None, params: Any, rows: _Folds, config: TeacherConfig, keywords: Mapping[str, Any]
 ) -> ResumeCache:
-    """What the file of ``resume`` holds of this search."""
-    shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # which change no number
+    """Return the cache of this search in the file of ``resume``."""
+    shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
     inputs = {name: value for name, value in keywords.items() if name not in shown}
     inputs |= {"params": params, "dtrain": rows.dtrain, "num_boost_round": rows.num_boost_round, **vars(config)}
     inputs["folds"] = [getattr(keywords["folds"], "split", None), rows.dealt]
     return ResumeCache(resume, resume_key, "cv", inputs)
 
 
-def _one_of_several(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
-    """The history of one kl_weight of a grid: callbacks of its own, lines that begin with its value."""
+def _grid_history(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+    """Return the history of one ``kl_weight`` of a grid; printed lines begin with its value."""
     printing = _printing(weight, keywords["verbose_eval"], keywords["show_stdv"])
     listeners = [*copy.deepcopy(list(keywords["callbacks"] or ())), *printing]
     return rows.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})
 
 
 def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
-    """What prints the rounds of one ``kl_weight`` among others."""
+    """Return the callbacks that print the rounds of one ``kl_weight``."""
     if not verbose_eval:
         return []
 
@@ -308,9 +308,9 @@ def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[Trainin
     return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=write)]
 
 
-def _check_one_to_weigh(config: TeacherConfig) -> None:
+def _check_single_teacher(config: TeacherConfig) -> None:
     if not config.is_given or config.has_own_weights:
         raise ValueError(
-            "kl_weight of several values needs one teacher to weigh: give privileged=, or teacher= that is not a list "
-            "with weights of its own"
+            "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
+            "has its own weights"
         )

@@ -17,12 +17,12 @@ from .step import DampedTarget, hessian_share, supports_damping
 from .task import Task
 from .teachers import Start, WeightedTeacher, moves_freely
 
-# Where a model starts at most, if noise puts the mean of all rows beyond the predictions that there can be.
+# The least distance of a start from the ends of the range, where noise puts the mean of all rows outside.
 _EDGE = 1e-3
 
 
 class DistillationLoss:
-    """What the student of one task minimises: the loss of its labels and the divergence from its teachers.
+    """The student's objective: the loss of its labels plus the weighted divergence from its teachers.
 
     Teachers live in host memory; label, weights and target on the device of the training.
     """
@@ -43,29 +43,29 @@ class DistillationLoss:
         self._moving_weights = [self._on_device(weighted.weight) for weighted in self._moving]
         self._damped = DampedTarget(self.blend.total, self._moving_weights)
         self.averages: dict[int, Array] | None = {}
-        """The mean of p - q of each teacher over the rounds of a training; None where rounds cannot be told apart."""
+        """The mean of p - q of each teacher over the rounds of a training; None outside of a training."""
         self.eta = step_of({})
-        """The size of the steps of the training."""
+        """The learning rate of the training."""
         self.regularisation = 1.0
-        """What keeps leaves of few rows small in the training that begins."""
+        """The regularisation of leaves with few rows."""
         self._target: Array | None = None
-        # What all workers were asked is kept by hand: up to Python 3.11 functools.cached_property holds a lock while it
-        # computes, and workers that are threads of one process would wait for it and for each other.
+        # Cached by hand: up to Python 3.11 functools.cached_property holds a lock while it computes, and these values
+        # need all workers, which would deadlock as threads of one process.
         self._uniform: bool | None = None
         self._is_damped: bool | None = None
 
     @property
     def is_uniform(self) -> bool:
-        """Whether labels and teachers count the same in every row of every worker; call it on every worker.
+        """Whether label and teacher weights are the same in all rows of all workers; call it on every worker.
 
-        Workers must take one way through the training, also where only some have rows that differ.
+        All workers must take the same branches, also where only some have rows that differ.
         """
         if self._uniform is None:
             self._uniform = on_every_worker(self.blend.is_uniform)
         return self._uniform
 
     def use_steps_of(self, *settings: Mapping[str, Any]) -> None:
-        """Take step size and regularisation from params, or from what a booster knows of its own."""
+        """Set learning rate and regularisation from params, or from the settings of a booster."""
         self.eta, self.regularisation = step_of(*settings), regularisation_of(*settings)
 
     def start(self, student: xgboost.Booster | None, matrix: xgboost.DMatrix | None, base_score: Any = None) -> None:
@@ -75,28 +75,28 @@ class DistillationLoss:
             weighted.teacher.start(Start(self.task, weighted.weight, student, matrix, base_score))
 
     def target(self, mean: Array) -> Array:
-        """Where the mean of each row should be, now that it is ``mean``."""
+        """Return the blended target of each row, given its current ``mean``."""
         if self._target is not None:
             return self._target
         shown = read_only(to_host(mean))
-        answers = [self._xp.asarray(one.teacher.answer(self.task, shown, one.weight)) for one in self.teachers]
+        answers = [self._xp.asarray(pair.teacher.answer(self.task, shown, pair.weight)) for pair in self.teachers]
         if self.averages is not None and self._damps:
             answers = [self._damped_answer(self.averages, i, mean, q) for i, q in enumerate(answers)]
         target = self.blend.target(answers, mean)
-        if not self.is_adaptive:  # then it stays
+        if not self.is_adaptive:  # a fixed target is computed once
             self._target = target
         return target
 
     @property
     def _damps(self) -> bool:
-        """Whether the steps are damped ones; call it on every worker."""
+        """Whether steps are damped; call it on every worker."""
         if self._is_damped is None:
             self._is_damped = self._can_damp()
         return self._is_damped
 
     def _can_damp(self) -> bool:
-        """All adaptive teachers have to ask for it, since the step is the sum's, and the data have to support it."""
-        if not self._moving or any(one.teacher.hessian != "damped" for one in self._moving):
+        """Return whether all adaptive teachers have hessian="damped" and the weights of the rows support it."""
+        if not self._moving or any(weighted.teacher.hessian != "damped" for weighted in self._moving):
             return False
         n_rows, weight = len(self.task.like), self.task.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
@@ -105,7 +105,7 @@ class DistillationLoss:
     def _damped_answer(self, averages: dict[int, Array], number: int, mean: Array, q: Array) -> Array:
         if not moves_freely(self.teachers[number].teacher):
             return q
-        damped, averages[number] = self._damped.of(mean, q, self.eta, averages.get(number))
+        damped, averages[number] = self._damped.update(mean, q, self.eta, averages.get(number))
         return self._xp.clip(damped, self.loss.range.low, self.loss.range.high)
 
     def gradient(self, margin: Array) -> tuple[Array, Array]:
@@ -118,12 +118,12 @@ class DistillationLoss:
         return grad, hess
 
     def hessian_share(self) -> Any:
-        """The factor by which adaptive teachers let the Hessian shrink, a number or one per row."""
+        """Return the factor of the Hessian under adaptive teachers, one number or one per row."""
         damped = self.averages is not None and self._damps
         return hessian_share(self.blend.total, self._moving_weights, self.eta, damped=damped)
 
     def params_with_intercept(self, *, continues: bool = False) -> dict[str, Any]:
-        """The student's params, with an intercept where XGBoost would have estimated one."""
+        """Return the student's params, with an intercept where XGBoost would have estimated one."""
         chosen = dict(self.task.spec.params)
         # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
         if not ("base_score" in chosen or continues):
@@ -133,13 +133,13 @@ class DistillationLoss:
     def base_score(self) -> Any:
         """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
 
-        Adaptive teachers are left out: they begin where the student does, so that what they add to both sides cancels.
+        Adaptive teachers are left out: they start at the student's predictions, where their terms cancel.
         """
         task = self.task
         fixed = [weighted for weighted in self.teachers if not weighted.teacher.is_adaptive]
         weights = [weighted.weight for weighted in fixed]
         blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
-        target = blend.target([one.teacher.answer(task, task.like, one.weight) for one in fixed], task.like)
+        target = blend.target([pair.teacher.answer(task, task.like, pair.weight) for pair in fixed], task.like)
         weight = task.weight if on_every_worker(blend.is_uniform) else blend.row_factor
         if weight is None:
             total, rows = target.sum(axis=0, dtype=np.float64), float(task.n_rows)
@@ -148,7 +148,7 @@ class DistillationLoss:
             total, rows = exact @ target, float(exact.sum())
         sums = global_sum(np.append(np.atleast_1d(total), rows))
         if sums[-1] <= 0:
-            raise ValueError("the weights of dtrain sum to 0: at least one row must weigh something")
+            raise ValueError("the weights of dtrain sum to 0: give at least one row a positive weight")
         mean = sums[:-1] / sums[-1]
         if any(weighted.teacher.is_noisy for weighted in fixed) and self.loss.range != NUMBERS:
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
@@ -161,7 +161,7 @@ class DistillationLoss:
 
 
 class DistillationObjective:
-    """The gradient of one distillation loss in one training, where nothing has to be checked anew in every round."""
+    """The gradient of one distillation loss in one training, without checks in each round."""
 
     def __init__(self, distillation: DistillationLoss) -> None:
         self._distillation = distillation

@@ -1,4 +1,4 @@
-"""A training as one value: what is trained, who teaches it, on which rows, with which keywords of XGBoost."""
+"""A training as one value: its task, teachers, rows and keywords of XGBoost."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Boosting:
     maximize: bool | None = None
     custom_metric: Any = None
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Those that nothing here has to know."""
+    """All others, passed on unread."""
 
     @classmethod
-    def of(cls, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
-        """From the keywords of a call of ``xgboost.train``, without its objective."""
+    def from_keywords(cls, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
+        """Return the keywords of a call of ``xgboost.train``, without its objective."""
         known = {field.name for field in dataclasses.fields(cls)} - {"num_boost_round", "keywords"}
         own = {name: value for name, value in keywords.items() if name in known}
         others = {name: value for name, value in keywords.items() if name not in known and name != "obj"}
@@ -52,7 +52,7 @@ class Boosting:
         callbacks: Sequence[TrainingCallback] = (),
         **changed: Any,
     ) -> xgboost.Booster:
-        """Call ``xgboost.train``. Where ``dtrain`` ``stands_for`` another matrix it has the cuts of that one."""
+        """Call ``xgboost.train``. A ``dtrain`` that ``stands_for`` another matrix uses the cuts of that matrix."""
         train = xgboost.train if stands_for is None else train_in_place_of(stands_for)
         own = {
             "evals": self.evals,
@@ -68,14 +68,14 @@ class Boosting:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A training that an engine is asked about, before its teachers are trained."""
+    """A training before its teachers are trained, to choose an engine."""
 
     spec: Spec
     supervision: Supervision
     is_uniform: bool = True
-    """Whether labels and teachers count the same in every row of every worker."""
+    """Whether label and teacher weights are the same in all rows of all workers."""
     dtrain: xgboost.DMatrix | None = None
-    """None where the rows lie on workers, which look at them themselves."""
+    """None on the driver of a cluster, where each worker checks its own rows."""
     boosting: Boosting = dataclasses.field(default_factory=Boosting)
 
 
@@ -91,9 +91,9 @@ class Job:
 
 
 def shown_predictions(metric: Any, loss: Loss) -> Any:
-    """A user's custom_metric, shown what it would see with XGBoost's own objective.
+    """Return a user's custom_metric that sees predictions, as with XGBoost's own objective.
 
-    With a custom objective XGBoost shows it margins; but the user of this library gave no objective.
+    Under a custom objective XGBoost passes margins, but the user of this library gave no objective.
     """
     if metric is None:
         return None

@@ -22,12 +22,12 @@ from .objective import KLObjective
 from .spec import Spec
 from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs
 
-# Enough rows of the student's last predictions to tell it from any other student.
+# The number of rows whose last predictions identify the student.
 _ROWS_REMEMBERED = 1000
 
 
 class JointTeacher(Teacher):
-    """The privileged booster of JPIB: it gets one tree each time the student has got one.
+    """The privileged booster of JPIB: it grows one tree after each tree of the student.
 
     ``pi_xgb.train(..., method="jpib")`` makes one for you. Make it yourself to keep the teacher's booster, to
     continue a training later, or to combine JPIB with other teachers in a list.
@@ -39,14 +39,14 @@ class JointTeacher(Teacher):
     params
         The teacher's parameters, its objective among them.
     kl_weight
-        How much the student pulls the teacher; by default as much as the teacher pulls the student.
+        The weight of the student in the teacher's loss; by default that of the teacher in the student's loss.
     xgb_model
         The teacher's booster, or its file, when a training is continued. It must be the continued student's own
         teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
         number of rounds can be checked.
     extra_teachers
-        Who else teaches this booster: constraints that should hold in the teacher as well as in the student (where they
-        stand in the list of :func:`pi_xgb.train`), as a list of (teacher, weight).
+        More teachers of this booster, as a list of (teacher, weight): constraints that should hold in the teacher too.
+        Those of the student are in the list of :func:`pi_xgb.train`.
 
     Examples
     --------
@@ -84,10 +84,10 @@ class JointTeacher(Teacher):
         self._booster: xgboost.Booster | None = None
         if self._continues:
             if isinstance(xgb_model, (str, os.PathLike)):
-                load_booster(xgb_model)  # which says what is wrong with a file, where XGBoost may hang
+                load_booster(xgb_model)  # raises for a broken file, on which XGBoost may hang
             # A base_score given again would overwrite the loaded one.
-            kept = {key: value for key, value in self._spec.params.items() if key != "base_score"}
-            self._booster = xgboost.Booster(kept, [dprivileged], model_file=xgb_model)
+            own_params = {key: value for key, value in self._spec.params.items() if key != "base_score"}
+            self._booster = xgboost.Booster(own_params, [dprivileged], model_file=xgb_model)
         self._begun: tuple[Start, Blend] | None = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
@@ -95,7 +95,7 @@ class JointTeacher(Teacher):
 
     @property
     def booster(self) -> xgboost.Booster:
-        """The teacher's booster as it stands, one round behind the student."""
+        """The teacher's current booster, one round behind the student."""
         if self._booster is None:
             raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
         return self._booster
@@ -124,7 +124,7 @@ class JointTeacher(Teacher):
         student = training.student
         if student is None:
             raise ValueError(
-                "a JPIB teacher grows with a Booster: let xgboost.train or Booster.update(fobj=...) call the objective"
+                "a JPIB teacher requires a Booster: call the objective by xgboost.train or Booster.update(fobj=...)"
             )
         task = training.task
         self.check(task.n_rows)
@@ -144,23 +144,22 @@ class JointTeacher(Teacher):
         self._begun, self._q = (training._replace(student=None, matrix=None), blend), None
 
     def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
-        """The student that is continued is this teacher's own, one round ahead of it."""
-        mine = 0 if self._booster is None else self._booster.num_boosted_rounds()
-        if self._booster is None or mine != rounds - 1:
+        """Raise unless the continued student is this teacher's own, one round ahead."""
+        teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
+        if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
-                f"a JPIB teacher must be one round behind its student: the student has {rounds} rounds, the "
-                f"teacher {mine}. A student cannot be continued without its own teacher: save both with "
-                "pi_xgb.JointCheckPoint, pass the teacher as JointTeacher(..., xgb_model=...) and the student as "
-                "xgb_model"
+                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a "
+                f"teacher of {teacher_rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as "
+                "JointTeacher(..., xgb_model=...) and the student as xgb_model"
             )
-        if matrix is not None and not self._knows(student, matrix):
+        if matrix is not None and not self._is_own_student(student, matrix):
             raise ValueError(
-                f"this JPIB teacher grew with another student than the one of {rounds} rounds that is continued "
-                "here: use a new teacher for each student, or that student's own"
+                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass that "
+                "student's own teacher, or train with a new teacher"
             )
 
-    def _knows(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
-        """Whether the student's rounds but the last say what the student of this teacher said then."""
+    def _is_own_student(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
+        """Return whether the student without its last round predicts as the student of this teacher did."""
         if self._student_seen is None:  # this teacher came from a file
             return True
         rounds = student.num_boosted_rounds() - 1
@@ -173,7 +172,7 @@ class JointTeacher(Teacher):
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._begun is None:
-            raise ValueError("a JPIB teacher is asked in a training only: pass it to pi_xgb.train as teacher=")
+            raise ValueError("a JPIB teacher has a q in a training only: pass it to pi_xgb.train as teacher=")
         if self._booster is None:
             self._booster = self._first_booster(mean, self._begun[0])
         else:
@@ -183,11 +182,12 @@ class JointTeacher(Teacher):
         return self._q
 
     def subset(self, rows: Array) -> JointTeacher:
-        extra = [
-            (one.teacher.subset(rows), one.weight if one.per_row is None else one.weight[rows]) for one in self._extra
+        pairs = [
+            (extra.teacher.subset(rows), extra.weight if extra.per_row is None else extra.weight[rows])
+            for extra in self._extra
         ]
         part = slice_rows(self._dprivileged, rows)
-        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=extra)
+        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=pairs)
 
     def shard(self, rows: Array) -> JointTeacher:
         raise TypeError(
@@ -207,7 +207,7 @@ class JointTeacher(Teacher):
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
         shown = read_only(own)
-        answers = [mean, *(one.teacher.answer(training.task, shown, one.weight) for one in self._extra)]
+        answers = [mean, *(extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra)]
         grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
         del own, shown, answers
         self._q = None  # out of date, and the next line is where memory is highest
@@ -224,14 +224,14 @@ class JointTeacher(Teacher):
 
 
 def _weighted_teachers(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
-    """Those who teach the privileged booster besides the labels and the student."""
+    """Return the teachers of the privileged booster besides labels and student."""
     pairs = _pairs(extra_teachers)
-    taught = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
-    return [one for one in taught if one.kl_weight > 0]
+    teachers = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
+    return [weighted for weighted in teachers if weighted.kl_weight > 0]
 
 
 def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:
-    """The list of pairs that it must be, or an empty one."""
+    """Return extra_teachers as a list; raise unless it has (teacher, weight) pairs only."""
     if isinstance(extra_teachers, (list, tuple)) and (not extra_teachers or is_list_of_pairs(extra_teachers)):
         return list(extra_teachers)
     raise TypeError(
@@ -243,29 +243,28 @@ def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:
 class JointObjective(KLObjective):
     """JPIB as one objective for ``xgboost.train(obj=...)``.
 
-    The objective is asked for a gradient once per round, with the student's margin after the round before. It
-    first gives the privileged booster its tree for that round and then answers with the gradient towards the
-    privileged booster's new predictions: Algorithm 2 of the paper, without its last teacher tree, which
-    nothing would use.
+    XGBoost calls the objective once per round, with the student's margin after the round before. The objective
+    first grows the privileged booster's tree for that round. It then returns the gradient towards the new
+    predictions of that booster: Algorithm 2 of the paper, without its last teacher tree, which would be unused.
 
     Parameters
     ----------
     dprivileged
         The privileged features and labels of the training rows, in the same order.
     kl_weight
-        How much teacher and student pull each other.
+        The weight of the teacher in the student's loss, and of the student in the teacher's.
     params
         The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
         there is no ``num_class``).
     extra_teachers
         More teachers of the student, constraints for example, as a list of (teacher, weight).
     labelled, teacher_weight
-        As for :func:`pi_xgb.train`. Both boosters grow on all rows: without a label they pull each other there.
+        As for :func:`pi_xgb.train`. Both boosters grow on all rows; without labels they learn from each other there.
 
     Notes
     -----
     A second training with the same object starts with a new teacher. A training that continues a student
-    (``xgb_model=``) is refused unless the object still holds that student's teacher. ``teacher.booster`` is the
+    (``xgb_model=``) is an error unless the object still holds that student's teacher. ``teacher.booster`` is the
     privileged booster. Pickling carries the privileged data along.
 
     Examples

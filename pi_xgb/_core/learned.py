@@ -46,7 +46,7 @@ class Member(NamedTuple):
     models: Sequence[Model]
     """One, or one per fold."""
     loss: float
-    """Its mean loss on the labelled rows; NaN where it has no meaning by itself."""
+    """Its mean loss on the labelled rows; NaN for losses without a scale."""
     weight: float
     """Its share of the teacher's predictions."""
 
@@ -63,9 +63,8 @@ class LearnedTeacher(FixedTeacher):
     boosters : list of xgboost.Booster
         The boosters of all members.
     loss : float
-        The mean loss of q on the labelled rows: of rows that its models have not seen where it is cross-fitted, else of
-        those that they were trained on, which says nothing of what they know. NaN where the objective's own metric says
-        little by itself.
+        The mean loss of q on the labelled rows: out of fold where the teacher is cross-fitted, else on its training
+        rows, where it is no measure of quality. NaN where the objective's own metric has no scale.
 
     Notes
     -----
@@ -88,22 +87,22 @@ class LearnedTeacher(FixedTeacher):
     @property
     def boosters(self) -> list[xgboost.Booster]:
         """The boosters of all members."""
-        return [booster for one in self.members for model in one.models for booster in getattr(model, "boosters", ())]
+        return [booster for kind in self.members for model in kind.models for booster in getattr(model, "boosters", ())]
 
     @property
     def booster(self) -> xgboost.Booster:
         """The teacher's booster, where there is one (``crossfit=0``)."""
         if len(self.boosters) != 1:
-            raise ValueError(f"booster must be one, and this teacher has {len(self.boosters)}: see .boosters")
+            raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
         return self.boosters[0]
 
     @property
     def _learned_here(self) -> bool:
-        """Whether its models were fitted on these rows: on what a frozen estimator was, nobody knows."""
+        """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
         return not getattr(self.members[0].models[0], "exact", False)
 
     def predict(self, rows: Any) -> Array:
-        """The mean of other rows, by all models of each member.
+        """Predict the mean of other rows, by all models of each member.
 
         Parameters
         ----------
@@ -115,9 +114,9 @@ class LearnedTeacher(FixedTeacher):
         ndarray
             float32, one value per row, or one column per class.
         """
-        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.of_table(rows)
+        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
         means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
-        return self._mixture.of(means)
+        return self._mixture.combine(means)
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
@@ -132,13 +131,13 @@ class LearnedTeacher(FixedTeacher):
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "this teacher learned from the labels of all rows, so the held-out rows of a fold would leak into "
-            "it: give cv the matrix of privileged features (privileged=), and each fold trains its own teacher"
+            "this teacher learned from the labels of all rows, so held-out rows of a fold would leak into it: pass "
+            "privileged= to cv, and each fold trains its own teacher"
         )
 
 
 class TrainableTeacher(Teacher):
-    """A teacher that :meth:`trained` makes: its rows and labels, and how it learns from them."""
+    """A teacher to be trained by :meth:`trained`: its recipe, rows and labels."""
 
     is_adaptive = False
     folds: DealtFolds | None = None
@@ -165,7 +164,7 @@ class TrainableTeacher(Teacher):
         return [self.features.matrix, *(matrix for matrix, _ in self.recipe.keywords.get("evals", ()))]
 
     def check(self, n_rows: int) -> None:
-        """Its recipe and its folds fit the rows."""
+        """Raise unless recipe and folds fit the rows."""
         recipe = self.recipe
         recipe.check(self.features, weighted=self._weight.size > 0)
         crossfit = 2 if recipe.crossfit is None else recipe.crossfit
@@ -174,7 +173,7 @@ class TrainableTeacher(Teacher):
             warn_of_rare_classes(recipe.crossfit, self._label, self._labelled)
 
     def check_answers(self, task: Task, weight: Any) -> None:
-        """Nothing is known before it is trained."""
+        """Accept all: q is unknown before the training."""
 
     @property
     def _whole_groups(self) -> Array | None:
@@ -189,7 +188,7 @@ class TrainableTeacher(Teacher):
         return part
 
     def trained(self) -> LearnedTeacher:
-        """Train it, out of fold where it is cross-fitted."""
+        """Return the trained teacher, with q out of fold where it is cross-fitted."""
         spec, learners, folds = self.recipe.spec, self.recipe.learners(), self._dealt()
         loss, known = spec.loss, self._known
         task = self._task()
@@ -200,7 +199,7 @@ class TrainableTeacher(Teacher):
             Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
             for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
         ]
-        mean = mixture.of([mean for mean, _ in found.values()])
+        mean = mixture.combine([mean for mean, _ in found.values()])
         teacher = LearnedTeacher(
             loss.teacher_values(mean, label, known),
             members,
@@ -218,14 +217,14 @@ class TrainableTeacher(Teacher):
         query, weight = query_of_row(self.features.matrix), self._weight
         if query is not None and weight.size:
             weight = weight[query]
-        return Task.of(
+        return Task.from_arrays(
             self.recipe.spec, self._label, weight, self._labelled, n_rows=len(self._label), name="privileged"
         )
 
     def _dealt(self) -> Folds:
-        """The folds of labelled rows; an estimator learns from rows with values, and predicts those that count."""
+        """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
         recipe, label, n_rows = self.recipe, self._label, len(self._label)
-        check_groups_apart(self._groups)  # those of the user; queries are numbered on each worker anew
+        check_groups_apart(self._groups)  # the user's groups; queries are numbered per worker
         groups, classes, crossfit = self._whole_groups, recipe.spec.loss.probabilities, recipe.crossfit
         if crossfit is None:
             crossfit = default_crossfit(label, self._labelled, groups, classes=classes)
@@ -252,7 +251,7 @@ class TrainableTeacher(Teacher):
         return self.features if len(rows) == len(self._label) else self.features.subset(rows)
 
     def _fit(self, learner: Learner, task: Task, rows: Array, folds: Folds) -> Model:
-        """A model of these rows. What cannot be cut is trained on as a whole, other rows weighing nothing."""
+        """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         matrix, weight, loss = self.features.matrix, self._weight, self.recipe.spec.loss
         if not isinstance(learner, Boosted):
             effective = None if task.weight is None else task.weight[rows]
@@ -268,11 +267,11 @@ class TrainableTeacher(Teacher):
 
 
 def train_teachers(supervision: Supervision) -> Supervision:
-    """The same supervision, those of its teachers trained that have to be."""
+    """Return the supervision with trained teachers."""
     return supervision.with_teachers(
         [
-            one._replace(teacher=one.teacher.trained()) if isinstance(one.teacher, TrainableTeacher) else one
-            for one in supervision.teachers
+            pair._replace(teacher=pair.teacher.trained()) if isinstance(pair.teacher, TrainableTeacher) else pair
+            for pair in supervision.teachers
         ]
     )
 
@@ -309,9 +308,8 @@ def fit_teacher(
     crossfit : int, default=None
         0: the teacher predicts the rows it was trained on, as in the paper. It then repeats their labels the
         more faithfully the longer it is trained, and a perfect copy of the labels teaches nothing. K of at
-        least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the one
-        that did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else
-        up to 5.
+        least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the teacher that
+        did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else up to 5.
     seed : int, default=0
         Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
     evals, early_stopping_rounds, maximize
@@ -320,14 +318,14 @@ def fit_teacher(
         One truth value per row, False where the label is not known: the teacher learns from the others, and predicts
         all. With ``crossfit`` the q of a row without a label is the mean of what the K models predict.
     teacher_weight : array-like of float, default=None
-        One number of at least 0 per row: what this teacher counts there, relative to ``kl_weight``. By default 1, and 0
-        for rows that have no privileged value at all.
+        One number of at least 0 per row: the weight of this teacher there, relative to ``kl_weight``. By default 1, and
+        0 for rows that have no privileged value at all.
     crossfit_groups : array-like, default=None
-        One value per row; rows of the same value, visits of one patient, stay in one fold of ``crossfit``. Without it
-        the teachers know other visits of the patient whom they predict, and q repeats the labels.
+        One value per row; rows of the same value, such as the visits of one patient, stay in one fold of ``crossfit``.
+        Otherwise the teachers see other visits of the patient that they predict, and q repeats the labels.
     verbose_eval : bool or int, default=False
-        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, of each fold one after the
-        other, and at the end what q scores on the labelled rows: out of fold, or on those that it learned from.
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, fold by fold, and at the end the
+        metrics of q on the labelled rows, out of fold or on its training rows.
 
     Returns
     -------
@@ -353,7 +351,7 @@ def fit_teacher(
         check_dmatrix(dprivileged, "privileged", spec.loss)
         n_rows = dprivileged.num_row()
         known, per_row = read_labelled(labelled, n_rows), read_teacher_weight(teacher_weight, n_rows)
-        task = Task.of_matrix(spec, dprivileged, known, name="privileged")
+        task = Task.from_matrix(spec, dprivileged, known, name="privileged")
         task.check_labelled_rows()
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)
@@ -393,11 +391,11 @@ def fit_teacher(
 
 
 def _print_score(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None) -> None:
-    """Print what q scores on the labelled rows."""
+    """Print the metrics of q on the labelled rows."""
     if labelled is not None:
         matrix = slice_rows(matrix, np.flatnonzero(labelled))
     q = teacher.values if labelled is None else teacher.values[labelled]
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
     n_models = len(teacher.members[0].models)
-    rows = f", out of {n_models} folds" if n_models > 1 else ", which it learned from" * teacher._learned_here
+    rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher._learned_here
     collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")

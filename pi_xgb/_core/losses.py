@@ -1,16 +1,16 @@
-"""The objectives that a teacher can guide, all that depends on them, and their registry.
+"""The objectives that a teacher can guide, with their losses, and the registry of both.
 
 Shapes, dtypes and link, once for every loss: ``margin`` is what the booster sums up, float32, ``(n,)``, or
 ``(n, K)`` for K classes or K targets. ``mean`` is the prediction on the scale of the label, of margin's shape.
-``target`` is where a row's mean should be, of mean's shape, and ``factor`` how much that counts, a scalar or ``(n,)``:
-both come from :mod:`pi_xgb._core.blend`. All arithmetic is float32, as in XGBoost, whose models it then repeats but for
-the last bit of exp. Arrays may be NumPy's or CuPy's.
+``target`` is the mean that a row should have, of mean's shape, and ``factor`` its weight, a scalar or ``(n,)``:
+both come from :mod:`pi_xgb._core.blend`. All arithmetic is float32, as in XGBoost, so that models agree but for the
+last bit of exp. Arrays may be NumPy's or CuPy's.
 
 A new objective is a class here and a line in :data:`LOSSES`; the tests go through the registry. Where gradient and
 Hessian are linear in the target, a teacher is a change of label: the class gives mean, inverse, curvature, value and
-ranges. Where they are not, XGBoost's own objective is trained on further rows labelled with the teacher's answers
-(:mod:`pi_xgb._core.engines.copies`): the class says how labels are kept, where they may lie, and what a teacher's
-margin is as a label.
+ranges. Where they are not, XGBoost's own objective is trained on further rows labelled with the teacher's predictions
+(:mod:`pi_xgb._core.engines.copies`): the class gives the label fields, their range, and the label for a teacher's
+margin.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Range(NamedTuple):
     low: float
     high: float
     must: str
-    """What values must do, in a message."""
+    """The requirement, after "must" in a message."""
     advice: str
-    """What it tells those who gave other values of q."""
+    """The remedy in a message for other values of q."""
     sums_to_one: bool = False
-    """Whether the q of a row has a value for each class, which sum to 1."""
+    """Whether the values of a row, one per class, sum to 1."""
 
     def holds(self, low: Any, high: Any, slack: float = 0.0) -> bool:
         """Whether values from ``low`` to ``high`` lie inside; NaN and infinite ones never do."""
@@ -62,7 +62,7 @@ KINDS = {
     "survival": "times",
     "ranking": "order",
 }
-"""What an objective is about, and the word for it in messages."""
+"""The kinds of objectives, and the word for each in messages."""
 
 
 class Loss:
@@ -71,50 +71,49 @@ class Loss:
     kind: ClassVar[str] = "regression"
     """One of :data:`KINDS`."""
     engines: ClassVar[tuple[str, ...]] = ("callback", "native")
-    """Which engines give the model of labels and teachers as stacked rows, wherever the rest of the params lets them:
-    ``callback`` and ``native`` blend them into one target, which is exact where gradient and Hessian are linear in the
-    target, ``native`` where XGBoost's own objective takes a target between two labels as well. ``copies`` stacks
-    them."""
+    """The engines that train the model of labels and teachers as stacked rows, if other params allow it. ``callback``
+    and ``native`` blend both into one target, which is exact where gradient and Hessian are linear in the target.
+    ``native`` also requires that XGBoost's own objective takes targets between two labels. ``copies`` stacks rows."""
     parameters: ClassVar[tuple[str, ...]] = ()
-    """Params that are part of what is modelled, which teacher and student share."""
+    """Params of the objective itself, which teacher and student share."""
     multiclass: ClassVar[bool] = False
     takes_targets: ClassVar[bool] = False
     """Whether labels may have several columns, one for each of several targets."""
     has_exposure: ClassVar[bool] = False
-    """Whether a base_margin is the logarithm of what a row was exposed to, which its teacher has to know as well."""
+    """Whether a base_margin is the logarithm of an exposure, which the teacher needs as well."""
     range: ClassVar[Range] = PROBABILITIES
     """Where labels, and the q of teachers, must lie."""
     takes_noise: ClassVar[bool] = False
-    """Whether a q that is right on average alone does: the gradient is linear in the target, the Hessian without it."""
+    """Whether q may be noisy if unbiased: the gradient is linear in the target, and the Hessian does not contain it."""
     label_advice: str = "must be finite, {found}"
-    """What an error says of labels outside that range."""
+    """The end of the error for labels outside that range."""
     stand_in: ClassVar[float] = 0.0
-    """A label that XGBoost lets through, for rows that have neither a label nor a teacher."""
+    """A valid label, for rows with neither label nor teacher."""
     applies_scale_pos_weight: ClassVar[bool] = True
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     by_query: ClassVar[bool] = False
-    """Whether rows are compared within their queries, each of which has one weight."""
+    """Whether rows are compared within queries; a query has one weight."""
     label_fields: ClassVar[tuple[str, ...]] = ("label",)
     """The fields of a DMatrix that hold its labels."""
     obstacle: str | None = None
-    """Why params, as they are, leave no room for what a teacher says."""
+    """Why these params exclude a teacher; None where they do not."""
 
     @property
     def has_gradient(self) -> bool:
-        """Whether it has a mean, and a gradient in the margin, so that a teacher can be blended with the label."""
+        """Whether it has a mean and a gradient in the margin, so that label and teacher can be blended."""
         return "callback" in self.engines
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
-        """The same with what these params say of it."""
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
+        """Return this loss with its own settings among the params."""
         return self
 
     def has_gradient_of(self, other: Loss) -> bool:
-        """Whether both are one loss to the trees, whatever they show to metrics."""
+        """Whether both have the same gradient, also if their predictions differ."""
         return isinstance(self, type(other)) or isinstance(other, type(self))
 
     @property
     def default_metric(self) -> str:
-        """XGBoost's name of the loss itself, by which models are compared unless the user says otherwise."""
+        """XGBoost's name of the loss, by which models are compared unless the user names a metric."""
         return "rmse"
 
     @property
@@ -143,7 +142,7 @@ class Loss:
         raise NotImplementedError
 
     def predict(self, margin: Array) -> Array:
-        """What XGBoost's built-in objective shows to metrics and returns from predict."""
+        """The predictions of XGBoost's built-in objective, for metrics and ``predict``."""
         return self.mean(margin)
 
     def one_hot(self, label: Array, like: Array) -> Array:
@@ -152,16 +151,16 @@ class Loss:
 
     def base_score(self, mean: Array) -> Any:
         """XGBoost's ``base_score`` for a model that starts at this mean."""
-        return float(mean) if np.ndim(mean) == 0 else [float(one) for one in mean]
+        return float(mean) if np.ndim(mean) == 0 else [float(value) for value in mean]
 
     def estimated_base_score(self, mean: Array) -> Any:
-        """The ``base_score`` that XGBoost makes of the weighted mean of the labels."""
+        """The ``base_score`` that XGBoost estimates from the weighted mean of the labels."""
         return self.base_score(mean)
 
     def newton_step(self, mean: Array) -> Array:
-        """What XGBoost estimates from the weighted mean of the labels where ``scale_pos_weight`` is set.
+        """XGBoost's estimate of the mean from the weighted mean of the labels where ``scale_pos_weight`` is set.
 
-        It takes one Newton step from margin 0 then, and starts where that ends.
+        It is the result of one Newton step from margin 0.
         """
         return mean
 
@@ -178,28 +177,28 @@ class Loss:
         return grad, hess
 
     def label_of(self, matrix: xgboost.DMatrix, name: str = "dtrain") -> Array:
-        """One number per row of a matrix that tells what its label is."""
+        """The label of each row of a matrix, as one number."""
         return labels_of(matrix)
 
     def teacher_values(self, mean: Array, label: Array, known: Array) -> Array:
-        """What a teacher whose models predict ``mean`` says, where rows of these labels are ``known``."""
+        """The q of a teacher whose models predict ``mean``; the ``label`` of some rows is ``known``."""
         return mean
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
-        """Labels of the kind that the objective needs; a custom objective is never checked by XGBoost."""
+        """Raise if labels do not fit the objective: under a custom objective XGBoost checks none."""
         low, high = float(label.min()), float(label.max())
         if not self.range.holds(low, high):
             raise ValueError(
-                f"the labels of {name} {self.label_advice.format(found=f'they range from {low} to {high}')}"
+                f"the labels of {name} {self.label_advice.format(found=f'got values from {low} to {high}')}"
             )
 
 
 # exp overflows float32 above 88.7; XGBoost's sigmoid clips there too.
 _MAX_EXPONENT = np.float32(88.7)
-# XGBoost lets exp of a margin overflow, which ends in NaN. Within this a mean may be multiplied by any kl_weight.
+# XGBoost lets exp of a margin overflow, which leads to NaN. Within this bound a mean times any kl_weight is finite.
 _MAX_LOG = np.float32(60)
 
-_OF_MEANS = "give the mean that a row is expected to have, not its logarithm"
+_OF_MEANS = "give the expected mean of each row, not its logarithm"
 AMOUNTS = Range(0.0, np.inf, "be at least 0", _OF_MEANS)
 POSITIVE = Range(float(np.finfo(np.float32).tiny), np.inf, "be above 0", _OF_MEANS)
 
@@ -247,10 +246,10 @@ class Logistic(Loss):
 
 
 class LogitRaw(Logistic):
-    """``binary:logitraw``: the same, but XGBoost shows margins, and takes a base_score for one."""
+    """``binary:logitraw``: the logistic loss, but predictions and ``base_score`` are margins."""
 
     def __init__(self) -> None:
-        # Its log loss is no measure of margins; their order is one.
+        # Log loss needs probabilities; AUC needs only the order of the margins.
         super().__init__("binary:logitraw", "auc")
 
     def predict(self, margin: Array) -> Array:
@@ -290,7 +289,7 @@ class Softmax(Loss):
     """``multi:softprob`` and ``multi:softmax``: mean = softmax(margin), row by row."""
 
     kind = "label"
-    engines = ("callback",)  # XGBoost's own takes whole classes only
+    engines = ("callback",)  # XGBoost's own takes integer classes only
     multiclass = True
     takes_noise = True
     range = SHARES
@@ -347,12 +346,12 @@ class Softmax(Loss):
         if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
             raise ValueError(
                 f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
-                f"they range from {low} to {high}: encode the classes, or set num_class"
+                f"got values from {low} to {high}: encode the classes, or set num_class"
             )
 
 
-class _OfLogarithm(Loss):
-    """Losses of amounts: mean = exp(margin), so that a base_margin is the logarithm of an exposure."""
+class _LogLinkLoss(Loss):
+    """Losses with mean = exp(margin), so that a base_margin is the logarithm of an exposure."""
 
     # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
     takes_targets = not SHARES_ARE_MARGINS
@@ -370,8 +369,8 @@ class _OfLogarithm(Loss):
         return np.log(mean)
 
 
-class Poisson(_OfLogarithm):
-    """``count:poisson``. XGBoost's Hessian is that of a mean ``max_delta_step`` further on."""
+class Poisson(_LogLinkLoss):
+    """``count:poisson``. XGBoost's Hessian is ``exp(max_delta_step)`` times the mean."""
 
     kind = "count"
     label_advice = "must be counts, 0 or more, for count:poisson, {found}: reg:squarederror takes numbers of any sign"
@@ -379,7 +378,7 @@ class Poisson(_OfLogarithm):
     def __init__(self, max_delta_step: float = 0.7) -> None:
         self._larger = np.exp(np.float32(max_delta_step))
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         return Poisson(_number(params, "max_delta_step", 0.7))
 
     @property
@@ -394,7 +393,7 @@ class Poisson(_OfLogarithm):
         return np.exp(f) - target * f
 
 
-class Gamma(_OfLogarithm):
+class Gamma(_LogLinkLoss):
     """``reg:gamma``: amounts above 0, whose spread grows with their mean."""
 
     kind = "cost"
@@ -427,7 +426,7 @@ class Gamma(_OfLogarithm):
         return f + target * np.exp(-f)
 
 
-class Tweedie(_OfLogarithm):
+class Tweedie(_LogLinkLoss):
     """``reg:tweedie``: amounts with many zeros; between Poisson at a ``tweedie_variance_power`` of 1 and gamma at 2."""
 
     kind = "cost"
@@ -437,7 +436,7 @@ class Tweedie(_OfLogarithm):
     def __init__(self, power: float = 1.5) -> None:
         self._power = np.float32(power)
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         return Tweedie(_number(params, "tweedie_variance_power", 1.5))
 
     @property
@@ -445,27 +444,27 @@ class Tweedie(_OfLogarithm):
         return f"tweedie-nloglik@{self._power:g}"
 
     def slope(self, mean: Array, target: Array) -> Array:
-        own, told = self._parts(mean, target)
-        own -= told
-        return own
+        mean_term, target_term = self._parts(mean, target)
+        mean_term -= target_term
+        return mean_term
 
     def curvature(self, mean: Array, target: Array) -> Array:
-        own, told = self._parts(mean, target)
-        own *= np.float32(2) - self._power
-        told *= self._power - np.float32(1)
-        own += told
-        return own
+        mean_term, target_term = self._parts(mean, target)
+        mean_term *= np.float32(2) - self._power
+        target_term *= self._power - np.float32(1)
+        mean_term += target_term
+        return mean_term
 
     def value(self, margin: Array, target: Array) -> Array:
         f, r = margin.astype(np.float64), float(self._power)
         return np.exp((2 - r) * f) / (2 - r) + target * np.exp((1 - r) * f) / (r - 1)
 
     def _parts(self, mean: Array, target: Array) -> tuple[Array, Array]:
-        """What pulls the mean down, and what the target adds to it, in fresh arrays."""
-        told = mean ** (np.float32(1) - self._power)
-        own = told * mean
-        told *= target
-        return own, told
+        """Return the terms of mean and target in the slope, in fresh arrays."""
+        target_term = mean ** (np.float32(1) - self._power)
+        mean_term = target_term * mean
+        target_term *= target
+        return mean_term, target_term
 
 
 def _number(params: Mapping[str, Any], name: str, default: float) -> float:
@@ -477,7 +476,7 @@ def _number(params: Mapping[str, Any], name: str, default: float) -> float:
 
 
 class Copied(Loss):
-    """An objective whose teacher says another label; by default a number, which is the margin."""
+    """An objective trained on copies of rows, labelled by the teacher; by default the label is the margin."""
 
     engines = ("copies",)
     range = NUMBERS
@@ -494,14 +493,14 @@ class Copied(Loss):
     def margin_of(self, mean: Array) -> Array:
         return mean
 
-    def _without_room(self, obstacle: str) -> Self:
-        hindered = copy.copy(self)
-        hindered.obstacle = obstacle
-        return hindered
+    def _with_obstacle(self, obstacle: str) -> Self:
+        copied = copy.copy(self)
+        copied.obstacle = obstacle
+        return copied
 
 
 class AbsoluteError(Copied):
-    """``reg:absoluteerror``: the teacher says a median."""
+    """``reg:absoluteerror``: the teacher predicts a median."""
 
     metric = "mae"
 
@@ -527,22 +526,22 @@ class SquaredLogError(Copied):
 
 
 class QuantileError(Copied):
-    """``reg:quantileerror``: the teacher says the same quantile."""
+    """``reg:quantileerror``: the teacher predicts the same quantile."""
 
     metric = "quantile"
     parameters = ("quantile_alpha",)
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         alpha: Any = params.get("quantile_alpha")
         if not ("," in alpha if isinstance(alpha, str) else np.size(alpha) > 1):
             return self
-        return self._without_room(
-            "quantile_alpha names several quantiles, and a copy has one label for all of them: train a model for each"
+        return self._with_obstacle(
+            "quantile_alpha has several quantiles, but a copy has one label for all of them: train a model for each"
         )
 
 
 class AFT(Copied):
-    """``survival:aft``: the teacher says a time, at which its copy of the row is taken to have ended."""
+    """``survival:aft``: the teacher predicts a time, which is the observed end in its copy of the row."""
 
     kind = "survival"
     metric = "aft-nloglik"
@@ -560,19 +559,19 @@ class AFT(Copied):
         lower, upper = (matrix.get_float_info(field) for field in self.label_fields)
         if not lower.size == upper.size == matrix.num_row():
             raise ValueError(
-                f"survival:aft has no label but two bounds, {name} has {lower.size} lower and {upper.size} upper ones "
-                f"for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, label_lower_bound=, "
-                "label_upper_bound=), with infinity as the upper bound of a time that nobody saw end"
+                f"survival:aft requires labels of two bounds per row, {name} has {lower.size} lower and "
+                f"{upper.size} upper ones for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, "
+                "label_lower_bound=, label_upper_bound=), with infinity as the upper bound of censored times"
             )
         check_bounds(lower, upper, name)
         return lower
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
-        """Nothing is left to check of bounds that were read."""
+        """Accept all: ``label_of`` has checked the bounds."""
 
 
 def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
-    """Two bounds of a time for each row, the upper one infinite where nobody saw the end."""
+    """Raise unless each row has two bounds of a time; the upper one is infinite for a censored time."""
     wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper > 0) & np.isfinite(lower)))
     if wrong.size:
         row = wrong[0]
@@ -583,54 +582,52 @@ def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], s
 
 
 class Ranking(Copied):
-    """``rank:pairwise`` and ``rank:ndcg``: the teacher says a relevance, for each row of a query that it copies."""
+    """``rank:pairwise`` and ``rank:ndcg``: the teacher predicts a relevance for each row of a copied query."""
 
     kind = "ranking"
     metric = "ndcg"
     parameters = ("ndcg_exp_gain",)
     by_query = True
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         if _is_true(params.get("lambdarank_unbiased", False)):
-            return self._without_room(
-                "lambdarank_unbiased learns from the positions of the rows how much they were seen, which says nothing "
-                "of copies"
+            return self._with_obstacle(
+                "lambdarank_unbiased estimates position bias, and copies of rows have no position: leave it out"
             )
         return self
 
     def teacher_values(self, score: Array, label: Array, known: Array) -> Array:
         """The expected relevance at each score: the rising function of the score that is closest to the labels.
 
-        Scores of a ranking model have no scale of their own. This one has that of the labels, and is flat where the
-        score tells nothing, so that no pairs are made of noise.
+        Scores of a ranking model have no scale. The result has that of the labels, and is flat where the score carries
+        no information, so that noise makes no pairs.
         """
         from scipy.optimize import isotonic_regression
 
-        judged, truth = gathered(score[known]), gathered(label[known])  # of all workers
-        knots, at, count = np.unique(judged, return_inverse=True, return_counts=True)
-        mean = np.bincount(at, truth) / count
+        scores, labels = gathered(score[known]), gathered(label[known])  # of all workers
+        knots, at, count = np.unique(scores, return_inverse=True, return_counts=True)
+        mean = np.bincount(at, labels) / count
         return np.interp(score, knots, isotonic_regression(mean, weights=count).x).astype(np.float32)
 
 
 class NDCG(Ranking):
-    """``rank:ndcg``, whose gain must be the relevance itself where relevance is not whole."""
+    """``rank:ndcg`` with linear gain, since a teacher's relevances are not integers."""
 
     range = Range(0.0, np.inf, "be at least 0", "give relevances")
-    label_advice = "must be at least 0 for rank:ndcg, {found}: they are relevances"
+    label_advice = "must be at least 0 for rank:ndcg, {found}: give relevances"
 
-    def of(self, params: Mapping[str, Any]) -> Loss:
+    def with_params(self, params: Mapping[str, Any]) -> Loss:
         if _is_true(params.get("ndcg_exp_gain", True)):
-            return self._without_room(
-                "with the exponential gain, its default, rank:ndcg takes whole relevances alone, and a teacher says "
-                "2.7. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), for labels "
-                "whose values are gains (2 ** label - 1 are those of the default), or take rank:pairwise, whose labels "
-                "stay as they are"
+            return self._with_obstacle(
+                "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are "
+                "not. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), with gains as "
+                "labels (2 ** label - 1 are those of the default), or use rank:pairwise, which keeps the labels"
             )
-        return super().of(params)
+        return super().with_params(params)
 
 
 def _is_true(value: Any) -> bool:
-    """As XGBoost reads it."""
+    """Return whether XGBoost reads this as true."""
     return str(value).lower() in ("true", "1")
 
 
@@ -652,27 +649,26 @@ LOSSES: dict[str, Loss] = {
     "reg:gamma": Gamma(),
     "reg:tweedie": Tweedie(),
 }
-"""Under the names that XGBoost has for them, with the default values of their params."""
+"""The losses by XGBoost's names, with default params."""
 
 
 OF_TARGETS = tuple(name for name, loss in LOSSES.items() if loss.takes_targets)
-"""Those of which several columns of labels can be guided."""
+"""The objectives of which a teacher can guide several targets."""
 
 NOT_GUIDED = {
-    "binary:hinge": "has no mean that a teacher could name, only a side of the margin: binary:logistic has one",
+    "binary:hinge": "has no mean, only a side of the margin: binary:logistic has one",
     "reg:linear": "is the former name of reg:squarederror",
     "reg:expectileerror": "has several margins that are added up, and a gradient that is not linear in the label",
-    "survival:cox": "is no sum over rows: a row as the teacher has it would join the risk sets of all others; "
-    "survival:aft is one",
-    "rank:map": "knows relevance as yes or no, and a teacher says more or less: rank:ndcg and rank:pairwise take it",
+    "survival:cox": "is no sum over rows, since each row is in the risk sets of others: survival:aft is one",
+    "rank:map": "takes binary relevances, and a teacher predicts graded ones: rank:ndcg and rank:pairwise take these",
 }
-"""What XGBoost has besides, some of it in later versions, and why no teacher guides it."""
+"""XGBoost's other objectives, some of later versions, and why no teacher guides them."""
 
 
 def loss_named(objective: Any) -> Loss:
-    """The loss of an objective, or an error that lists those that a teacher can guide, by kind.
+    """Return the loss of an objective; raise with a list of those that a teacher can guide.
 
-    It has the default params: :meth:`Loss.of` gives it others.
+    It has default params: :meth:`Loss.with_params` sets others.
     """
     if objective not in LOSSES:
         raise ValueError(
@@ -690,31 +686,30 @@ def _why_not(objective: Any) -> str:
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:
-    """Raise where rows need more than the y of an estimator; ``ranker`` is the one that has queries."""
+    """Raise if the objective requires more than the y of an estimator; ``ranker`` is the estimator with queries."""
     loss = LOSSES.get(objective)
     if loss is not None and loss.by_query:
-        raise ValueError(f"{objective} needs queries, within which rows are ranked: use {ranker}")
+        raise ValueError(f"{objective} requires queries, within which rows are ranked: use {ranker}")
     if loss is not None and loss.label_fields != ("label",):
         raise ValueError(
-            f"{objective} needs two bounds per row in the place of y, for which estimators, XGBoost's own among them, "
-            f"have no argument: use pi_xgb.train (on Dask pi_xgb.dask.train), {' and '.join(loss.label_fields)} given "
-            "to the matrices"
+            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use "
+            f"pi_xgb.train (on Dask pi_xgb.dask.train) with {' and '.join(loss.label_fields)} in the matrices"
         )
 
 
 def loss_with_gradient(objective: Any) -> Loss:
-    """The same for an objective in Python, which has only a gradient to teach by."""
+    """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
     loss = loss_named(objective)
     if not loss.has_gradient:
         raise ValueError(
-            f"an objective in Python can guide the objectives {objectives_by_kind('callback')}; {objective} is taught "
-            "by copies of the rows: use pi_xgb.train, which makes them"
+            f"an objective in Python can guide the objectives {objectives_by_kind('callback')}; {objective} "
+            "requires copies of the rows: use pi_xgb.train, which makes them"
         )
     return loss
 
 
 def objectives_by_kind(engine: str = "") -> str:
-    """Those that a teacher can guide (by this engine), for a message."""
+    """Return the objectives that a teacher can guide (with this engine), for a message."""
     named = {
         kind: [name for name, loss in LOSSES.items() if loss.kind == kind and engine in ("", *loss.engines)]
         for kind in KINDS

@@ -1,4 +1,4 @@
-"""Metrics and losses of means that no booster predicted."""
+"""Metrics and losses of given means."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .._xgb.matrix import copy_rows_info
 from .losses import Loss
 
 METRIC_NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}
-"""The metrics whose value says something by itself."""
+"""The metrics with a scale, and their names."""
 _CLOSE = np.float32(1e-7)
 
 
 def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float:
-    """The loss of q as predictions of these labels, on the scale of the metric.
+    """Return the loss of q as predictions of these labels, on the scale of the metric.
 
-    NaN of rows that weigh nothing, and where the metric says little by itself.
+    NaN for rows of total weight 0, and for metrics without a scale.
     """
     if loss.default_metric not in METRIC_NAMES:
         return float("nan")
@@ -28,8 +28,8 @@ def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float
     if not weights.sum() > 0:
         return float("nan")
     target = loss.one_hot(label, q) if loss.multiclass else label
-    of_rows = loss.value(margins_of(q, loss), target)
-    mean = float(np.average(of_rows.mean(axis=1) if of_rows.ndim == 2 else of_rows, weights=weights))
+    row_losses = loss.value(margins_of(q, loss), target)
+    mean = float(np.average(row_losses.mean(axis=1) if row_losses.ndim == 2 else row_losses, weights=weights))
     return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
 
 
@@ -41,7 +41,7 @@ def margins_of(mean: Array, loss: Loss) -> Array:
 
 
 def eval_of_means(mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> str:
-    """What ``Booster.eval`` prints for these means as predictions of the rows of ``matrix``."""
+    """Return the output of ``Booster.eval`` for these means as predictions of the rows of ``matrix``."""
     # A booster without trees predicts the base margin of its rows.
     margin = margins_of(mean, loss)
     empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)

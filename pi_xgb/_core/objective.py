@@ -41,25 +41,25 @@ class KLObjective:
     kl_weight
         How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
     objective
-        Mostly not needed: the loss is that of the Booster which asks, hence the one in ``params["objective"]`` with its
-        params, or ``reg:squarederror`` where these name none, as in XGBoost. Name it to have q checked at once, and
-        where no Booster asks; one that differs from the Booster's is an error.
+        Mostly not needed: the loss is that of the calling Booster, from ``params["objective"]`` with its params, or
+        ``reg:squarederror`` by default, as in XGBoost. Name it to check q at once, and for calls without a Booster; it
+        must agree with the Booster's.
     scale_pos_weight
         XGBoost ignores the parameter of that name under a custom objective: give it here instead, or as well. Where it
         stands in params alone, that is an error.
     labelled, teacher_weight
         As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
     device
-        ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Give it
-        what ``params["device"]`` says.
+        ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Pass the
+        value of ``params["device"]``.
 
     Notes
     -----
     With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
-    ``params["base_score"]`` says otherwise. A ``custom_metric`` sees margins, as with any custom objective.
+    ``params["base_score"]`` is set. A ``custom_metric`` sees margins, as with any custom objective.
 
     Objects are picklable, and can be used for any number of trainings on the rows of their teacher. Called by hand,
-    outside of a Booster's training, they know of no rounds before: constraints have the step of ``hessian="adaptive"``.
+    outside of a Booster's training, they have no earlier rounds: constraints use the steps of ``hessian="adaptive"``.
     For ``XGBClassifier(objective=...)``, which calls its objective differently, pass :meth:`sklearn`.
 
     Examples
@@ -100,23 +100,23 @@ class KLObjective:
             self._teachers = [weighted for weighted in teachers if weighted.kl_weight > 0]
         elif labelled is not None or teacher_weight is not None:
             raise ValueError(
-                "labelled and teacher_weight go with a teacher: where it travels with the matrix, pass them to "
-                "attach_teacher as well"
+                "labelled and teacher_weight require teacher=: for a teacher attached to the matrix pass them to "
+                "attach_teacher"
             )
         self._round = NewTraining()
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        """Gradient and Hessian, as ``xgboost.train`` and ``xgboost.cv`` ask for them."""
+        """Return gradient and Hessian for ``xgboost.train`` and ``xgboost.cv``."""
         if not isinstance(dtrain, xgboost.DMatrix):
             raise TypeError(
-                f"{type(self).__name__} expects predictions and a DMatrix, as xgboost.train gives them, got a "
-                f"{type(dtrain).__name__} for the DMatrix. XGBClassifier and XGBRegressor call their objective in "
-                "another way: give them objective=pi_xgb.KLObjective(...).sklearn"
+                f"{type(self).__name__} must be called with predictions and a DMatrix, as xgboost.train does, got a "
+                f"{type(dtrain).__name__} for the DMatrix: pass objective=pi_xgb.KLObjective(...).sklearn to "
+                "XGBClassifier and XGBRegressor"
             )
         return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
-        """The same, in the order of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
+        """The same, with the arguments of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
 
         Examples
         --------
@@ -134,17 +134,16 @@ class KLObjective:
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         spec = self._spec(margin, label)
-        teachers, labelled = self._taught_by(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
-        # Repeated in every round because nothing says whether the matrix is still the one seen last time;
-        # it costs two passes over the labels.
+        teachers, labelled = self._teachers_for(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
+        # Repeated in every round, since the matrix may have changed; it costs two passes over the labels.
         _check_lengths(len(margin), labelled, teachers)
-        task = Task.of(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
+        task = Task.from_arrays(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
         distillation = DistillationLoss(task, teachers)
         self._round.start(distillation, dtrain)
         return distillation.gradient(margin)
 
     def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss = self._callers_loss.of(calling_booster(), self.objective, self.scale_pos_weight)
+        objective, loss = self._callers_loss.find(calling_booster(), self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
@@ -153,19 +152,19 @@ class KLObjective:
         n_classes = margin.shape[1] if loss.multiclass else 0
         return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
 
-    def _taught_by(
+    def _teachers_for(
         self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
     ) -> tuple[list[WeightedTeacher], Array | None]:
         if self._teachers is not None:
             return self._teachers, self._labelled
         if dtrain is None:
             raise ValueError(
-                "KLObjective has no teacher: XGBoost's estimators hand over no DMatrix that could carry "
-                "one, so pass it as KLObjective(q, ...)"
+                "KLObjective has no teacher, and XGBoost's estimators pass no DMatrix with an attached one: use "
+                "KLObjective(q, ...)"
             )
         if n_targets > 1:
             raise ValueError(
-                f"a matrix has room for a teacher of one target, and this one has {n_targets}: use pi_xgb.cv, or pass "
+                f"a DMatrix has room for a teacher of one target, got {n_targets} targets: use pi_xgb.cv, or pass "
                 "KLObjective(q, ...)"
             )
         teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
@@ -176,43 +175,42 @@ class KLObjective:
 
 
 def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedTeacher]) -> None:
-    """The values of rows are those of these rows."""
-    for name, values in [("labelled", labelled), *(("teacher_weight", one.per_row) for one in teachers)]:
+    """Raise unless values per row are as many as rows, and one row is labelled."""
+    for name, values in [("labelled", labelled), *(("teacher_weight", weighted.per_row) for weighted in teachers)]:
         if values is not None and len(values) != n_rows:
             raise ValueError(
-                f"{name} has {len(values)} rows, the training matrix has {n_rows}: it must be made for these very "
-                "rows. (Inside xgboost.cv use attach_teacher, which lets it travel with them, or pi_xgb.cv)"
+                f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
+                "(in xgboost.cv use attach_teacher, or pi_xgb.cv)"
             )
     if labelled is not None and not labelled.any() and not collective.is_distributed():
         raise no_labelled_row("labelled")
 
 
-class _OfCaller:
-    """What is known of the Boosters that call: a copy of it, or another process, begins anew."""
+class _CallerState:
+    """State about calling Boosters; copies and other processes start without it."""
 
     def __reduce__(self) -> Any:
         return type(self), ()
 
 
-class CallersLoss(_OfCaller):
-    """The loss that a Booster trains: that of its own objective, with its own params."""
+class CallersLoss(_CallerState):
+    """The loss of the calling Booster, from its objective and params."""
 
     def __init__(self) -> None:
         self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
 
-    def of(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
-        """Its objective and loss; without a Booster those that are ``named``."""
+    def find(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
+        """Return the objective and loss of a Booster; without a Booster those that are ``named``."""
         if booster is None:
             if named is None:
                 raise ValueError(
-                    "objective must be named where no Booster calls this gradient: "
-                    "KLObjective(q, objective='binary:logistic')"
+                    "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
                 )
             return named, loss_with_gradient(named)
         known = self._known
         if known is None or known[0]() is not booster:
             found = configuration_of(booster)
-            loss = loss_with_gradient(found.objective).of(found.objective_params)
+            loss = loss_with_gradient(found.objective).with_params(found.objective_params)
             _check_agree(named, found.objective)
             if loss.applies_scale_pos_weight:
                 _check_scale(float(found.objective_params["scale_pos_weight"]), scale_pos_weight)
@@ -223,10 +221,9 @@ class CallersLoss(_OfCaller):
 def _check_agree(named: str | None, objective: str) -> None:
     if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
-            f"KLObjective has objective={named!r}, and the Booster trains {objective!r}: set "
-            f"params['objective'] = {named!r} (without a name XGBoost takes reg:squarederror; under a function "
-            "XGBClassifier trains its classes, XGBRegressor reg:squarederror), or name no objective in KLObjective, "
-            "which then takes the Booster's"
+            f"KLObjective has objective={named!r}, but the Booster trains {objective!r}: set "
+            f"params['objective'] = {named!r} (XGBoost's default is reg:squarederror; under a function XGBClassifier "
+            "trains its classes, XGBRegressor reg:squarederror), or leave objective out of KLObjective"
         )
 
 
@@ -238,8 +235,8 @@ def _check_scale(in_params: float, given: float) -> None:
         )
 
 
-class NewTraining(_OfCaller):
-    """Tells the first round of a training, in which adaptive teachers must start, from the rounds after it."""
+class NewTraining(_CallerState):
+    """Detects the first round of a training, in which adaptive teachers must start."""
 
     def __init__(self) -> None:
         self._booster: weakref.ref[xgboost.Booster] | None = None
@@ -254,8 +251,8 @@ class NewTraining(_OfCaller):
         if booster is None or self._booster is None or self._booster() is not booster:
             distillation.start(booster, dtrain)
             self._settings = {} if booster is None else settings_of(booster)
-            # Remembered only now: a teacher that refused to start must refuse again.
+            # Set after the start: if that raised, the next call must raise again.
             self._booster = None if booster is None else weakref.ref(booster)
         distillation.use_steps_of(self._settings)
-        # Each training has its own, also where the rounds of several alternate; without a Booster nobody knows which.
+        # One dict per training, since the rounds of several may alternate; without a Booster the training is unknown.
         distillation.averages = None if booster is None else self._averages.setdefault(booster, {})

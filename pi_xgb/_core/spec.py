@@ -1,4 +1,4 @@
-"""What params say of a training: read once, here, and passed on in words that nobody has to look up again."""
+"""The settings of a training in params, read once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._warnings import warn_user
 from .._xgb.params import carried_objective_params, number_of_classes, objective_name, scale_pos_weight, user_params
 from .losses import Loss, loss_named
 
-# What names or counts the student's columns means nothing for the teacher's.
+# Params about the student's columns do not apply to the teacher's.
 _ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
 
 
@@ -19,7 +19,7 @@ class Spec:
     """How a booster is to be trained, whatever its rows. ``n_classes`` is 0 where there is one value per row."""
 
     params: dict[str, Any]
-    """The user's, in a copy of ours."""
+    """A copy of the user's params."""
     objective: str
     loss: Loss
     n_classes: int
@@ -28,9 +28,9 @@ class Spec:
 
     @classmethod
     def read(cls, params: Any, xgb_model: Any = None) -> Spec:
-        """From params, or an error that says what a teacher could guide.
+        """Return the spec of params; raise for an objective that no teacher can guide.
 
-        Where they are silent, what a continued model says of what is modelled holds, as in XGBoost.
+        Params of the objective default to those of a continued model, as in XGBoost.
         """
         own = user_params(params)
         objective, n_classes = objective_name(own), number_of_classes(own)
@@ -38,18 +38,18 @@ class Spec:
         if loss.parameters and loss.has_gradient:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
-        loss = loss.of(own)
+        loss = loss.with_params(own)
         if loss.multiclass and n_classes < 2:
-            raise ValueError(f"{objective} needs params['num_class'] of at least 2, got {own.get('num_class')!r}")
+            raise ValueError(f"params['num_class'] must be at least 2 for {objective}, got {own.get('num_class')!r}")
         scale = scale_pos_weight(own)
         return cls(own, objective, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
 
     def shape(self, n_rows: int) -> tuple[int, ...]:
-        """Of the means of so many rows."""
+        """Return the shape of the means of so many rows."""
         return (n_rows, self.n_classes) if self.n_classes else (n_rows,)
 
     def of_teacher(self, teacher_params: Any) -> Spec:
-        """The teacher's spec: its own params on top of what it shares with the student by definition."""
+        """Return the teacher's spec: its own params on top of those that it shares with the student."""
         if teacher_params is None:
             return Spec.read({key: value for key, value in self.params.items() if key not in _ABOUT_COLUMNS})
         shared = {
@@ -66,20 +66,20 @@ class Spec:
 
     @property
     def drops_trees(self) -> bool:
-        """Whether rounds are boosted without some of the trees before: dart, or its parameters where they will do."""
+        """Whether rounds drop earlier trees, by dart or its params."""
         named = any(float(self.params.get(name, 0)) > 0 for name in ("rate_drop", "one_drop"))
         return named or self.params.get("booster") == "dart"
 
     def check_margins_stay(self) -> None:
-        """A booster whose margins only grow from round to round, as the two of JPIB must."""
+        """Raise if rounds drop trees, which JPIB does not support."""
         if self.drops_trees:
             raise ValueError(
-                "JPIB needs margins that stay, and booster='dart' (rate_drop, one_drop) drops trees at random in every "
-                "round: use gbtree or gblinear without these, or method='kbpib'"
+                "booster='dart' (rate_drop, one_drop) is not supported by JPIB, since it drops trees in every round: "
+                "use gbtree or gblinear without these, or method='kbpib'"
             )
 
     def warn_of_other_meanings(self, label: Array, *, kl_weight_given: bool) -> None:
-        """Params that may mean something else than their author thinks."""
+        """Warn of params that the user may have meant otherwise."""
         if "alpha" in self.params and not kl_weight_given:
             warn_user(
                 "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "

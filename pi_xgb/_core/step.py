@@ -1,20 +1,20 @@
-"""The step: how much of the weight of adaptive teachers, those that follow the student, belongs in the Hessian.
+"""The step: how much of the weight of adaptive teachers belongs in the Hessian.
 
-q of such a teacher moves along with p. So a (p - q) curves less in p than a q at rest would let it: not at all where a
-tree moves all predictions alike, and by a where it moves just what the teacher compares. The paper's Hessian counts all
-of a: a step is then 1 / (1 + a) of what it was. Counting nothing of it makes a step of size eta (1 + a) in the second
-case, and steps of 2 and more never settle. With r what labels and fixed teachers weigh in a row, and F what the
-following ones do, there are two ways out.
+q of an adaptive teacher moves with p. So a (p - q) curves less in p than with a fixed q: not at all where a tree moves
+all predictions alike, and by a where it moves exactly what the teacher compares. The paper's Hessian counts all of a,
+which divides steps by 1 + a. Counting none of it makes steps of size eta (1 + a) in the second case, and steps of 2
+and more never converge. Let r be the weight of labels and fixed teachers in a row, and F that of adaptive teachers.
+There are two remedies.
 
-"adaptive" counts max(r, eta (r + F)) instead of r + F: r alone up to F = r (1 / eta - 1), 9 at eta 0.1, and from there
-on what closes in one round all of what a tree can move. There the labels teach by short steps as well: the heavier the
-constraint, the more rounds a model needs.
+"adaptive" counts max(r, eta (r + F)) instead of r + F: r alone up to F = r (1 / eta - 1), 9 at eta 0.1. Beyond that,
+one round closes all that a tree can move. Steps towards the labels are short there as well: the heavier the constraint,
+the more rounds a model needs.
 
-"damped" counts r at every weight. What is compared is then steered by two terms: a part of a (p - q) follows p at once,
-so much that a round closes most of a gap, and the rest weighs the mean of p - q over the rounds, the more of them the
-heavier it is. That ends where the paper's gradient does, in as many rounds as the labels need, if what p - q differs in
-is few against the rows: groups. Where it differs from row to row each round brings new differences, which a mean over
-rounds cannot know, and "adaptive" comes closer to what was asked for.
+"damped" counts r at every weight. Two terms then steer the compared differences. A part of a (p - q) follows p at
+once, enough for a round to close most of a gap. The rest weighs the mean of p - q over the rounds, more rounds the
+heavier it is. Both end where the paper's gradient does, in as many rounds as the labels need, if p - q has few distinct
+values against the rows: groups. Where it differs from row to row, each round brings new differences that a mean over
+rounds lacks, and "adaptive" comes closer to the constraint.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from .losses import AMOUNTS, POSITIVE, Loss
 
 Hessian = Literal["adaptive", "full", "damped"]
 HESSIANS = get_args(Hessian)
-"""What an adaptive teacher may ask for: the above bound, what the paper counts, or the labels at every weight."""
-# Damped steps: how much of a gap the part that follows at once closes in a round, and the mean in its first. They would
-# still settle if trees moved 2.7 times what the Hessian says; where the two sum to 2 they hardly bear 1.3 times.
+"""The Hessians of an adaptive teacher: the bound above, the paper's, or the labels' at every weight."""
+# Damped steps: the share of a gap that the immediate part closes in a round, and the mean in its first round. They
+# converge even if trees move 2.7 times what the Hessian implies; with shares that sum to 2 only up to 1.3 times.
 _AT_ONCE, _LATER = 0.7, 0.1
-# How damped steps count a row in which adaptive teachers alone weigh: little, so that labels keep their steps.
+# The weight in damped steps of a row without label or fixed teacher: small, so that labels keep their steps.
 _FREE = 0.1
-# How many times its regularisation a row may weigh on average, for damped steps to settle in leaves of few rows.
+# The largest mean weight of a row, in units of the regularisation, at which damped steps converge in small leaves.
 _HEAVIEST = 30.0
 _ROUNDING = 1e-6
 
 
 def hessian_share(total: Any, following: Sequence[Any], eta: float, *, damped: bool) -> Any:
-    """By what the Hessian of each row is multiplied; a number or one per row, 1 where the paper's stays.
+    """Return the factor of the Hessian, one number or one per row; 1 is the paper's Hessian.
 
-    ``total`` is what counts in a row, ``following`` what each adaptive teacher weighs in it.
+    ``total`` is the total weight of a row, ``following`` that of each adaptive teacher.
     """
     if not following:
         return np.float32(1)
@@ -51,35 +51,38 @@ def hessian_share(total: Any, following: Sequence[Any], eta: float, *, damped: b
     resting: Any = total - sum(following)
     counted = _counted(total, resting, eta) if damped else xp.maximum(resting, eta * total)
     share = counted / xp.where(total > 0, total, 1)
-    # What does not follow may be all there is but for rounding.
+    # Without adaptive weight the share is 1 but for rounding.
     return xp.clip(share, 0, 1).astype(np.float32)
 
 
 def _counted(total: Any, resting: Any, eta: float) -> Any:
-    """What damped steps count in the Hessian: what rests; elsewhere Newton's steps, up to a small weight."""
+    """Return the weight in damped steps: the fixed weight; without any that of Newton's steps, up to a small weight."""
     xp = array_module(total)
     return xp.where(resting > _ROUNDING * total, resting, xp.minimum(min(max(eta, _ROUNDING), 1) * total, _FREE))
 
 
 def supports_damping(loss: Loss, regularisation: float, mean_weight: float) -> bool:
-    """Whether damped steps settle: not where a mean without an upper bound is reached by exponentials of the margin,
-    whose steps are longer than the Hessian says, nor in rows too heavy for what keeps leaves of few rows small."""
+    """Return whether damped steps converge.
+
+    They do not where unbounded means are exponentials of the margin, whose steps are longer than the Hessian implies,
+    nor where rows are too heavy for the regularisation of small leaves.
+    """
     return loss.range not in (AMOUNTS, POSITIVE) and mean_weight <= _HEAVIEST * regularisation
 
 
 class DampedTarget:
-    """The q of adaptive teachers, damped so that steps by the Hessian of the labels settle at any weight.
+    """The q of adaptive teachers, damped so that steps by the Hessian of the labels converge at any weight.
 
-    Of F up to 0.7 r / eta follows p - q as it is, so that where trees tell apart just what the teacher compares a round
-    closes 0.7 of it. The rest, L, weighs the mean of p - q, which moves by 1 / (1 + eta L / (0.1 r)) of the way in a
-    round, so that its weight grows by what closes 0.1 of the gap, whatever L is.
+    Of F, up to 0.7 r / eta applies to p - q itself, so that a round closes 0.7 of a gap where trees separate exactly
+    what the teacher compares. The rest, L, weighs the mean of p - q. That mean moves by 1 / (1 + eta L / (0.1 r)) of
+    the way in a round, so that its weight grows by what closes 0.1 of the gap, whatever L is.
     """
 
     def __init__(self, total: Any, following: Sequence[Any]) -> None:
         self._total, self._following = total, sum(following)
 
-    def of(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
-        """The damped q, and the mean of p - q, which was ``averaged`` before this round."""
+    def update(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
+        """Return the damped q, and the mean of p - q, which was ``averaged`` before this round."""
         xp = array_module(mean)
         counted = _counted(self._total, self._total - self._following, eta)
         at_once = counted * (_AT_ONCE / max(eta, _ROUNDING))

@@ -1,4 +1,4 @@
-"""Who teaches the rows of one training, how much, and which rows have a label: the teaching keywords, read."""
+"""The supervision of one training: its teachers, their weights, and the rows with a label."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .teachers import Teacher, WeightedTeacher, moves_freely
 
 @dataclasses.dataclass(frozen=True)
 class Supervision:
-    """The teachers of some rows, those among them that are still to be trained, and the rows that have a label."""
+    """The teachers of some rows, trained or still to be trained, and the rows that have a label."""
 
     teachers: tuple[WeightedTeacher, ...] = ()
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
     has_own_weights: bool = False
-    """Whether the user gave each teacher its weight, so that a grid of ``kl_weight`` does not apply."""
+    """Whether each teacher has its own weight, so that a grid of ``kl_weight`` does not apply."""
 
     def task(self, spec: Spec, dtrain: xgboost.DMatrix) -> Task:
         """The student's task on these rows, checked."""
-        return Task.of_matrix(spec, dtrain, self.labelled)
+        return Task.from_matrix(spec, dtrain, self.labelled)
 
     @property
     def is_adaptive(self) -> bool:
@@ -34,22 +34,22 @@ class Supervision:
 
     @property
     def moves_freely(self) -> bool:
-        """Whether the Hessian counts less of a teacher than the paper's does."""
+        """Whether the Hessian counts less than the full weight of a teacher."""
         return any(moves_freely(weighted.teacher) for weighted in self.teachers)
 
     @property
     def is_noisy(self) -> bool:
-        """Whether a teacher may ask for means that no prediction can have."""
+        """Whether the q of a teacher may leave the range of means."""
         return any(weighted.teacher.is_noisy for weighted in self.teachers)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether labels and teachers count the same in every row."""
+        """Whether label and teacher weights are the same in all rows."""
         return self.labelled is None and all(weighted.per_row is None for weighted in self.teachers)
 
     @property
     def total_weight(self) -> float:
-        """What the teachers weigh together, at most where it differs from row to row."""
+        """The total weight of the teachers; the largest where it differs between rows."""
         return sum(weighted.kl_weight for weighted in self.teachers)
 
     @property
@@ -58,11 +58,11 @@ class Supervision:
         return [matrix for weighted in self.teachers for matrix in weighted.teacher.matrices]
 
     def counting(self) -> Supervision:
-        """Without the teachers that weigh nothing in any row of any worker; call it on every worker."""
+        """Return this without teachers of weight 0 in all rows of all workers; call it on every worker."""
         return self.with_teachers([weighted for weighted in self.teachers if weighted.counts])
 
     def with_teachers(self, teachers: list[WeightedTeacher]) -> Supervision:
-        """The same rows, taught by others."""
+        """Return the same rows with other teachers."""
         return dataclasses.replace(self, teachers=tuple(teachers))
 
     def weighing(self, kl_weight: float) -> Supervision:
@@ -85,7 +85,7 @@ class Supervision:
         return idle
 
     def check(self, task: Task) -> None:
-        """Raise, before any training, if one of the teachers cannot teach this task, or not beside the others."""
+        """Raise, before any training, if a teacher cannot teach this task, or not with the others."""
         for weighted in self.teachers:
             teacher = weighted.teacher
             teacher.check_compatible([other.teacher for other in self.teachers if other is not weighted])

@@ -1,4 +1,4 @@
-"""A task: what is to be learned from which rows. Read once, checked once, frozen."""
+"""A task: a spec with the labels and weights of its rows, checked once and frozen."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import (
     check_base_margin,
+    check_has_columns,
     check_is_dmatrix,
-    check_one_label_each,
+    check_labels_per_row,
     check_queries,
-    check_some_columns,
     check_weights,
 )
 from .losses import OF_TARGETS
@@ -30,18 +30,18 @@ class Task:
 
     spec: Spec
     label: Array
-    """As XGBoost has it; 0 where nobody knows it."""
+    """XGBoost's label; 0 where it is unknown."""
     weight: Array | None
-    """What each row weighs, with ``scale_pos_weight`` folded in, or its query; None where all weigh 1."""
+    """The weight of each row, or of its query, times ``scale_pos_weight``; None where all are 1."""
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
 
     @classmethod
-    def of(
+    def from_arrays(
         cls, spec: Spec, label: Array, weight: Array, labelled: Array | None = None, *, n_rows: int, name: str
     ) -> Task:
-        """From the arrays of ``n_rows`` rows, checked; ``name`` is what the user calls their matrix."""
-        check_one_label_each(label, n_rows, name)
+        """Return the checked task of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
+        check_labels_per_row(label, n_rows, name)
         check_weights(weight, n_rows, name)
         _check_targets(spec, label, name)
         known = label if labelled is None else label[labelled]
@@ -52,21 +52,21 @@ class Task:
         return cls(spec, label, _effective(spec, label, weight), labelled)
 
     @classmethod
-    def of_matrix(
+    def from_matrix(
         cls, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None = None, *, name: str = "dtrain"
     ) -> Task:
-        """From a matrix."""
+        """Return the checked task of a matrix."""
         check_is_dmatrix(matrix, name)
-        check_some_columns(matrix, name)
+        check_has_columns(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
-            check_weights(weight, check_queries(matrix, name), name, of="query")
+            check_weights(weight, check_queries(matrix, name), name, unit="query")
             weight = weight[query_of_row(matrix)] if weight.size else weight
-        return cls.of(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
+        return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
-        """Something can be learned from the labelled rows of all workers; to be asked on every worker."""
+        """Raise if no row has a label, or all labels are of one class; call it on every worker."""
         if not on_any_worker(self.labelled is not None):
             return
         known = self.label if self.labelled is None else self.label[self.labelled]
@@ -75,16 +75,14 @@ class Task:
         if high == -np.inf:
             raise no_labelled_row("labelled")
         if high == -below and self.spec.loss.probabilities:
-            raise ValueError(
-                f"all labelled rows are of the class {high:g}: nothing can be told apart, label some rows of another"
-            )
+            raise ValueError(f"all labelled rows are of the class {high:g}: label rows of another class")
 
     def check_evals(self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]]) -> None:
-        """No metric counts labels that nobody knows."""
+        """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
         if self.labelled is not None and any(matrix is dtrain for matrix, _ in evals):
             raise ValueError(
-                "dtrain is among the evals and has rows without a label, on which no metric means anything: evaluate "
-                "on its labelled rows, evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
+                "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
+                "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
             )
 
     @property
@@ -94,30 +92,30 @@ class Task:
 
     @property
     def teacher_label(self) -> Array:
-        """What teachers are told: NaN where nobody knows the label."""
+        """The labels as teachers see them: NaN where unknown."""
         if self.labelled is None:
             return self.label
         return np.where(per_label(self.labelled, self.label), self.label, np.float32(np.nan))
 
     @property
     def like(self) -> Array:
-        """An array of the shape of a mean, its values without meaning."""
+        """An uninitialised array of the shape of a mean."""
         return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
 
 
 def _check_targets(spec: Spec, label: Array, name: str) -> None:
-    """One label per row, or several targets where the loss takes them."""
+    """Raise for several targets where the loss takes one."""
     if label.ndim == 1:
         return
     if not spec.loss.takes_targets:
         raise ValueError(
-            f"{name} has {label.shape[1]} labels per row, and a teacher guides several targets for "
+            f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
             f"{', '.join(OF_TARGETS)} only, not for {spec.objective}: train one model for each"
         )
     if spec.scale_pos_weight != 1:
         raise ValueError(
-            "scale_pos_weight weighs single labels of 1, and a teacher weighs rows, which have several targets here: "
-            "leave it out"
+            "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: leave "
+            "it out"
         )
 
 

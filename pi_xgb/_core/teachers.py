@@ -1,10 +1,9 @@
-"""Teachers: what the mean of y should be for each training row.
+"""Teachers: the mean that y should have in each training row.
 
 Shapes, once for every teacher: ``n`` training rows, ``K`` classes or targets where there are several. ``mean`` is the
 student's current prediction on the scale of y, float32, ``(n,)`` or ``(n, K)``; it is read, never written.
-``label`` is ``(n,)``, or ``(n, K)`` for targets, ``weight`` is ``(n,)`` or None. The answer q has the shape of
-``mean``. It lies where labels may lie: probabilities in [0, 1], means of counts and costs at 0 or above, other numbers
-anywhere.
+``label`` is ``(n,)``, or ``(n, K)`` for targets, ``weight`` is ``(n,)`` or None. q has the shape of ``mean`` and the
+range of labels: probabilities in [0, 1], means of counts and costs at 0 or above, other numbers anywhere.
 """
 
 from __future__ import annotations
@@ -29,26 +28,26 @@ DEFAULT_KL_WEIGHT = 0.5
 
 
 class Start(NamedTuple):
-    """The training that a teacher begins with."""
+    """The training that a teacher takes part in, at its start."""
 
     task: Task
     kl_weight: Any
-    """What the teacher weighs, one number or one per row."""
+    """The weight of the teacher, one number or one per row."""
     student: xgboost.Booster | None
-    """With the rounds it has already; None where the caller of the objective is no Booster."""
+    """With its rounds so far; None where no Booster calls the objective."""
     matrix: xgboost.DMatrix | None
-    """The student's training rows, where the caller hands over a matrix."""
+    """The student's training rows, where the caller passes a matrix."""
     base_score: Any = None
-    """Where the student begins, where the library knows it."""
+    """The intercept of the student, where it is known."""
 
     @property
     def loss(self) -> Loss:
-        """The student's."""
+        """The student's loss."""
         return self.task.spec.loss
 
 
 class Teacher:
-    """What the mean of y should be for each training row.
+    """The mean that y should have in each training row.
 
     Derive from it to write a teacher of your own: give the class a method ``q(mean, label, weight)`` and pass
     an instance wherever a teacher is taken (:func:`pi_xgb.train`, :class:`pi_xgb.KLObjective`). ``mean`` is the
@@ -75,44 +74,44 @@ class Teacher:
     counts in the model's intercept."""
 
     hessian: str = "adaptive"
-    """How much of its weight counts in the Hessian if it follows the student: "adaptive" for what a q that moves along
-    needs, "full" for all of it, as for a q at rest, which makes steps as short as 1 / (1 + kl_weight), "damped" for
-    nothing at any weight, where the pull is in part averaged over rounds: for a q that differs from p by a few numbers,
-    as between groups, not row by row."""
+    """How much of the weight of an adaptive teacher counts in the Hessian. "adaptive": as much as a moving q needs.
+    "full": all of it, as for a fixed q, which makes steps as short as 1 / (1 + kl_weight). "damped": nothing at any
+    weight, where the target is in part averaged over rounds: for a q that differs from p by a few numbers, as between
+    groups, not row by row."""
 
     matrices: Sequence[xgboost.DMatrix] = ()
-    """What it trains on while it teaches: matrices of the student's rows."""
+    """The matrices of the student's rows on which the teacher trains."""
 
     privileged_columns: Sequence[Any] = ()
-    """The columns that it names and nobody else should see."""
+    """The columns that only this teacher should see."""
 
     recorded_method: str = "kbpib"
-    """The method that a model's attributes name for it."""
+    """The method in the attributes of a model."""
 
     kind: str = "own"
     """The kind of teacher that a model's attributes name for it."""
 
     teacher_weight: Array | None = None
-    """What it counts in each row unless the user says otherwise; None: 1 everywhere."""
+    """The default weight per row; None is 1 everywhere."""
 
     is_noisy = False
-    """Whether its q may leave the range of means, being right on average alone."""
+    """Whether q is noisy but unbiased, and may leave the range of means."""
 
     spent: tuple[float, float] | None = None
-    """The (epsilon, delta) of differential privacy that what it says keeps; None: nothing is promised."""
+    """The (epsilon, delta) of differential privacy that q keeps; None is no guarantee."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        """Where this teacher wants the mean of each row to be."""
+        """Return the mean that y should have in each row."""
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
 
     def check(self, n_rows: int) -> None:
         """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
 
     def check_compatible(self, others: Sequence[Teacher]) -> None:
-        """Raise, before any training, if it cannot teach the same student as these."""
+        """Raise, before any training, if it cannot be combined with these teachers."""
 
     def start(self, training: Start) -> None:
-        """Begin a training; a teacher that keeps nothing from one round to the next has nothing to do."""
+        """Begin a training. A teacher without state between rounds need not override it."""
 
     def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
@@ -122,34 +121,33 @@ class Teacher:
         )
 
     def shard(self, rows: Array) -> Teacher:
-        """This teacher for the rows of one worker, all of whom train together."""
+        """This teacher for the rows of one worker of a cluster."""
         return self.subset(rows)
 
     def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
-        """This teacher with the values of the columns that it names, if it names any."""
+        """This teacher with the values of the columns that it names."""
         return self
 
     def answer(self, task: Task, mean: Array, weight: Any) -> Array:
-        """Its q, checked where it weighs something: nothing else guards the gradient."""
+        """Return q, checked where its weight is positive, since XGBoost does not check gradients."""
         name, loss = type(self).__name__, task.spec.loss
         if self.is_noisy and not loss.takes_noise:
             raise ValueError(
-                f"the q of {name} is noisy, and {task.spec.objective} cannot learn from noise that is right on average "
-                "alone: use binary:logistic or reg:squarederror"
+                f"{task.spec.objective} does not support the noisy q of {name}: use binary:logistic or reg:squarederror"
             )
         q = self._requested(task, mean)
         check_no_mask(q, f"the q of {name}")
         q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
         check_shape(q, mean, name)
-        judged = q if np.ndim(weight) == 0 else q[weight > 0]
-        if judged.size:
-            check_answer(judged, NUMBERS if self.is_noisy else loss.range, name)
+        values = q if np.ndim(weight) == 0 else q[weight > 0]
+        if values.size:
+            check_answer(values, NUMBERS if self.is_noisy else loss.range, name)
         return q
 
     def check_answers(self, task: Task, weight: Any) -> None:
-        """Raise, before any training, if its q does not fit the task; of a q that changes nothing is known yet."""
+        """Raise, before any training, if a fixed q does not fit the task."""
         if not self.is_adaptive:
-            # By its name in the class, since an array that was checked when it was made is not looked at again.
+            # The method of the base class, since a FixedTeacher that was checked when it was made skips the check.
             Teacher.answer(self, task, task.like, weight)
 
     def _requested(self, task: Task, mean: Array) -> Array:
@@ -157,17 +155,17 @@ class Teacher:
 
 
 def moves_freely(teacher: Teacher) -> bool:
-    """Whether the Hessian counts less of it than the paper's does."""
+    """Whether the Hessian counts less than the teacher's full weight."""
     return teacher.is_adaptive and teacher.hessian != "full"
 
 
 class WeightedTeacher(NamedTuple):
-    """A teacher and what it weighs against 1 for the labels."""
+    """A teacher and its weight, against 1 for the labels."""
 
     teacher: Teacher
     kl_weight: float
     per_row: Array | None = None
-    """What it counts in each row, relative to ``kl_weight``; None where that is 1 everywhere."""
+    """Its weight per row, relative to ``kl_weight``; None is 1 everywhere."""
 
     @property
     def weight(self) -> Any:
@@ -176,17 +174,17 @@ class WeightedTeacher(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it weighs anything in any row of any worker; to be asked on every worker."""
+        """Whether its weight is positive in any row of any worker; call it on every worker."""
         return on_any_worker(np.any(self.weight > 0))
 
 
 class FixedTeacher(Teacher):
-    """A q that was there before the training."""
+    """A teacher whose q exists before the training."""
 
     is_adaptive = False
     kind = "array"
     labelled: Array | None = None
-    """Which rows had a label when it was made; None where that is unknown or all had."""
+    """Which rows had a label when q was computed; None where all had, or where this is unknown."""
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
@@ -202,14 +200,14 @@ class FixedTeacher(Teacher):
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The q of every training row, to be read: what is written there would change what the teacher says."""
+        """The q of every training row, read-only."""
         return read_only(self._q)
 
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
             raise ValueError(
-                f"the teacher has a q for {len(self._q)} rows, dtrain has {n_rows} rows: it must be made for "
-                "these very rows, in this order"
+                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
+                "rows, in their order"
             )
 
     def subset(self, rows: Array) -> Teacher:
@@ -224,7 +222,7 @@ class FixedTeacher(Teacher):
 
 
 def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same values, for others than their owner."""
+    """Return a read-only view of the values."""
     view: np.ndarray[Any, Any] = values.view()
     view.flags.writeable = False
     return view
@@ -245,8 +243,8 @@ class ModelTeacher(FixedTeacher):
 
     Notes
     -----
-    A model that was fitted on these very rows tells the student their labels again, and too surely: prefer a
-    model fitted elsewhere, or out-of-fold predictions.
+    A model fitted on these rows repeats their labels, with too much confidence: prefer a model fitted elsewhere, or
+    out-of-fold predictions.
 
     Examples
     --------
@@ -267,8 +265,7 @@ class ModelTeacher(FixedTeacher):
             q = model(data)
         else:
             raise TypeError(
-                f"a model teacher needs predict_proba or to be callable, {name} is neither: pass "
-                "model.predict for a regression model"
+                f"model must have predict_proba or be callable, got {name}: pass model.predict for a regression model"
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 
@@ -276,52 +273,51 @@ class ModelTeacher(FixedTeacher):
 
 
 def _check_classes(model: Any) -> None:
-    """The columns of predict_proba follow the model's classes_: in another order the teacher would be upside down."""
+    """Raise unless classes_ are 0, 1, ...: columns of predict_proba in another order would invert the teacher."""
     classes = getattr(model, "classes_", None)
     if classes is not None and list(classes) != list(range(len(classes))):
         raise ValueError(
-            f"the classes of {type(model).__name__} are {list(classes)}, the labels of the student are 0, 1, ...: fit "
-            "the model on those, or pass a function that returns the right columns of its predict_proba"
+            f"the classes of {type(model).__name__} are {list(classes)}, but must be the labels 0, 1, ...: fit the "
+            "model on these, or pass a function that returns the columns of its predict_proba in this order"
         )
 
 
 def as_weighted_teachers(
     teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
 ) -> list[WeightedTeacher]:
-    """The teachers that a user passed: an array of q, a :class:`Teacher`, or a list of (one of these, weight)."""
+    """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
     pairs = weighted_pairs(teacher, kl_weight, teacher_weight)
-    return [weighted(as_teacher(one, within, per_row), weight, per_row) for one, weight, per_row in pairs]
+    return [weighted(as_teacher(member, within, per_row), weight, per_row) for member, weight, per_row in pairs]
 
 
 def weighted_pairs(
     teacher: Any, kl_weight: float, teacher_weight: Array | None
 ) -> list[tuple[Any, float, Array | None]]:
-    """Each teacher with its weight, and what it counts in each row where the user gave that."""
+    """Return each teacher with its weight, and its weight per row where the user gave one."""
     kl_weight = check_kl_weight(kl_weight)
     if not is_list_of_pairs(teacher):
         return [(teacher, kl_weight, teacher_weight)]
     if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
-        named = "teacher_weight" if teacher_weight is not None else "kl_weight"
-        given = named if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        given = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"{given} was given with a list of (teacher, weight), which carries its own weights: leave {named} out and "
+            f"{given} is not supported with a list of (teacher, weight), which has its own weights: leave it out and "
             "put each weight in the list, one number or one per row"
         )
     pairs = []
-    for one, weight in teacher:
+    for member, weight in teacher:
         name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
-            pairs.append((one, check_kl_weight(weight, name), None))
+            pairs.append((member, check_kl_weight(weight, name), None))
         else:
             per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
-            pairs.append((one, most, None if per_row is None else per_row / most))
+            pairs.append((member, most, None if per_row is None else per_row / most))
     return pairs
 
 
 def weighted(teacher: Teacher, kl_weight: float, per_row: Array | None) -> WeightedTeacher:
-    """A teacher with its weight; its own ``teacher_weight`` holds where the user gave none."""
+    """Return a teacher with its weight; without weights per row its own ``teacher_weight`` holds."""
     check_choice(teacher.hessian, HESSIANS, f"{type(teacher).__name__}.hessian")
     return WeightedTeacher(teacher, kl_weight, teacher.teacher_weight if per_row is None else per_row)
 
@@ -336,12 +332,12 @@ def is_list_of_pairs(teacher: Any) -> bool:
 
 
 def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
-    """A teacher of the user's own, or an array of q."""
+    """Return the user's Teacher, or a teacher of an array of q."""
     if isinstance(teacher, Teacher):
         return teacher
     if isinstance(teacher, str):
         raise TypeError(
-            f"teacher must be an array of q or a Teacher here, got the word {teacher!r}: train it first, "
+            f"teacher must be an array of q or a Teacher here, got {teacher!r}: train it first with "
             f"pi_xgb.fit_teacher(..., teacher={teacher!r})"
         )
     if callable(teacher) or hasattr(teacher, "predict_proba"):
@@ -363,13 +359,12 @@ def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
 
 
 def check_same_labelled(teachers: Sequence[WeightedTeacher], labelled: Array | None) -> None:
-    """A teacher that learned from the labelled rows among others teaches the same rows."""
+    """Raise unless ``labelled`` is that with which the teacher was trained."""
     for weighted in teachers:
         known = getattr(weighted.teacher, "labelled", None)
         if known is not None and (labelled is None or not np.array_equal(labelled, known)):
             given = "none" if labelled is None else "another one"
             raise ValueError(
-                f"labelled must be that of the teacher, which was trained with {int(known.sum())} labelled rows of "
-                f"{len(known)}, got {given}: the labels of the other rows would be taken for known. Pass the same "
-                "labelled="
+                f"labelled must be that of the teacher, which has {int(known.sum())} labelled rows of {len(known)}, "
+                f"got {given}: other rows would count as labelled. Pass the same labelled="
             )

@@ -20,7 +20,7 @@ from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_w
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
-from .checks import check_evals, check_metric, check_some_weight
+from .checks import check_evals, check_metric, check_total_weight
 from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
 from .engines import Engine, choose, module_of
 from .job import Boosting, Job, Plan
@@ -29,7 +29,7 @@ from .spec import Spec
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
-_OF_XGBOOST = keyword_names(xgboost.train)
+_KEYWORDS = keyword_names(xgboost.train)
 
 
 @called_like(xgboost.train)
@@ -61,33 +61,32 @@ def train(
     callbacks: Sequence[TrainingCallback] | None = None,
     custom_metric: Any = None,
 ) -> xgboost.Booster:
-    """Train a booster on the classifier features, guided by a teacher that knows more.
+    """Train a booster on the classifier features, guided by a teacher.
 
     It is ``xgboost.train`` with a teacher: all keywords of XGBoost keep their meaning, and without
-    ``privileged`` and ``teacher``, or with ``kl_weight=0``, the model is XGBoost's to the bit. What comes out
-    is a plain ``xgboost.Booster`` on the features of ``dtrain``; it holds no name and no value of the
-    privileged ones.
+    ``privileged`` and ``teacher``, or with ``kl_weight=0``, the model is XGBoost's to the bit. The result is a plain
+    ``xgboost.Booster`` on the features of ``dtrain``, without names or values of the privileged ones.
 
     Parameters
     ----------
     params, dtrain, num_boost_round
-        As for ``xgboost.train``. The objective must be one that a teacher can guide: of classes, numbers, counts,
-        costs, times or order (the error for another one lists them). Labels of numbers, counts, costs, and of yes and
-        no, may have several columns.
+        As for ``xgboost.train``. A teacher can guide objectives of classes, numbers, counts, costs, times or rankings
+        (the error for any other lists them). Labels of numbers, counts, costs and binary classes may have several
+        columns.
     privileged
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
         with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
         the logarithm of an exposure, it needs the one of ``dtrain``.
     method
         ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
-        teacher and student get a tree each in turn and pull each other.
+        teacher and student grow a tree each in turn and learn from each other.
     teacher : {"boosted", "forest", "linear", "mixed"}, estimator, array-like, Teacher or list, default=None
-        Who teaches. A word or an estimator with scikit-learn's interface is trained first: boosting, XGBoost's random
-        forest, a ridge model, or ``"mixed"``, a combination of the three that is weighted by out-of-fold loss and is
-        the best choice where labels are few. With ``privileged`` it learns from those features; without, from the
-        columns of ``dtrain``. None with ``privileged`` is ``"boosted"``, the paper's; None without is plain XGBoost.
-        Instead of a kind: an array with one q per row (one column per class), any :class:`Teacher`, or a
-        list of (one of these, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
+        The teacher. A kind or an estimator with scikit-learn's interface is trained first: boosting, XGBoost's random
+        forest, a ridge model, or ``"mixed"``, a combination of the three weighted by out-of-fold loss, the best choice
+        where labels are few. With ``privileged`` it learns from those features; without, from the columns of
+        ``dtrain``. None with ``privileged`` is ``"boosted"``, the paper's; None without is plain XGBoost. Instead of a
+        kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list of (one of these,
+        weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     teacher_sees : {"privileged", "all"}, default=None
         What a trained teacher sees: the privileged features, or those of ``dtrain`` as well. By default
         ``"privileged"`` for a boosted teacher (the paper) and ``"all"`` for every other.
@@ -109,23 +108,23 @@ def train(
         Whether ``privileged`` may have columns of ``dtrain``.
     labelled
         One truth value per row of ``dtrain``: False where the label is not known (yet). The label that such a row has
-        in the matrices, any allowed value, is never looked at. The teacher learns from the labelled rows and teaches
-        all of them. This is where privileged features pay most: few labels, and many rows whose privileged values are
+        in the matrices, any allowed value, is never read. The teacher learns from the labelled rows and teaches
+        all of them. Privileged features help most there: few labels, and many rows whose privileged values are
         known. The assumption: which labels are missing depends on the features alone, not on the outcome itself.
     teacher_weight
         One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``. By default 1,
         and 0 for rows of ``privileged`` without any value. A row with neither label nor teacher takes no part.
     crossfit_groups
-        One value per row; with ``crossfit`` rows of the same value, such as the visits of one patient, stay together,
-        or the teacher would recognise the patient whom it judges.
+        One value per row; with ``crossfit`` rows of the same value, such as the visits of one patient, stay in one
+        fold: otherwise the teacher would recognise the patient.
     engine
         ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
-        XGBoost's own objective on blended labels; an error says where it cannot be exact (multi-class, ``dtrain``
+        XGBoost's own objective on blended labels; an error where it is not exact (multi-class, ``dtrain``
         among the evals, heavy teachers). It scales params: a callback of yours must not set them between rounds. Where
-        two splits are equally good, or ``approx`` draws its cuts, rounding may choose differently. ``"copies"``: what
-        the teacher says becomes further rows of weight ``kl_weight``, which takes about twice the time and memory; it
-        is for the objectives whose gradient is not linear in the label, and the only one there. ``"auto"`` takes it
-        there, the native one on CUDA where it is exact, else the callback.
+        two splits are equally good, or ``approx`` draws its cuts, rounding may choose differently. ``"copies"``: the
+        teacher's predictions become further rows of weight ``kl_weight``, at about twice the time and memory; it is the
+        only engine for objectives whose gradient is not linear in the label. ``"auto"`` is ``"copies"`` there,
+        ``"native"`` on CUDA where it is exact, else ``"callback"``.
     evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
         As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
         (probabilities, or class numbers for multi:softmax).
@@ -141,8 +140,8 @@ def train(
 
     Notes
     -----
-    Whether privileged features help is a question of the data: they mostly do not where rows are plentiful.
-    Compare with ``kl_weight=0`` on held-out rows before you believe in a gain.
+    Whether privileged features help depends on the data: with many labelled rows they mostly do not. Compare with
+    ``kl_weight=0`` on held-out rows.
 
     Trainings that share a matrix wait for each other when started from several threads; their models are those
     of trainings one after the other.
@@ -166,21 +165,21 @@ def train(
     if privileged_evals is not None:
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
-    boosting = Boosting.of(num_boost_round, {name: given[name] for name in _OF_XGBOOST if name in given})
-    return train_by(TeacherConfig.of(given), params, dtrain, boosting, engine, obj)[0]
+    boosting = Boosting.from_keywords(num_boost_round, {name: given[name] for name in _KEYWORDS if name in given})
+    return train_by(TeacherConfig.from_keywords(given), params, dtrain, boosting, engine, obj)[0]
 
 
 def train_by(
     config: TeacherConfig, params: Any, dtrain: xgboost.DMatrix, boosting: Boosting, engine: str, obj: Any = None
 ) -> tuple[xgboost.Booster, Sequence[WeightedTeacher]]:
-    """:func:`train`, and who taught."""
+    """:func:`train`, which also returns the teachers."""
     config.check(boosting.early_stopping_rounds)
     check_obj(obj, config)
     with exclusive(dtrain, *(matrix for matrix, _ in boosting.evals), *config.matrices):
         own = user_params(params)
         if config.leaves_to_xgboost(own, obj):
             booster = boosting.run(params, dtrain, obj=obj)
-            if obj is not None and boosting.xgb_model is not None:  # nobody knows what it has seen
+            if obj is not None and boosting.xgb_model is not None:  # the privacy of these rounds is unknown
                 booster.set_attr(pi_xgb_epsilon=None, pi_xgb_delta=None)
             return booster, []
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
@@ -200,7 +199,7 @@ def train_by(
 
 
 def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Plan:
-    """What is to be trained, everything checked that can be wrong, before any training."""
+    """Return the plan, after all checks that precede a training."""
     check_metric(boosting.custom_metric)
     check_whole("num_boost_round", boosting.num_boost_round)
     with all_or_none("a check of the training data"):
@@ -209,7 +208,7 @@ def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boostin
         task.check_evals(dtrain, boosting.evals)
         config.check_continues(boosting.xgb_model)
     supervision = supervision.counting()
-    check_some_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
+    check_total_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
     task.check_labelled_rows()
     spec.warn_of_other_meanings(task.label, kl_weight_given=config.weight_is_given)
     uniform = on_every_worker(supervision.is_uniform)
@@ -217,7 +216,7 @@ def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boostin
 
 
 def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
-    """What plain XGBoost trains on where nobody teaches; None where rows without a label cannot be taken out."""
+    """Return the labelled rows, for plain XGBoost; None where the matrix cannot be sliced."""
     if not on_any_worker(task.labelled is not None):
         return dtrain
     if task.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
@@ -226,7 +225,7 @@ def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | No
 
 
 def check_obj(obj: Any, config: TeacherConfig) -> None:
-    """A teacher and the user's own objective would both be the objective."""
+    """Raise for obj with a teacher, which requires an objective of its own."""
     if obj is not None and not config.changes_nothing:
         raise ValueError(
             "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
@@ -235,23 +234,23 @@ def check_obj(obj: Any, config: TeacherConfig) -> None:
 
 
 def _warn_of_pieces(booster: xgboost.Booster) -> None:
-    """XGBoost tells categories apart by their names, and not all versions keep these whole."""
+    """Warn of truncated names of categories, by which XGBoost matches categories."""
     if names := kept_in_pieces(booster):
         warn_user(
-            f"the categories of {', '.join(map(repr, names))} have non-ASCII characters, of which XGBoost "
-            f"{xgboost.__version__} keeps pieces only where they come from pandas: a table that has them in another "
-            "order, or not all of them, is then read wrongly. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
+            f"the categories of {', '.join(map(repr, names))} have non-ASCII characters, which XGBoost "
+            f"{xgboost.__version__} truncates if they come from pandas: it then misreads a table with other categories "
+            "or another order of them. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
             "of one fixed list"
         )
 
 
 def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engine: str) -> None:
-    """Write into the model how it was made, and nothing of what the teachers know; a plain model is XGBoost's."""
+    """Record in the model how it was trained, and no data of the teachers; a plain model is XGBoost's."""
     if not teachers:
         return
     methods = {weighted.teacher.recorded_method for weighted in teachers}
     epsilon, delta = _spent(booster, teachers)
-    # Of a teacher that counts on other workers alone they know the weight.
+    # The maximum over workers, since a teacher may count on other workers only.
     weights = np.array([float(np.any(weighted.weight > 0)) * weighted.kl_weight for weighted in teachers])
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
@@ -265,12 +264,12 @@ def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engin
 
 
 def _spent(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher]) -> tuple[str | None, str | None]:
-    """What privacy has cost, where all teachers keep it, those of a continued model as well: budgets add up."""
+    """Return the sum of the privacy budgets, where all teachers, also of a continued model, have one."""
     spent = [weighted.teacher.spent for weighted in teachers]
     if booster.attr("pi_xgb_method") is not None:
         epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
         spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
-    known = [one for one in spent if one is not None]
+    known = [budget for budget in spent if budget is not None]
     if len(known) < len(spent):
         return None, None
     return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))

@@ -117,7 +117,7 @@ def train(
     (300,)
     """
     given = locals()
-    client, config = this_client(client), TeacherConfig.of(given)
+    client, config = this_client(client), TeacherConfig.from_keywords(given)
     config.check(early_stopping_rounds)
     config.check_distributed()
     check_choice(engine, ENGINES, "engine")

@@ -353,7 +353,7 @@ class Selection:
         if self._chosen == PLAIN:
             labelled = read_labelled(config.labelled, dtrain.num_row())
             if labelled is not None:
-                task = Task.of_matrix(Spec.read(params), dtrain, labelled)
+                task = Task.from_matrix(Spec.read(params), dtrain, labelled)
                 task.check_evals(student, keywords.get("evals") or ())
                 student = labelled_part(dtrain, labelled)
             return xgboost.train(params, student, rounds, **keywords), None

@@ -154,7 +154,7 @@ class DirectTrainer(Trainer):
             config,
             params,
             dtrain,
-            Boosting.of(num_boost_round, keywords),
+            Boosting.from_keywords(num_boost_round, keywords),
             self.settings.engine,
             keywords.get("obj"),
         )

@@ -15,9 +15,9 @@ _MODULES: dict[str, ModuleType] = {"native": native, "callback": callback, "copi
 
 
 def choose(engine: str, plan: Plan) -> str:
-    """The engine that the user asked for, where it is exact; by itself the one that is fast where it is.
+    """Return the engine that the user named, if it is exact; for "auto" the fastest exact one.
 
-    On CUDA the native engine is: elsewhere the callback costs little.
+    On CUDA that is the native engine; elsewhere the callback costs little.
     """
     check_choice(engine, ENGINES, "engine")
     on_cuda = plan.spec.device.startswith(("cuda", "gpu"))
@@ -32,10 +32,10 @@ def choose(engine: str, plan: Plan) -> str:
 
 
 def fastest(plan: Plan) -> str:
-    """The engine for many trainings on the CPU, where the models need to agree to rounding alone."""
+    """Return the engine for many trainings on the CPU, if models need to agree only up to rounding."""
     return "native" if native.obstacle(plan) is None else "auto"
 
 
 def module_of(engine: str) -> ModuleType:
-    """The module of an engine that was chosen."""
+    """Return the module of an engine."""
     return _MODULES[engine]

@@ -15,7 +15,7 @@ from ..job import Job, Plan, shown_predictions
 
 
 def obstacle(plan: Plan) -> str | None:
-    """Why this engine would not give the model of labels and teachers as stacked rows; None where it does."""
+    """Return why this engine would not train the model of labels and teachers as stacked rows; None if it does."""
     if not plan.spec.loss.has_gradient:
         return "its gradient is not linear in the label. Use engine='copies' or 'auto'"
     return None
@@ -35,7 +35,7 @@ def fit(job: Job) -> xgboost.Booster:
 
 
 def prepared(job: Job) -> tuple[Start, dict[str, Any]]:
-    """What starts the adaptive teachers, and the params with the intercept."""
+    """Return the callback that starts adaptive teachers, and the params with the intercept."""
     distillation = DistillationLoss(job.task, job.supervision.teachers)
     params = distillation.params_with_intercept(continues=job.boosting.xgb_model is not None)
     return Start(distillation, job.dtrain, params.get("base_score")), params
@@ -55,7 +55,7 @@ class Start(TrainingCallback):
 
 
 class StartFolds(TrainingCallback):
-    """The same for each fold of ``xgboost.cv``."""
+    """Starts adaptive teachers in each fold of ``xgboost.cv``."""
 
     def __init__(self, starts: Mapping[xgboost.DMatrix, Start]) -> None:
         self._starts = starts
@@ -69,7 +69,7 @@ class StartFolds(TrainingCallback):
 
 
 class FoldObjective:
-    """The objective of whichever fold asks."""
+    """The objective of the fold that calls it."""
 
     def __init__(self, starts: Mapping[xgboost.DMatrix, Start]) -> None:
         self._starts = starts

@@ -3,12 +3,11 @@
 It is for objectives whose gradient is not linear in the label. The gradient of ``loss(y, f) + a loss(q, f)`` is then
 no gradient at a blended label, but it is always the sum of the gradients of two rows: one labelled y, and a copy of it
 labelled q that weighs a times as much. So XGBoost's own objective is trained on such a stack. A row without a label has
-copies only; where rows are ranked, the copies of a
-query are a query of their own. The user's matrix stays as it is, and cuts are drawn from its rows alone, so that
-copies change what is learned and not where trees may split.
+copies only. The copies of a query are a new query. The user's matrix stays unchanged, and cuts are drawn from its rows
+alone, so that copies do not change where trees may split.
 
-XGBoost divides the weights of queries by their mean, which copies change: the penalties on leaves are multiplied with
-what that does to the gradient, so that a ``kl_weight`` near 0 gives the plain model here as well.
+XGBoost divides the weights of queries by their mean, which copies change. The penalties on leaves are multiplied by the
+effect on the gradient, so that a ``kl_weight`` near 0 gives the plain model.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ..teachers import WeightedTeacher
 
 
 def obstacle(plan: Plan) -> str | None:
-    """Why copies would not do what they should; None where they do, and where nobody teaches."""
+    """Return why copies would not train the right model; None if they do, and without a teacher."""
     spec, params = plan.spec, plan.spec.params
     if spec.loss.has_gradient:
         return "its labels can be blended, at half the cost. Use engine='auto'"
@@ -40,8 +39,8 @@ def obstacle(plan: Plan) -> str | None:
         return spec.loss.obstacle
     if plan.supervision.is_adaptive:
         return (
-            "the labels of copies of the rows are fixed, and a teacher that follows the student (method='jpib', a "
-            "constraint, a Teacher whose is_adaptive is True) changes its own. Use method='kbpib', or a fixed q"
+            "copies of the rows have fixed labels, and an adaptive teacher (method='jpib', a constraint, a Teacher "
+            "whose is_adaptive is True) changes its q. Use method='kbpib', or a fixed q"
         )
     if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
         return "scale_pos_weight would weigh those copies of the rows that happen to be labelled 1: leave it out"
@@ -58,20 +57,20 @@ def obstacle(plan: Plan) -> str | None:
 
 
 def _torn_query(plan: Plan) -> str | None:
-    """A teacher has to count as much in all rows of a query that it teaches: a query has one weight."""
+    """Return why the weights of a teacher do not fit the queries, which have one weight each; None if they do."""
     query = None if plan.dtrain is None else query_of_row(plan.dtrain)
     for weighted in plan.supervision.teachers:
         weight = weighted.per_row
         if query is None or weight is None:
             continue
-        taught = weight > 0
+        counts = weight > 0
         highest = np.zeros(len(query))
-        np.maximum.at(highest, query[taught], weight[taught])
-        torn = np.flatnonzero(taught & (weight != highest[query]))
+        np.maximum.at(highest, query[counts], weight[counts])
+        torn = np.flatnonzero(counts & (weight != highest[query]))
         if torn.size:
             return (
                 f"teacher_weight differs among the rows of {len(np.unique(query[torn]))} queries, first in row "
-                f"{torn[0]}: give all rows of a query the same, or 0 to those that are not taught"
+                f"{torn[0]}: give all rows of a query the same weight, or 0"
             )
     return None
 
@@ -110,7 +109,7 @@ def stack_with_params(
 def _stack_of(
     task: Task, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix
 ) -> tuple[xgboost.DMatrix, float]:
-    """The matrix, and how many times too large its gradient is."""
+    """Return the matrix, and how many times too large its gradient is."""
     parts = [_labelled(task), *(_copied(task, weighted) for weighted in teachers)]
     rows = np.concatenate([part.rows for part in parts])
     stack = stacked(dtrain, rows, task.spec.params)
@@ -146,12 +145,12 @@ def _labels(part: _Rows, own: Array) -> Array:
 
 
 def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:
-    """The queries of labelled rows and of copies, with a weight each; how many times too large the gradient is."""
+    """Set queries and their weights for labelled rows and copies; return how many times too large the gradient is."""
     sizes = [runs(query)[0] for query in queries]
     stack.set_group(np.concatenate(sizes))
     of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
     stack.set_weight(of_query)
     labelled = of_query[: len(sizes[0])]
-    # Of all workers, who would else build other trees each.
+    # Over all workers, so that all build the same trees.
     sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
     return float((sums[0] / sums[1]) / (sums[2] / sums[3]))

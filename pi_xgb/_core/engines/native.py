@@ -1,10 +1,10 @@
 """The native engine: the same model through XGBoost's own objective, trained on the blended target.
 
 The blended gradient is (1 + a) times the gradient of XGBoost's own loss at the label t = (y + a q) / (1 + a). So
-the label is replaced by t, and the factor 1 + a, which also multiplies the Hessian, is absorbed by dividing what a
-leaf's sums are compared with: lambda, alpha, gamma and min_child_weight. A factor that differs from row to row becomes
-the weight of the row, once the cuts are drawn by the user's weights. No Python runs in a round whose teachers
-are fixed; teachers that follow the student are asked before each round and the label is set again.
+the label is replaced by t, and the factor 1 + a, which also multiplies the Hessian, is absorbed by dividing lambda,
+alpha, gamma and min_child_weight. A factor that differs between rows becomes the weight of the row, once the cuts are
+drawn by the user's weights. Fixed teachers need no Python in a round; for adaptive teachers the label is updated before
+each round.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..job import Job, Plan
 from ..losses import NUMBERS
 from ..spec import Spec
 
-# What teachers may weigh here: XGBoost makes no split that gains less than 1e-6, and this engine divides gains by
-# 1 + kl_weight, and by its square where the Hessian counts less of those that follow the student.
+# The largest total weight of teachers: XGBoost makes no split that gains less than 1e-6, and this engine divides gains
+# by 1 + kl_weight, and by its square where the Hessian counts less of adaptive teachers.
 _HEAVIEST, _HEAVIEST_ADAPTIVE = 1e4, 10.0
 
 
 def obstacle(plan: Plan) -> str | None:
-    """Why this engine would not give the callback's model; None where it does."""
+    """Return why this engine would not train the callback's model; None if it does."""
     found = _obstacle(plan)
     other = "callback" if plan.spec.loss.has_gradient else "copies"
     return None if found is None else f"{found}. Use engine={other!r} or 'auto'"
@@ -46,7 +46,7 @@ def _obstacle(plan: Plan) -> str | None:
     if supervision.is_noisy and spec.loss.range != NUMBERS:
         return f"labels of {spec.objective} must {spec.loss.range.must}, and the blended labels of a noisy q may not"
     if params.get("booster", "gbtree") not in ("gbtree", "dart"):
-        return f"booster={params['booster']!r} does not scale its regularisation in the way that trees do"
+        return f"booster={params['booster']!r} does not scale its regularisation as trees do"
     if spec.drops_trees and supervision.is_adaptive:
         return "booster='dart' drops different trees in prediction and update"
     if str(params.get("sampling_method", "uniform")) == "gradient_based":
@@ -62,7 +62,7 @@ def _obstacle(plan: Plan) -> str | None:
         return "labels and teachers that differ from row to row let the Hessian shrink by another factor in each"
     if moves_freely and spec.objective == "count:poisson":
         return "the max_delta_step of count:poisson, by which this engine would scale leaves, is in its Hessian too"
-    if moves_freely and any(isinstance(one, LearningRateScheduler) for one in plan.boosting.callbacks or ()):
+    if moves_freely and any(isinstance(callback, LearningRateScheduler) for callback in plan.boosting.callbacks or ()):
         return "a LearningRateScheduler would undo the size of the steps, by which this engine scales the Hessian"
     if plan.dtrain is not None and any(matrix is plan.dtrain for matrix, _ in plan.boosting.evals):
         return "dtrain is among the evals, and its metrics need the labels that this engine replaces"
@@ -70,7 +70,7 @@ def _obstacle(plan: Plan) -> str | None:
 
 
 def fit(job: Job) -> xgboost.Booster:
-    """Train the student. dtrain lends its labels and weights, and gets back its own whatever happens."""
+    """Train the student on blended labels. dtrain gets its own back, also after an error."""
     distillation, continued = DistillationLoss(job.task, job.supervision.teachers), job.boosting.xgb_model
     params = distillation.params_with_intercept(continues=continued is not None)
     spec, carried = job.task.spec, carried_params(continued)
@@ -87,7 +87,7 @@ def fit(job: Job) -> xgboost.Booster:
 
 
 class _UpdateLabels(TrainingCallback):
-    """Before each round, ask the adaptive teachers and set the labels to the new blended target."""
+    """Sets the labels to the blended target of the adaptive teachers before each round."""
 
     def __init__(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix, base_score: Any) -> None:
         self._distillation, self._dtrain, self._base_score = distillation, dtrain, base_score
@@ -106,11 +106,11 @@ class _UpdateLabels(TrainingCallback):
 def _lent(
     distillation: DistillationLoss, params: dict[str, Any], dtrain: xgboost.DMatrix
 ) -> Iterator[list[TrainingCallback]]:
-    """The matrix with the blended labels, and the callbacks that the student's training needs."""
+    """Give the matrix blended labels, and yield the callbacks of the student's training."""
     task, uniform = distillation.task, distillation.is_uniform
     with restored(dtrain):
         if not uniform or _scales_positives(task.spec):
-            # Any label that every row may have: those that nobody knows may be none.
+            # A label that is valid in every row: unknown labels may not be.
             dtrain.set_label(task.spec.loss.mean(array_module(task.like).zeros_like(task.like)))
             _quantise(params, dtrain)
             dtrain.set_weight(task.weight if uniform else distillation.blend.row_factor)
@@ -126,5 +126,5 @@ def _scales_positives(spec: Spec) -> bool:
 
 
 def _quantise(params: dict[str, Any], dtrain: xgboost.DMatrix) -> None:
-    """Let hist place its cuts by the user's weights before these change: the callback engine places them so."""
+    """Let hist place its cuts by the user's weights before they change, as the callback engine does."""
     xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, dtrain, 1)

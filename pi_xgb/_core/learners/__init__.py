@@ -1,4 +1,4 @@
-"""Learners: what a teacher can be trained as, one kind per file. A new kind is a file and a line in the registry."""
+"""Learners, the kinds of teacher, one per file. A new kind is a file and a line in the registry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .linear import Linear
 TeacherName = Literal["boosted", "forest", "linear", "mixed"]
 DEFAULT_TEACHER = "boosted"
 LEARNERS: dict[str, Callable[[Spec], Learner]] = {"forest": Forest, "linear": Linear}
-"""The kinds besides boosting that are trained here, by the word for them."""
+"""The kinds besides boosting, by name."""
 TEACHERS = ("boosted", *LEARNERS, "mixed")
 
 
 def members_of(teacher: str) -> tuple[str, ...]:
-    """The kinds of model in a teacher."""
+    """Return the kinds of model in a teacher."""
     return ("boosted", *LEARNERS) if teacher == "mixed" else (teacher,)

@@ -46,13 +46,13 @@ class Boosted:
     keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def fit(self, features: Features, label: Array, weight: Array | None) -> BoostedModel:
-        """Train; rows are taken as they lie in the matrix, whose weights may be others than ``weight``."""
+        """Train on all rows of the matrix, with ``weight`` in place of its own weights."""
         matrix, params, objective = features.matrix, dict(self.spec.params), None
         weight = np.empty(0, np.float32) if weight is None else weight
         if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
             if self.spec.loss.has_gradient:
-                # The matrix stays as it is, so weights that it does not carry come with an objective.
-                task = Task.of(self.spec, label, weight, n_rows=len(label), name="privileged")
+                # The matrix stays unchanged, so other weights require an objective.
+                task = Task.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
                 distillation = DistillationLoss(task, [])
                 params.setdefault("base_score", distillation.base_score())
                 objective = DistillationObjective(distillation)

@@ -81,15 +81,15 @@ class Encoding:
             absent = np.isnan(deviations)
             standardised[:] = np.where(absent, 0, deviations)
             set_in.append(np.flatnonzero(absent))
-        of = [np.full(len(rows), number) for number, rows in enumerate(set_in)]
+        columns = [np.full(len(rows), number) for number, rows in enumerate(set_in)]
         width = len(numbers)
         for column, levels in zip(self._categories, self._levels, strict=True):
             codes = _codes(values[:, column])
             position = np.searchsorted(levels, codes).clip(max=len(levels) - 1)
             set_in.append(np.flatnonzero(levels[position] == codes))
-            of.append(width + position[set_in[-1]])
+            columns.append(width + position[set_in[-1]])
             width += len(levels)
-        row, indicator = np.concatenate(set_in), np.concatenate(of)
+        row, indicator = np.concatenate(set_in), np.concatenate(columns)
         return Design(numbers, sparse.csr_array((np.ones(len(row)), (row, indicator)), shape=(len(values), width)))
 
 

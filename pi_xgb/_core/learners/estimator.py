@@ -20,7 +20,7 @@ def is_estimator(teacher: Any) -> bool:
 
 
 def is_frozen(estimator: Any) -> bool:
-    """Whether it was fitted before and has to stay as it is."""
+    """Whether it is fitted and must not be fitted again."""
     if not is_estimator(estimator):
         return False
     from sklearn.frozen import FrozenEstimator
@@ -30,7 +30,7 @@ def is_frozen(estimator: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class EstimatorModel:
-    """A fitted estimator, whose classes are found in ``classes``, in the order of the labels."""
+    """A fitted estimator; ``classes`` are in the order of the labels."""
 
     estimator: Any
     loss: Loss
@@ -52,9 +52,9 @@ class EstimatorModel:
         elif q.ndim == 2 and q.shape[1] == 1:
             q = q[:, 0]
         if len(q) != len(table):
-            raise ValueError(f"the teacher {name} must give one answer per row, got {len(q)} for {len(table)} rows")
+            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {len(table)} rows")
         if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
-            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: look at what it learned from")
+            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
         if self.loss.by_query:  # scores, which have no scale
             return q.astype(np.float32)
         low, high = float(q.min()), float(q.max())
@@ -76,8 +76,8 @@ class EstimatorModel:
         wanted = list(self.classes)
         if not set(own) <= set(wanted) or (self.exact and len(own) < len(wanted)):
             raise ValueError(
-                f"the teacher {name} knows the classes {own[:5]}, and y has the classes {wanted[:5]}: fit it on labels "
-                "with these very names"
+                f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on labels with "
+                "the names of y"
             )
         ordered = np.zeros((len(q), len(wanted)))
         ordered[:, [wanted.index(value) for value in own]] = q
@@ -98,13 +98,13 @@ class Estimator:
         self._classes = list(range(n_classes) if classes is None or not self._is_frozen else classes)
 
     def check(self, features: Features, *, weighted: bool) -> None:
-        """Raise, before any training, if it cannot answer for this objective, or was fitted on other columns."""
+        """Raise, before any training, if it cannot predict for this objective, or was fitted on other columns."""
         from sklearn.utils.validation import has_fit_parameter
 
         name, method = type(self._estimator).__name__, _method(self._spec.loss)
         if not hasattr(self._estimator, method):
             raise TypeError(
-                f"teacher must have {method} for {self._spec.objective}, and {name} has none: pass a classifier with "
+                f"teacher must have {method} for {self._spec.objective}, got {name}: pass a classifier with "
                 "probabilities (CalibratedClassifierCV adds them) for classes, a regressor for numbers"
             )
         fitted_on = getattr(self._estimator, "n_features_in_", None) if self._is_frozen else None
@@ -115,7 +115,7 @@ class Estimator:
             )
         if weighted and not (has_fit_parameter(self._estimator, "sample_weight") or self._is_frozen):
             raise ValueError(
-                f"teacher must take sample_weight in fit where rows have weights, and {name} does not: use another "
+                f"teacher must take sample_weight in fit where rows have weights, got {name}: use another "
                 "estimator, or leave the weights out"
             )
 

@@ -22,7 +22,7 @@ class Features:
         self.matrix, self.table = matrix, table
 
     @classmethod
-    def of_table(cls, table: Any) -> Features:
+    def from_table(cls, table: Any) -> Features:
         """The columns of a table."""
         table = as_table(table, "rows")
         return cls(matrix_of(table), table)

@@ -54,7 +54,7 @@ class Forest:
                 mean -= start
         rows = np.flatnonzero(weight)
         mean, weight = mean[rows], weight[rows]
-        # Of the rows of all workers, who grow one forest.
+        # Over all workers, which grow one forest.
         *sums, total_weight, n_rows = global_sum(np.append(weight @ mean, [weight.sum(), len(rows)]))
         centre = np.reshape(sums, mean.shape[1:]) / total_weight
         matrix = _without_offset(features.matrix, rows)
@@ -66,7 +66,7 @@ class Forest:
 
     def _params(self, n_columns: int, n_outputs: int) -> dict[str, Any]:
         inherited = {name: self._spec.params[name] for name in _INHERITED if name in self._spec.params}
-        # XGBoost grows so many trees for each class or target.
+        # XGBoost grows this many trees for each class or target.
         n_trees = min(150, max(50, 300 // n_outputs))
         share = n_columns**-0.5 if self._spec.loss.probabilities else 1 / 3
         return {**_PARAMS, "num_parallel_tree": n_trees, "colsample_bynode": share, **inherited}
@@ -83,7 +83,7 @@ class ForestModel:
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
-        """The forest as a list, as every kind of teacher has its boosters."""
+        """The forest as a list of one booster."""
         return [self.booster]
 
     def predict(self, features: Features) -> Array:
@@ -105,7 +105,7 @@ class ForestModel:
 
 
 def _without_offset(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
-    """A copy of these rows without their base_margin, in whose place XGBoost would start."""
+    """Return a copy of these rows without base_margin, from which XGBoost would start."""
     cut = slice_rows(matrix, rows)
     cut.set_base_margin(np.empty(0, np.float32))
     return cut

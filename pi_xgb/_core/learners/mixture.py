@@ -32,9 +32,9 @@ class Mixture:
         if len(means) == 1:
             return cls(loss, np.ones(1))
         mixture = cls(loss, mixture_weights(loss, label, weight, means))
-        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.of(means)))
+        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.combine(means)))
 
-    def of(self, means: Sequence[Array]) -> Array:
+    def combine(self, means: Sequence[Array]) -> Array:
         """The mean of each row from those of the members."""
         total: Any = sum(weight * mean for weight, mean in zip(self.weights, means, strict=True))
         return tempered(self.loss, total.astype(np.float32), self.temperature)
@@ -43,8 +43,8 @@ class Mixture:
 def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Array:
     """The weights w of the members, at least 0, with the sum 1, float64.
 
-    They minimise ``(loss of sum_k w_k mean_k) / (loss of the best constant) + |w - 1/K|^2 / sqrt(n)``. Few rows cannot
-    tell the members apart, which then count the same.
+    They minimise ``(loss of sum_k w_k mean_k) / (loss of the best constant) + |w - 1/K|^2 / sqrt(n)``. With few rows
+    the weights are nearly equal.
 
     Parameters
     ----------

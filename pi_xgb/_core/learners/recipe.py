@@ -1,4 +1,4 @@
-"""How a teacher is trained, whatever its rows: its kind, what it inherits from the student, what cannot go together."""
+"""How a teacher is trained, whatever its rows: its kind, its params, and the checks of both."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Recipe:
     """How a teacher is trained, whatever its rows."""
 
     teacher: Any
-    """A word for its kind, or an estimator."""
+    """The name of its kind, or an estimator."""
     spec: Spec
-    """The student's."""
+    """The student's spec."""
     boosted_spec: Spec
-    """That of the teacher's own booster, where it has one."""
+    """The spec of the teacher's own booster, where it has one."""
     num_boost_round: int
     crossfit: int | None = None
     """None: as many folds as the labelled rows can fill."""
     seed: int = 0
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Of a booster's training: evaluation and early stopping."""
+    """The keywords of a booster's training: evaluation and early stopping."""
     classes: Sequence[Any] | None = None
     """The names of the classes that a frozen estimator knows."""
 
@@ -44,11 +44,11 @@ class Recipe:
 
     @property
     def estimator(self) -> Estimator | None:
-        """What fits clones of the estimator, where there is one."""
+        """The learner that fits clones of the estimator; None for other kinds."""
         return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
 
     def learners(self) -> dict[str, Learner]:
-        """What fits each member, by the name of its kind."""
+        """Return the learner of each member, by the name of its kind."""
         if self.estimator is not None:
             return {self.kind: self.estimator}
         return {name: self._learner(name) for name in members_of(self.teacher)}
@@ -74,39 +74,39 @@ class Recipe:
 
 
 def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
-    """Matrices of values, which every teacher but a boosted one reads."""
+    """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
     if teacher != "boosted" and not all(map(can_be_cut, matrices)):
         raise TypeError(
-            f"teacher={kind_of(teacher)!r} must read the values of the rows, got a matrix that keeps none of them (a "
-            "QuantileDMatrix, or external memory): build a DMatrix, or take teacher='boosted' with crossfit=0"
+            f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
+            "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
         )
 
 
 def kind_of(teacher: Any) -> str:
-    """The name of its kind; of an estimator that of its class."""
+    """Return the name of its kind; of an estimator that of its class."""
     return teacher if isinstance(teacher, str) else type(teacher).__name__
 
 
 def check_teacher_word(teacher: Any) -> None:
-    """A word for a kind of teacher, or an estimator."""
+    """Raise unless this is the name of a kind of teacher, or an estimator."""
     check_instance(teacher)
     if isinstance(teacher, str):
         check_choice(teacher, TEACHERS, "teacher")
     elif not is_estimator(teacher):
         raise TypeError(
             f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
-            f"an object of the type {type(teacher).__name__}: predictions are passed to pi_xgb.train"
+            f"an object of the type {type(teacher).__name__}: pass predictions to pi_xgb.train"
         )
 
 
 def check_instance(teacher: Any) -> None:
-    """An estimator, and not its class."""
+    """Raise for the class of an estimator in place of an instance."""
     if isinstance(teacher, type):
         raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
 
 
 def check_distributed(teacher: Any) -> None:
-    """A kind of teacher that XGBoost trains, for nothing else learns from the rows of all workers."""
+    """Raise unless XGBoost trains this kind of teacher: others cannot learn from the rows of all workers."""
     if teacher not in ("boosted", "forest"):
         raise ValueError(
             f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind_of(teacher)!r}: train it on "
@@ -115,7 +115,7 @@ def check_distributed(teacher: Any) -> None:
 
 
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
-    """``crossfit`` where the user set it, or where a teacher may predict its own training rows; else None."""
+    """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
         if teacher == "mixed" and crossfit == 0:
             raise ValueError(
@@ -132,10 +132,10 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
 
 
 def check_rounds(num_boost_round: int) -> None:
-    """A teacher of no rounds knows only the average."""
+    """Raise for a teacher without rounds, which would predict the average."""
     check_whole("num_boost_round", num_boost_round)
     if num_boost_round < 1:
         raise ValueError(
-            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: train without a teacher, or "
-            "give it rounds to learn in"
+            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: set it higher, or "
+            "train without a teacher"
         )
