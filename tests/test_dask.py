@@ -364,7 +364,7 @@ def faults(client):
         r"partition 1.*200 rows.*teacher": {"teacher": spread(q, other_cuts)},
         "must have one block of columns": {"teacher": da.from_array(np.stack([q, 1 - q], axis=1), chunks=(CHUNKS, 1))},
         "has 1 NaN": {"teacher": spread(bad_q)},
-        "sensitive_features of by_column must be a Dask collection": {"teacher": pid.by_column(DemographicParity, x[:, 0])},
+        "sensitive_features of by_column must be a Dask": {"teacher": pid.by_column(DemographicParity, x[:, 0])},
         "one group only": {"teacher": pid.by_column(DemographicParity, spread(np.zeros(N_ROWS)))},
         "for JPIB on a cluster pass privileged=": {"teacher": joint},
         "repartition it into at least 2": {**stopping, "privileged_evals": [(one_part, "valid")]},

@@ -91,7 +91,7 @@ def test_other_rows_stay_or_go_to_who_has_fewest():
     # Where no worker may be without they are dealt in turn.
     assert others_of([Part("p", "a", 5), Part("q", "a", 5)], everywhere=True) == {"a": ["p"], "b": ["q"]}
     assert others_of([Part("p", "b", 5), Part("q", "a", 1)], everywhere=True) == {"a": ["q"], "b": ["p"]}
-    with pytest.raises(ValueError, match="evals 'v' must have rows.* 1 partitions with rows for 2 workers"):
+    with pytest.raises(ValueError, match=r"evals 'v' must have rows.* 1 partitions with rows for 2 workers"):
         others_of([Part("p", "a", 5), Part("q", "b", 0)], everywhere=True)
 
 
