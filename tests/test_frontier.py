@@ -402,7 +402,7 @@ def weighted(weight):
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
         ({"constraint": DemographicParity("sex")}, TypeError, r"column.*DMatrix"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
-        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 rows.*200"),
+        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 for 200 rows"),
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"n_boot": -1}, ValueError, "n_boot"),
         ({"threshold": 3}, ValueError, r"threshold.*0.*1"),
