@@ -102,7 +102,7 @@ def made(rank, make, own):
         (DemographicParity, np.arange(60), "60 groups.*60 rows"),
         (Meritocracy, np.ones(60), r"merit.*1\.0"),
         (lambda own: IndividualFairness(key=own), np.arange(60), "60 rows.*similar by key"),
-        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "split over workers"),
+        (lambda own: IndividualFairness(k=1, features=own), np.arange(60), "distributed training"),
     ],
 )
 def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, column, words):
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_all_rows_is_said_by_every_worker(workers, make, colu
         assert re.search(words, str(error)), error
     # The rows of one worker may be alike, or of many groups, where those of all are not.
     fine = np.repeat(np.arange(3.0), np.diff(CUTS))
-    if "split over workers" not in words:
+    if "distributed training" not in words:
         assert workers(lambda rank: made(rank, make, *part(rank, fine))) == [None] * 3
 
 
@@ -130,10 +130,10 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
         return teacher.q(np.full_like(own_p, np.nan) if rank == 1 else own_p, own_label, None)
 
     first, own, last = workers(q)
-    assert "handed predictions that are NaN" in str(own)
+    assert "predictions that are NaN" in str(own)
     for other in (first, last):
         assert "a check of the predictions by DemographicParity failed on 1 other worker(s)" in str(other)
-        assert "handed predictions that are NaN" in str(other)
+        assert "predictions that are NaN" in str(other)
 
 
 def test_numbers_of_any_kind_are_one_kind_among_workers(workers):

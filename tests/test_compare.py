@@ -144,7 +144,7 @@ def test_constraints_hold_for_all_five():
         student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **said, **inner).train(dtrain, **said)
         loss = float(student.eval(xgb.DMatrix(x.iloc[test], label[test])).split(":")[-1])
         assert row.score == pytest.approx(loss, abs=2e-6)
-    with pytest.raises(ValueError, match="80 rows for 160"):
+    with pytest.raises(ValueError, match="got 80 for 160 rows"):
         compare(x, y, z, constraints=[(DemographicParity(group[:80]), 20.0)], **FEW)
     with pytest.raises(TypeError, match=r"list.*\(constraint, weight\)"):
         compare(x, y, z, constraints=DemographicParity(group), **FEW)

@@ -942,10 +942,10 @@ def test_as_many_groups_as_pairs_of_rows():
         (lambda: IndividualFairness(), ValueError, "exactly one of .* got none"),
         (lambda: IndividualFairness(key=[1, 1], k=1), ValueError, r"one of key=.*got key and k\b"),
         (lambda: IndividualFairness(k=1), ValueError, r"columns.*measure"),
-        (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, "would be ignored"),
+        (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, r"features=.*key="),
         (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
         (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* 1 missing .* first in row 1.*unknown"),
-        (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), ValueError, "k=4 .* give k of at most 3"),
+        (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), ValueError, "at most 3.*k=4"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
         (lambda: IndividualFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
         (lambda: IndividualFairness(k=True, features=[1, 2]), TypeError, "k must be a whole number"),
@@ -956,7 +956,7 @@ def test_as_many_groups_as_pairs_of_rows():
         (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features must be .* got inf in row 2"),
         (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be .*numbers"),
         (lambda: Meritocracy([1, np.nan]), ValueError, "merit must .* 1 missing"),
-        (lambda: Meritocracy([1, 1]), ValueError, "merit is 1.0 in every row"),
+        (lambda: Meritocracy([1, 1]), ValueError, "merit .* 1.0 in every row"),
         (lambda: Meritocracy(["low", "high"]), TypeError, "merit must be numbers"),
         (lambda: Meritocracy(np.zeros((3, 2))), ValueError, "merit must be one column, got 2"),
     ],
@@ -970,9 +970,9 @@ def test_bad_input_is_refused_when_it_is_given(make, error, message):
 def test_other_numbers_of_rows_are_refused(make):
     p, label, _, column = rows(16)
     teacher = make(column, True)
-    with pytest.raises(ValueError, match=r"60 rows.*59"):
+    with pytest.raises(ValueError, match="got 60 for 59 rows"):
         teacher.check(59)
-    with pytest.raises(ValueError, match=r"60 rows.*59"):
+    with pytest.raises(ValueError, match="got 60 for 59 rows"):
         teacher.q(p[1:], label[1:], None)
     # The right number is accepted.
     assert teacher.check(60) is None
@@ -988,7 +988,7 @@ def test_a_fold_may_lack_a_key():
 
 def test_a_fold_too_small_for_k_is_refused_before_training():
     part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2])
-    with pytest.raises(ValueError, match=r"k=3 .* give k of at most 2"):
+    with pytest.raises(ValueError, match=r"at most 2.*k=3"):
         part.check(3)
 
 

@@ -141,9 +141,9 @@ def faults(start, end):
 
 
 FAULTS = {
-    "radius": ("split over workers", "split over workers"),
+    "radius": ("distributed training", "distributed training"),
     "one group": ("one group only", "one group only"),
-    "one merit": ("no order to respect", "no order to respect"),
+    "one merit": ("merit must have", "merit must have"),
     "all keys differ": (f"no two of the {N_ROWS} rows", f"no two of the {N_ROWS} rows"),
     "groups are identifiers": (f"{N_ROWS} groups of {N_ROWS} rows", f"{N_ROWS} groups of {N_ROWS} rows"),
     "soft labels on one worker": ("other worker", "whole-number labels"),

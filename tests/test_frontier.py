@@ -370,7 +370,7 @@ def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
     for chosen in ({"teacher": Y}, {"kl_weight": 3}, {"params": {}}, {"num_boost_round": 9}, {"privileged": DTRAIN}):
         with pytest.raises(TypeError, match=f"{next(iter(chosen))}=.*chosen"):
             frontier.train(DTRAIN, PARITY, gap=gap, **chosen)
-    with pytest.raises(ValueError, match=r"sensitive_features.*150 rows.*200"):
+    with pytest.raises(ValueError, match=r"sensitive_features.*150 for 200 rows"):
         frontier.train(DTRAIN, DemographicParity(SEX[:150]), gap=gap)
     with pytest.raises(TypeError, match=r"dtrain.*xgboost\.DMatrix.*DataFrame"):
         frontier.train(X, PARITY, gap=gap)
@@ -402,7 +402,7 @@ def weighted(weight):
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
         ({"constraint": DemographicParity("sex")}, TypeError, r"column.*DMatrix"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
-        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 rows.*200"),
+        ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 for 200 rows"),
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"n_boot": -1}, ValueError, "n_boot"),
         ({"threshold": 3}, ValueError, r"threshold.*0.*1"),

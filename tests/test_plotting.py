@@ -341,7 +341,7 @@ def test_importing_the_module_does_not_import_matplotlib():
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], bins=0), "bins must be at least 1"),
         (lambda: plotting.plot_scores([0.1, 0.2], sensitive_features=[0, 1], threshold=np.nan), "threshold is NaN"),
         (lambda: plotting.plot_frontier(frontier_table().drop(columns="accuracy")), "lacks 'accuracy'"),
-        (lambda: plotting.plot_frontier(frontier_table().iloc[:0]), "no rows"),
+        (lambda: plotting.plot_frontier(frontier_table().iloc[:0]), "table must have rows"),
         (lambda: plotting.plot_frontier(frontier_table(), confidence=95), "between 0 and 1"),
         (
             lambda: plotting.plot_frontier(pd.concat([frontier_table().assign(method=i) for i in range(11)])),

@@ -146,7 +146,7 @@ def test_training_closes_the_gap(soft):
 @pytest.mark.parametrize(
     ("p", "label", "words"),
     [
-        ([[0.5, 0.5]] * 4, [0, 1, 0, 1], r"decision.*2 classes"),
+        ([[0.5, 0.5]] * 4, [0, 1, 0, 1], r"PredictiveParity.*2 classes"),
         ([0.5, 2.0, 0.1, 0.2], [0, 1, 0, 1], "needs probabilities, got predictions from"),
         ([0.5, -2.0, 0.1, 0.2], [0, 1, 0, 1], "needs probabilities, got predictions from"),
         ([0.5, 0.4, 0.1, 0.2], [0, 0.5, 0, 1], r"label 0 or 1.*row"),

@@ -368,7 +368,7 @@ def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
     assert check_delta(least, 1.0) == least
     with pytest.raises(ValueError, match="delta must be at least"):
         check_delta(np.nextafter(least, 0), 1.0)
-    with pytest.raises(ValueError, match="promises nothing at all"):
+    with pytest.raises(ValueError, match=r"epsilon must be smaller.*34.4"):
         check_delta(0.5, 34.4)
     assert PrivateTeacher(1e-6, 1e-6, bounds=BOUNDS, bins=2, crossfit=25).budget.total == (1e-6, 1e-6)
 
@@ -376,7 +376,7 @@ def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
 def test_a_model_leaves_room_for_what_the_noise_of_rows_may_miss():
     model, slack = Spent(0.4, 1e-6), sampling_delta(1.0)
     assert Budget.beside(1.0, 1e-6 + slack, model).rows == (0.6, slack)
-    with pytest.raises(ValueError, match=r"the model spends.*rows need"):
+    with pytest.raises(ValueError, match=r"epsilon and delta must exceed"):
         Budget.beside(1.0, 1e-6 + slack / 2, model)
 
 
@@ -609,11 +609,11 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": math.nan}, ValueError, "delta must be positive"),
         ({"delta": None}, TypeError, "delta must be a number"),
         ({"delta": 1e-17}, ValueError, "64-bit numbers"),
-        ({"delta": 0.0025}, ValueError, "too large for 400 rows"),
+        ({"delta": 0.0025}, ValueError, r"delta .*400 rows"),
         ({"epsilon": 25}, ValueError, "delta must be at least"),
-        ({"epsilon": 1e4}, ValueError, r"epsilon.*promises nothing"),
-        ({"bounds": None}, ValueError, "bounds must say"),
-        ({"bounds": {}}, ValueError, "bounds must say"),
+        ({"epsilon": 1e4}, ValueError, r"epsilon must be smaller.*10000"),
+        ({"bounds": None}, ValueError, "bounds must be a dict"),
+        ({"bounds": {}}, ValueError, "bounds must be a dict"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
         ({"bounds": {**BOUNDS, "z2": (0, 1)}}, ValueError, r"bounds.*'z2'"),
         ({"bounds": {**BOUNDS, "z1": (3, -3)}}, ValueError, "low < high"),
@@ -636,7 +636,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"clip": -0.1}, ValueError, r"clip.*0.*0.5"),
         ({"noise": "gauss"}, ValueError, r"noise.*'auto'.*'laplace'.*'randomized_response'"),
         ({"teacher": "xgboost"}, ValueError, r"teacher.*'histogram', 'dp-ebm'.*'xgboost'"),
-        ({"teacher": object(), "bounds": None}, TypeError, "no fit, predict_proba, epsilon, delta"),
+        ({"teacher": object(), "bounds": None}, TypeError, "without fit, predict_proba, epsilon, delta"),
         ({"bins": 1}, ValueError, r"bins.*least 2"),
         ({"bins": 2000}, ValueError, "4000000 combinations"),
         ({"crossfit": 1}, ValueError, r"crossfit.*0 or.*2 to 25"),
@@ -667,10 +667,10 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
         (lambda z: z.to_numpy(), None, None, "no bounds for 0, 1"),
         (lambda z: z * np.nan, None, None, r"'z0'.*missing"),
         (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, r"days since.*date"),
-        (lambda z: z.assign(z1=pd.date_range("2020", periods=400).date), None, None, "values that are none"),
-        (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "values that are none"),
-        (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "values that are none"),
-        (lambda z: z.assign(z1=[[1]] * 400), None, None, "values that are none"),
+        (lambda z: z.assign(z1=pd.date_range("2020", periods=400).date), None, None, "z1.* must hold numbers"),
+        (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "z1.* must hold numbers"),
+        (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "z1.* must hold numbers"),
+        (lambda z: z.assign(z1=[[1]] * 400), None, None, "z1.* must hold numbers"),
         (lambda z: z[["z0", "z1", "z0"]], None, None, r"z .*'z0' twice"),
         (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
@@ -690,7 +690,7 @@ def test_bad_rows_are_refused(data, z, y, labelled, message):
 def test_what_is_handed_out_cannot_be_written_to(data):
     unfitted = PrivateTeacher(EPSILON, DELTA, bounds=BOUNDS)
     for name in ("values", "noise_variance"):
-        with pytest.raises(ValueError, match=r"seen.*rows yet"):
+        with pytest.raises(ValueError, match="must be fitted"):
             getattr(unfitted, name)
     teacher = fitted(data)
     before = teacher.values.copy()
@@ -707,7 +707,7 @@ def test_what_is_handed_out_cannot_be_written_to(data):
 
 def test_nested_values_are_no_declared_categories(data):
     z = pd.DataFrame({"kind": [["a"]] * 400})
-    with pytest.raises(ValueError, match="not among its declared categories"):
+    with pytest.raises(ValueError, match="must hold its declared categories"):
         PrivateTeacher(EPSILON, DELTA, bounds={"kind": ["a", "b"]}).fit(z, data.y)
 
 
@@ -761,15 +761,15 @@ def test_a_model_that_states_its_budget(data):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (Own(epsilon=0.5), {}, r"the model spends.*rows need"),
-        (Own(delta=1e-6), {}, r"the model spends.*rows need"),
+        (Own(epsilon=0.5), {}, r"epsilon and delta must exceed"),
+        (Own(delta=1e-6), {}, r"epsilon and delta must exceed"),
         (Own(epsilon=0), {}, r"epsilon.*finite.*positive"),
         (Own(random_state=0), {}, "can subtract the noise"),
-        (Own(privacy_bounds=None), {}, "no privacy_bounds"),
-        (Own(feature_types=None), {}, "no feature_types"),
-        (Own(), {"split": 0.5}, "no use for split"),
-        (Own(), {"bounds": BOUNDS}, "no use for bounds"),
-        (Own(), {"crossfit": 2}, "no use for crossfit"),
+        (Own(privacy_bounds=None), {}, "must have privacy_bounds"),
+        (Own(feature_types=None), {}, "must have feature_types"),
+        (Own(), {"split": 0.5}, "split must be left out"),
+        (Own(), {"bounds": BOUNDS}, "bounds must be left out"),
+        (Own(), {"crossfit": 2}, "crossfit must be left out"),
     ],
 )
 def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
@@ -819,7 +819,7 @@ def test_noise_is_counted_for_a_row_that_changes():
     expected = math.sqrt(2) * math.hypot(math.sqrt(3) / 2, math.sqrt(300 * 3) * 0.01 / 0.5)
     assert dp_ebm_module.mu_of_noise(noise, 3) == pytest.approx(expected)
     for budget in (Spent(0.3, 1e-6), Spent(5.0, 1e-5)):
-        told = dp_ebm_module.epsilon_to_tell(budget)
+        told = dp_ebm_module.epsilon_for_interpret(budget)
         parts = [dp_ebm_module.mu_of_promise(share * told, budget.delta / 2) for share in (0.1, 0.9)]
         delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
         assert 0.999 * budget.delta < delta <= budget.delta
@@ -844,7 +844,7 @@ def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
         "feature_names": ["z0", "z1"],
         "feature_types": ["continuous", "continuous"],
         "privacy_bounds": {0: (0, 5), 1: (-0.5, 63.5)},
-        "epsilon": dp_ebm_module.epsilon_to_tell(Spent(1.0, 1e-6)),
+        "epsilon": dp_ebm_module.epsilon_for_interpret(Spent(1.0, 1e-6)),
         "delta": 1e-6,
         "composition": "gdp",
         "max_rounds": 300,
@@ -856,7 +856,7 @@ def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
     }
     assert model.predict(np.zeros((2, 1))).tolist() == [0.25, 0.75]
     assert model.predict(np.zeros((2, 1))).dtype == np.float64
-    with pytest.raises(ValueError, match=r"most 64.*'b'"):
+    with pytest.raises(ValueError, match=r"'b'.*most 64"):
         dp_ebm_module.DPEBM(Domain({"a": (0, 5), "b": list(range(65))}), None)
     # Without a seed nothing is passed over.
     with pytest.warns(UserWarning, match="Privacy violation"):
@@ -880,7 +880,7 @@ def test_the_noise_of_dp_ebm_keeps_the_budget_for_a_row_that_changes(dp_ebm, dat
     model.fit(domain.read(data.z), data.y.to_numpy(), budget, None)
     delta = dp_ebm.delta_of(budget.epsilon, dp_ebm.mu_of_noise(model._ebm, 2))
     assert 0.9 * budget.delta < delta <= budget.delta  # kept, and not much more noise than that takes
-    assert dp_ebm.epsilon_to_tell(budget) < budget.epsilon
+    assert dp_ebm.epsilon_for_interpret(budget) < budget.epsilon
     low, high = model.range
     said = model.predict(domain.read(data.z))
     assert low - 1e-12 <= said.min() < said.max() <= high + 1e-12
@@ -904,8 +904,8 @@ def test_delta_of_is_the_curve_of_a_gaussian(dp_ebm):
 
 
 def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monkeypatch):
-    monkeypatch.setattr(dp_ebm, "epsilon_to_tell", lambda budget: 3 * budget.epsilon)
-    with pytest.raises(RuntimeError, match="less noise than was asked for"):
+    monkeypatch.setattr(dp_ebm, "epsilon_for_interpret", lambda budget: 3 * budget.epsilon)
+    with pytest.raises(RuntimeError, match="noise was too small"):
         fitted(data, teacher="dp-ebm")
 
 
@@ -1141,7 +1141,7 @@ def test_delta_only_makes_chances_larger():
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda z: z.copy(), {}, "are the same"),
+        (lambda z: z.copy(), {}, "other must differ from z"),
         (lambda z: z[:5], {}, "same rows and columns"),
         (None, {"runs": 5}, r"runs.*least 20"),
         (None, {"delta": 1.0}, r"delta.*least 0"),
@@ -1239,9 +1239,9 @@ class Spends(Own):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (LooksAround(), r"something else.*row.*other rows"),
-        (SaysLittle(), r"shape \(3, 2\).*400 rows"),
-        (Spends(), r"states.*budget.*when"),
+        (LooksAround(), r"predict_proba must depend.*other rows"),
+        (SaysLittle(), r"\(3, 2\) for 400 rows"),
+        (Spends(), r"Spends.*another budget"),
     ],
 )
 def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
@@ -1253,7 +1253,7 @@ def test_a_model_that_breaks_the_proof_is_refused(data, model, message):
 def test_every_row_is_asked_about_without_its_neighbours(odd):
     model = Own()
     model.predict_proba = lambda z: np.where((z == odd) & (len(z) < 4), 0.6, 0.5).repeat(2, axis=1)
-    with pytest.raises(ValueError, match=r"something else.*row.*other rows"):
+    with pytest.raises(ValueError, match=r"predict_proba must depend.*other rows"):
         OwnModel(model, [], seeded=False).predict(np.arange(4)[:, None])
 
 
@@ -1273,7 +1273,7 @@ def test_a_model_that_states_another_budget_by_now_is_not_trained(data):
     model = Own()
     teacher = PrivateTeacher(EPSILON, DELTA, teacher=model)
     model.epsilon = 0.1
-    with pytest.raises(ValueError, match="states another budget"):
+    with pytest.raises(ValueError, match="another budget"):
         teacher.fit(data.z, data.y)
     assert not hasattr(model, "seen")
 
@@ -1293,7 +1293,7 @@ def test_what_a_model_says_becomes_probabilities():
 
 
 def test_a_model_with_a_seed_is_refused():
-    with pytest.raises(ValueError, match="has seed=3"):
+    with pytest.raises(ValueError, match="got seed=3"):
         PrivateTeacher(EPSILON, DELTA, teacher=Own(seed=3))
 
 

@@ -1366,8 +1366,8 @@ def test_constraints_that_cannot_be():
     refused("list of .constraint, weight.", constraints=(DemographicParity("group"), 1.0), error=TypeError)
     refused(r"constraints.*pi_xgb.constraints.*got <class", constraints=[(DemographicParity, 1.0)], error=TypeError)
     refused(r"weight.*constraint.*finite", constraints=[(parity, -1.0)])
-    refused("240 training rows", constraints=[(DemographicParity(["a", "b"]), 1.0)])
-    with pytest.raises(ValueError, match="by_column needs the column"):
+    refused("got 2 for 240 rows", constraints=[(DemographicParity(["a", "b"]), 1.0)])
+    with pytest.raises(ValueError, match="by_column needs a column"):
         by_column(IndividualFairness, k=3)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         by_column(DemographicParity, "group", sofft=True)

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.constraints``: what a constraint is, and the arithmetic of each."""
+"""The classes behind ``pi_xgb.constraints`` and the arithmetic of each constraint."""

@@ -1,4 +1,4 @@
-"""Constraints whose rows are named now and looked up when the data is there."""
+"""Constraints that name their columns; the estimator looks up the values in ``fit``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .._arrays import Array
 from .._core.teachers import Teacher
 from .._rows.tables import listed
 
-# What the constraints call the values of the rows.
+# Keywords of the constraints that take one value per row.
 ROW_VALUES = ("sensitive_features", "key", "features", "merit")
 
 
 class ByColumn(Teacher):
-    """A constraint that knows the names of its columns; ``DemographicParity("sex")`` and :func:`by_column` make it.
+    """A constraint with column names in place of values; ``DemographicParity("sex")`` and :func:`by_column` return it.
 
-    The scikit-learn estimators look the columns up. Anywhere else nobody knows them, and it refuses to teach.
+    The scikit-learn estimators look up the columns. Every other training raises TypeError.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class ByColumn(Teacher):
 
     @property
     def privileged_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
-        """Those of a group, which nobody else should see."""
+        """The columns of ``sensitive_features``, which the student should not see."""
         return listed(self.columns.get("sensitive_features"))
 
     def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
-        """The constraint on the values of its columns."""
+        """Return the constraint on the values of its columns."""
         values = {name: look_up(columns) for name, columns in self.columns.items()}
         return self.constraint(**values, **self.options)
 
@@ -45,17 +45,17 @@ class ByColumn(Teacher):
         self._refuse()
 
     def check(self, n_rows: int) -> None:
-        """Refuse, before any training."""
+        """Raise before the training: the values are not known."""
         self._refuse()
 
     def subset(self, rows: Array) -> Teacher:
-        """Refuse to be cut into folds."""
+        """Raise: a subset needs values."""
         self._refuse()
 
     def _refuse(self) -> NoReturn:
         raise TypeError(
-            f"{self!r} names columns, which only the scikit-learn estimators look up, in constraints=[(..., weight)]: "
-            "here give the constraint the values, one per training row"
+            f"{self!r} names columns, which only constraints= of the scikit-learn estimators looks up: "
+            "pass the constraint one value per training row"
         )
 
     @property
@@ -74,20 +74,20 @@ class ByColumn(Teacher):
 
 
 def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: Any) -> ByColumn:
-    """Say of a constraint which columns it reads, instead of giving their values.
+    """Name the columns that a constraint reads, in place of their values.
 
     Use it in ``constraints=`` of the scikit-learn estimators, where ``DemographicParity("sex")`` is short for
-    ``by_column(DemographicParity, "sex")``; several columns, and positions in an array, need the long form. Values have
-    the length of one data set; a name also serves the rows of a fold, so that searches and cross-validation work, and
-    keeps the values out of the estimator's parameters.
+    ``by_column(DemographicParity, "sex")``. Several columns, and positions in an array, need the long form. Values fit
+    one data set only. A name also fits the rows of a fold, so searches and cross-validation work, and the estimator's
+    parameters hold no data.
 
     Parameters
     ----------
     constraint
         A class of :mod:`pi_xgb.constraints`.
     *columns, **options
-        What the class takes, with column names (or, for arrays, positions) in the place of the values of rows:
-        ``sensitive_features``, ``merit``, ``key`` and ``features``. Several columns are a list.
+        The arguments of the class. Column names (positions for arrays) replace the values of ``sensitive_features``,
+        ``merit``, ``key`` and ``features``. Several columns are a list.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: A
     named = {name: value for name, value in arguments.items() if name in ROW_VALUES and value is not None}
     if not named:
         raise ValueError(
-            f"by_column needs the column of at least one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}: "
+            f"by_column needs a column for at least one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}: "
             'for example by_column(DemographicParity, "sex")'
         )
     return ByColumn(constraint, named, {name: value for name, value in arguments.items() if name not in named})

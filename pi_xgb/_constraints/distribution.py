@@ -1,8 +1,7 @@
-"""Predictions as a table: one line for each distinct value within a cell, with the weight it carries.
+"""Predictions as a table: one line for each distinct value in a cell, with its total weight.
 
-A constraint on distributions depends on the rows only through such a table, and what it wants is the same for
-all rows of a line. So the table is the statistic of the data: workers that each hold some of the rows concatenate
-their tables and tabulate again, and every one of them finds its rows' answers in the result.
+A constraint on distributions depends on the rows only through this table, and all rows of a line have the same q.
+Workers therefore concatenate their tables, tabulate again, and look up their rows in the result.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ class Table(NamedTuple):
     value: Array
     weight: Array
     line: Array
-    """For each row that was tabulated, the line it is on."""
+    """The line of each row."""
 
 
 def tabulate(cell: Array, value: Array, weight: Array | None, *, over_workers: bool = False) -> Table:
-    """The table of float32 values; rows without a weight count 1 each.
+    """Return the table of float32 values; without weights each row counts 1.
 
-    ``over_workers`` makes it the table of the rows of all workers, 16 bytes for each line of each worker.
+    ``over_workers`` tabulates the rows of all workers, which send 16 bytes per line.
     """
     keys, line = np.unique(_pack(cell, value), return_inverse=True)
     total: Array = np.bincount(line, weight).astype(np.float64)
@@ -43,8 +42,8 @@ def tabulate(cell: Array, value: Array, weight: Array | None, *, over_workers: b
 
 
 def _pack(cell: Array, value: Array) -> Array:
-    # One 64-bit key per row sorts twice as fast as two columns. The bits of a float sort like the float
-    # itself once negative ones are inverted and the sign bit is turned; adding 0 makes one zero of -0 and 0.
+    # One 64-bit key per row sorts twice as fast as two columns. Float bits sort like the floats
+    # once negative values are inverted and the sign bit is flipped. Adding 0 turns -0 into 0.
     bits = (value + np.float32(0)).view(np.uint32)
     ordered = np.where(bits & _SIGN, ~bits, bits | _SIGN)
     return (cell.astype(np.uint64) << _CELL_SHIFT) | ordered
@@ -57,15 +56,15 @@ def _unpack(keys: Array) -> tuple[Array, Array]:
 
 
 def bounds(cell: Array, n_cells: int) -> tuple[Array, Array]:
-    """Where each cell's lines begin and end in a sorted column of cells."""
+    """Return the begin and end of each cell's lines in a sorted column of cells."""
     return np.searchsorted(cell, np.arange(n_cells)), np.searchsorted(cell, np.arange(n_cells), side="right")
 
 
 def running_share(cell: Array, weight: Array, n_cells: int) -> tuple[Array, Array]:
-    """The share of its cell's weight that lies before each line, and with the line included.
+    """Return the share of the cell's weight before each line, and up to and including the line.
 
-    Whole-number weights give correctly rounded quotients of exact sums, so that two cells with the same
-    distribution have the same shares to the bit. A cell without weight has shares of 0.
+    Whole-number weights give correctly rounded quotients of exact sums: two cells with the same distribution
+    have the same shares to the bit. A cell without weight has shares of 0.
     """
     begin, end = bounds(cell, n_cells)
     running = np.concatenate([[0.0], np.cumsum(weight)])

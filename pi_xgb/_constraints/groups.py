@@ -1,4 +1,4 @@
-"""Constraints between groups, and those on distributions of predictions: equal over all rows, or within each label."""
+"""Constraints between groups: equal distributions of predictions over all rows, or within each label."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MATCH: dict[str, Match] = {"distribution": match_distributions, "mean": match_m
 
 
 class BetweenGroups(Constraint):
-    """A constraint on what may differ between groups."""
+    """A constraint on differences between groups."""
 
     _row_values_name = "sensitive_features"
     gap: ClassVar[str]
-    """The difference between groups that it is to close, by its name in :mod:`pi_xgb.metrics`."""
+    """The name in :mod:`pi_xgb.metrics` of the difference that the constraint closes."""
 
     def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
         groups = as_groups(sensitive_features, most=None).by_appearance()
@@ -37,7 +37,7 @@ class BetweenGroups(Constraint):
 
     @property
     def group_of_rows(self) -> Array:
-        """The position in ``groups`` of each row's own."""
+        """The position in ``groups`` of each row's group."""
         return self._row_values
 
     @property
@@ -57,34 +57,33 @@ class DemographicParity(BetweenGroups):
     """The same distribution of predictions in every group (statistical parity).
 
     Use it when the model's scores, or its share of positive decisions, should not depend on the group. q of a row
-    is the value at its rank within its own group, read off the distribution of predictions over all rows: the
-    order within a group stays, the differences between groups go.
+    is the quantile of all predictions at the row's rank within its own group. The order within a group stays; the
+    differences between groups vanish.
 
     Parameters
     ----------
     sensitive_features
-        The group of each training row, or several columns (DataFrame, 2-D array, dict), whose intersections are then
-        the groups. Missing values are a group of their own, called "missing".
+        The group of each training row. Several columns (DataFrame, 2-D array, dict) mean their intersections.
+        Missing values form a group called "missing".
     soft
-        False for the counted form: as many rows of each group should be decided 1 as the share of all rows says. The
-        rows nearest to 1/2 in their group are those that should change, and get the q of the soft form.
+        False for the counted form: each group should have the same share of decisions 1 as all rows. The rows nearest
+        to 1/2 in their group change, and get the q of the soft form.
     match
         "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
-        q = p + mean(p) - mean of the group, which changes predictions less; what would leave [0, 1] stops at the
-        edge, and the rest of the group is shifted further. Of decisions (``soft=False``) the two ask the same.
+        q = p + mean(p) - mean of the group, which changes predictions less. Values that would leave [0, 1] stop at the
+        edge, and the rest of the group shifts further. With ``soft=False`` the two are the same.
     hessian
-        How much of ``kl_weight`` the Hessian counts. "full": all of it, as the paper does, so that a step is
-        1 / (1 + kl_weight) of its size and rounds must be as many more. "adaptive": what a step needs that closes the
-        gap at once. "damped": nothing; forty rounds or more, as many as plain XGBoost wants, do at every weight. The
-        guide says when the default fails, the mathematics why.
+        The part of ``kl_weight`` in the Hessian. "damped": none, so plain XGBoost's number of rounds fits, from forty
+        on. "adaptive": as much as a moving q needs. "full": all of it, as in the paper, which shortens every step to
+        1 / (1 + kl_weight). The guide shows when the default fails, the mathematics why.
 
     Notes
     -----
     Equal predictions in a group have equal q: rows that share a rank, or whose weight covers several, get the mean of
-    the values at those ranks. Group means of q are therefore always equal, and distributions are up to the size of one
-    row of the smaller group. A round costs one sort, O(n log n), and memory of a few arrays of n. Parity in the
-    training data is what is taught: on new rows it holds as far as their features distribute as in training; look at
-    :mod:`pi_xgb.metrics` on rows kept apart.
+    the values at those ranks. Group means of q are therefore always equal; distributions are equal up to one row of the
+    smaller group. A round costs one sort, O(n log n), and memory of a few arrays of n. The constraint holds on the
+    training rows. New rows satisfy it as far as their features have the training distribution: compute
+    :mod:`pi_xgb.metrics` on held-out rows.
 
     Examples
     --------
@@ -116,8 +115,8 @@ class DemographicParity(BetweenGroups):
         return self._matched(_MATCH[self.match], value, label, weight)
 
     def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
-        # A count says how many of a group should be decided 1, not which. Matched distributions say both: they
-        # leave as many above 1/2 as the pooled share is, and those are the highest of the group.
+        # A share gives the number of decisions 1 in a group, not the rows. Matched distributions give both: the
+        # pooled share lies above 1/2, and these are the highest of the group.
         return self._matched(match_distributions, p, label, weight)
 
     def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
@@ -128,7 +127,7 @@ class DemographicParity(BetweenGroups):
         return match(table, stratum_of_cell)[table.line]
 
     def _strata(self, label: Array) -> tuple[Array, int]:
-        """Within which rows groups are compared, as a whole number per row, and how many such numbers there are."""
+        """Return the stratum of each row, within which groups are compared, and the number of strata."""
         return np.zeros(len(self._row_values), np.intp), 1
 
     def _describe(self) -> str:
@@ -136,7 +135,7 @@ class DemographicParity(BetweenGroups):
 
 
 def _check_groups(groups: Groups, n_rows: int) -> None:
-    """Several groups, of any number that leaves each some rows to compare."""
+    """Raise if there is one group, or too many groups for the number of rows."""
     check_several(groups)
     check_few(groups, n_rows, most=n_rows)
 
@@ -144,12 +143,11 @@ def _check_groups(groups: Groups, n_rows: int) -> None:
 class EqualizedOdds(DemographicParity):
     """Group parity among the rows of each label (equal true and false positive rates).
 
-    Use it when groups may differ in how many of their rows are positive, and the model should treat rows of the same
-    label alike whatever their group. It is :class:`DemographicParity` within the positive rows and, apart from that,
-    within the negative rows; with more classes, within the rows of each class. The parameters, the rule for ties and
-    the cost are those of :class:`DemographicParity`. A group without rows of some label is not compared there. Labels
-    must be whole numbers, classes or counts: a measurement is a label of its own in every row, with nothing to be
-    compared with.
+    Use it when base rates may differ between groups, but rows of the same label should get the same predictions
+    whatever their group. It is :class:`DemographicParity` within the positive rows and, separately, within the negative
+    rows; with more classes, within the rows of each class. The parameters, the rule for ties and the cost are those of
+    :class:`DemographicParity`. A group without rows of some label is not compared there. Labels must be whole numbers
+    (classes or counts), because continuous labels seldom repeat.
 
     Examples
     --------
@@ -169,7 +167,7 @@ class EqualizedOdds(DemographicParity):
         return np.searchsorted(labels, label), len(labels)
 
     def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
-        # Among rows of which label a row without one would have to be compared, nobody knows: it stays as it is.
+        # A row without a label has no stratum: it stays as it is.
         return np.where(np.isnan(label), value, super()._matched(match, value, label, weight))
 
     def _check_rows(self, p: Array, label: Array) -> None:
@@ -183,6 +181,6 @@ class EqualizedOdds(DemographicParity):
         measured = label[np.isfinite(label) & (label != np.floor(label))]
         if measured.size:
             raise ValueError(
-                "EqualizedOdds compares groups among rows of the same label, and needs whole-number labels, got "
+                "EqualizedOdds needs whole-number labels, since it compares rows of the same label, got "
                 f"labels such as {measured[0]}: for regression use DemographicParity"
             )

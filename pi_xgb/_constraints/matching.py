@@ -1,8 +1,7 @@
-"""Parity between cells: what their values would be if all cells of a stratum had one distribution, or one mean.
+"""Parity between cells: values under which all cells of a stratum have one distribution, or one mean.
 
-``table`` comes from :func:`pi_xgb._constraints.distribution.tabulate` with values in float32; ``stratum`` says for
-each cell in which stratum it is compared. The answer is float64, one value per line of the table. A cell that has no
-weight keeps its values.
+``table`` comes from :func:`pi_xgb._constraints.distribution.tabulate` with values in float32; ``stratum`` is the
+stratum of each cell. The result is float64, one value per line of the table. A cell without weight keeps its values.
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ import numpy as np
 from .._arrays import Array
 from .distribution import Table, bounds, running_share, tabulate
 
-# A line whose ranks lie within one step of the pooled distribution, up to this share of the line, takes the
-# step's value as it is: sums of fractional weights differ in their last digits between cell and stratum, and a
-# hair's breadth of the next step would otherwise spoil predictions that have parity already.
-_HAIR = 1e-6
-# Means that differ by less than this share of the values' size differ by rounding.
+# A line within one step of the pooled distribution, up to this share of the line, takes the step's exact value.
+# Sums of fractional weights differ in their last digits between cell and stratum. Without this tolerance, rounding
+# would change predictions that have parity already.
+_TOLERANCE = 1e-6
+# Differences of means below this share of the largest value are rounding errors.
 _ROUNDING = 1e-10
 
 
 def match_distributions(table: Table, stratum: Array) -> Array:
-    """The mean of the stratum's quantile function over the ranks that the line takes up in its cell.
+    """Return the mean of the stratum's quantile function over the ranks of each line in its cell.
 
-    A line with share s of its cell's weight takes up an interval of ranks of length s, so that equal values
-    have equal answers, and the mean of every cell becomes the mean of its stratum exactly, ties or not.
+    A line with share s of its cell's weight covers an interval of ranks of length s. Equal values therefore have
+    equal results, and the mean of every cell becomes the mean of its stratum exactly, also with ties.
     """
     n_strata = int(stratum.max()) + 1
     at = stratum[table.cell]
@@ -33,11 +32,11 @@ def match_distributions(table: Table, stratum: Array) -> Array:
     begin, end = running_share(table.cell, table.weight, len(stratum))
     width = end - begin
 
-    # Strata lie one after another on one axis of ranks, so that one search serves all of them.
+    # Strata lie one after another on one axis of ranks: one search serves all of them.
     axis = pooled.cell + step_end
     lowest, highest = (edge[at] for edge in bounds(pooled.cell, n_strata))
-    first = np.searchsorted(axis, at + (begin + _HAIR * width), side="right").clip(lowest, highest - 1)
-    last = np.searchsorted(axis, at + (end - _HAIR * width)).clip(lowest, highest - 1)
+    first = np.searchsorted(axis, at + (begin + _TOLERANCE * width), side="right").clip(lowest, highest - 1)
+    last = np.searchsorted(axis, at + (end - _TOLERANCE * width)).clip(lowest, highest - 1)
 
     value = pooled.value.astype(np.float64)
     area = np.cumsum(value * (step_end - step_begin))
@@ -45,17 +44,17 @@ def match_distributions(table: Table, stratum: Array) -> Array:
     area_at_end = area[last] - value[last] * (step_end[last] - end)
     mean = _divide(area_at_end - area_at_begin, width)
     own = table.value.astype(np.float64)
-    mean = np.where(width > 0, mean, own)  # rows of weight 0 take up no ranks
+    mean = np.where(width > 0, mean, own)  # rows of weight 0 cover no ranks
     mean = np.clip(mean, value[np.minimum(first, last)], value[np.maximum(first, last)])
     has_weight = np.bincount(table.cell, table.weight, minlength=len(stratum)) > 0
     return np.where(has_weight[table.cell], mean, own)
 
 
 def match_means(table: Table, stratum: Array) -> Array:
-    """Each cell shifted to the mean of its stratum; values within [0, 1] stay there.
+    """Return the values with each cell shifted to the mean of its stratum; values in [0, 1] stay there.
 
-    Where the shift would leave [0, 1] it stops at the edge and the rest of the cell is shifted further, by just
-    as much as the mean needs: of all values in [0, 1] with that mean, these are the closest.
+    Values that would leave [0, 1] stop at the edge, and the rest of the cell shifts further until the mean is right:
+    of all values in [0, 1] with that mean, these are the closest.
     """
     n_cells = len(stratum)
     value = table.value.astype(np.float64)
@@ -75,14 +74,14 @@ def match_means(table: Table, stratum: Array) -> Array:
 
 
 def _level(cell: Array, room: Array, weight: Array, need: Array) -> Array:
-    """For each cell the level c at which the sum of weight * min(c, room) is what the cell needs."""
+    """Return for each cell the level c at which the sum of weight * min(c, room) equals ``need``."""
     n_cells = len(need)
     order = np.lexsort((room, cell))
     room, weight = room[order], weight[order]
     begin, end = bounds(cell, n_cells)
     running_weight = np.concatenate([[0.0], np.cumsum(weight)])
     running_full = np.concatenate([[0.0], np.cumsum(weight * room)])
-    # With the level at a line's room, the lines up to it are full and those after it are filled to the level.
+    # With the level at a line's room, lines up to it are full; lines after it are filled to the level.
     full = running_full[1:] - running_full[begin][cell]
     rest = running_weight[end][cell] - running_weight[1:]
     too_low = np.bincount(cell, full + room * rest < need[cell], minlength=n_cells).astype(np.intp)

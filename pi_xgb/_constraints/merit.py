@@ -15,18 +15,17 @@ from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all
 from .distribution import tabulate
 
-# Lines of weight 0 need an answer too, in order with the others, and must not move them.
+# Lines of weight 0 need a value in order with the others, but must not move them.
 _NEGLIGIBLE = 1e-18
 
 
 class Meritocracy(Constraint):
     """Predictions that never fall as merit rises.
 
-    Use it when more merit must not mean a lower prediction, although merit is not among the classifier features
-    (if it is one, XGBoost's ``monotone_constraints`` says so exactly and for new rows as well). q is the isotonic
-    regression of the predictions on merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j]. A round
-    sorts the predictions, O(n log n), and pools in O(n). With classes there is no single prediction that could rise, so
-    more than one column is an error.
+    Use it when more merit must not mean a lower prediction and merit is not a classifier feature. (If it is, XGBoost's
+    ``monotone_constraints`` holds exactly, for new rows as well.) q is the isotonic regression of the predictions on
+    merit: the closest values with q[i] >= q[j] wherever merit[i] > merit[j]. A round sorts the predictions, O(n log n),
+    and pools in O(n). Several classes have no single prediction that could rise, so more than one column is an error.
 
     Parameters
     ----------
@@ -34,10 +33,10 @@ class Meritocracy(Constraint):
         One number per training row, without NaN; larger is better (use ``-merit`` for the opposite). Rows of
         equal merit may have different predictions.
     soft
-        False for the counted form: the decisions are pooled in place of the predictions, and q is the share of
-        decisions 1 in its pool for a row that is decided otherwise than most of it.
+        False for the counted form: decisions are pooled in place of predictions. A row decided against the majority of
+        its pool gets the pool's share of decisions 1 as q.
     hessian
-        As for :class:`DemographicParity`; "adaptive" comes closer to what is asked for where it differs row by row.
+        As for :class:`DemographicParity`; "adaptive" comes closer to constraints that differ row by row.
 
     Examples
     --------
@@ -63,8 +62,8 @@ class Meritocracy(Constraint):
         return Groups(np.searchsorted(levels, self._levels)[self._row_values], pd.Index(levels))
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
-        # The table orders rows by merit and, where merit is equal, by value. That is the order in which
-        # rows of equal merit bind each other least: they may keep any differences.
+        # The table orders rows by merit and, at equal merit, by value: rows of equal merit may keep any
+        # differences.
         table = tabulate(self._shared, value, weight, over_workers=self._over_workers)
         return _isotonic(table.value.astype(np.float64), table.weight)[table.line]
 
@@ -72,7 +71,7 @@ class Meritocracy(Constraint):
         super()._check_rows(p, label)
         if p.ndim == 2 and p.shape[1] > 1:
             raise ValueError(
-                f"Meritocracy orders one prediction per row, got {p.shape[1]} classes, which cannot all rise with "
+                f"Meritocracy needs one prediction per row, got {p.shape[1]} classes, which cannot all rise with "
                 "merit: train a binary model of the class that merit should favour"
             )
 
@@ -80,12 +79,12 @@ class Meritocracy(Constraint):
 def _check_levels(levels: Array) -> None:
     if len(levels) < 2:
         raise ValueError(
-            f"merit is {levels[0]} in every row: there is no order to respect; give it at least two values"
+            f"merit must have at least two different values, got {levels[0]} in every row: drop the constraint"
         )
 
 
 def _isotonic(value: Array, weight: Array) -> Array:
-    """Weighted least squares under value[0] <= value[1] <= ...; float64, weights at least 0."""
+    """Return the weighted least squares fit that rises: value[0] <= value[1] <= ...; float64, weights at least 0."""
     from scipy.optimize import isotonic_regression
 
     positive = weight[weight > 0]

@@ -1,4 +1,4 @@
-"""Which rows are similar to which, found once, and averages over them."""
+"""Similar rows, found once, and averages over them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from .._arrays import Array
 from .._xgb.collective import global_sum
 
 MAX_NEIGHBOURS = 50_000_000
-"""How many (row, similar row) pairs are kept in memory, at 4 bytes each; averages take 8 bytes for each."""
+"""The most (row, similar row) pairs in memory, at 4 bytes each; averages take 8 bytes each."""
 
 
 class Neighbours(NamedTuple):
-    """Rows with the same features are one point; the points similar to point i, itself included, are
-    ``similar[start[i] : start[i + 1]]``."""
+    """Rows with the same features are one point; ``similar[start[i] : start[i + 1]]`` are the points similar to i.
+
+    A point is similar to itself.
+    """
 
     point: Array
     """The point of each row."""
@@ -23,9 +25,9 @@ class Neighbours(NamedTuple):
     similar: Array
 
     def average(self, value: Array, weight: Array | None, *, over_workers: bool) -> Array:
-        """The weighted mean of value over the rows similar to each row, in float64.
+        """Return the weighted mean of ``value`` over the rows similar to each row, in float64.
 
-        ``over_workers`` counts the rows of all workers, which then must agree on the points: 16 bytes for each.
+        ``over_workers`` counts the rows of all workers, which must number the points alike: 16 bytes per point.
         """
         n_points = len(self.start) - 1
         value = value.astype(np.float64)
@@ -34,7 +36,7 @@ class Neighbours(NamedTuple):
         if over_workers:
             mass, total = global_sum(np.concatenate([mass, total])).reshape(2, n_points)
         mass, total = self._sum(mass), self._sum(total)
-        # A neighbourhood without weight has no mean: those rows stay as they are.
+        # A neighbourhood without weight has no mean: its rows stay as they are.
         mean = total / np.where(mass > 0, mass, 1.0)
         return np.where(mass[self.point] > 0, mean[self.point], value)
 
@@ -45,12 +47,12 @@ class Neighbours(NamedTuple):
 
 
 def same_key(code: Array, n_codes: int) -> Neighbours:
-    """Rows with the same code are similar; a code without rows is a point that nobody asks for."""
+    """Return neighbours where rows with the same code are similar; a code without rows is an unused point."""
     return Neighbours(code, np.arange(n_codes + 1), np.arange(n_codes))
 
 
 def within_radius(features: Array, radius: float) -> Neighbours:
-    """Rows at a Euclidean distance of at most radius are similar."""
+    """Return neighbours at a Euclidean distance of at most ``radius``."""
     from scipy.spatial import cKDTree
 
     points, point = _distinct(features)
@@ -58,23 +60,22 @@ def within_radius(features: Array, radius: float) -> Neighbours:
     n_pairs = int(tree.count_neighbors(tree, radius))
     if n_pairs > MAX_NEIGHBOURS:
         raise ValueError(
-            f"radius={radius} makes {n_pairs} pairs of similar rows, {n_pairs / len(points):.0f} for each row on "
-            f"average, and at most {MAX_NEIGHBOURS} are kept: give a smaller radius, k=, or a key= for such wide groups"
+            f"radius={radius} makes {n_pairs} pairs of similar rows, {n_pairs / len(points):.0f} per row on average; "
+            f"at most {MAX_NEIGHBOURS} fit: pass a smaller radius, k= or key="
         )
     pairs = tree.query_pairs(radius, output_type="ndarray").astype(np.int32)
     itself = np.arange(len(points), dtype=np.int32)
-    one = np.concatenate([pairs[:, 0], pairs[:, 1], itself])
+    point_of_pair = np.concatenate([pairs[:, 0], pairs[:, 1], itself])
     other = np.concatenate([pairs[:, 1], pairs[:, 0], itself])
-    order = np.argsort(one, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(one))])
+    order = np.argsort(point_of_pair, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(point_of_pair))])
     return Neighbours(point, start, other[order])
 
 
 def k_nearest(features: Array, k: int) -> Neighbours:
-    """Each row is similar to its k nearest others.
+    """Return the k nearest other rows of each row.
 
-    Rows with the same features come in together, so that they have the same neighbours; a row then has more
-    than k of them.
+    Rows with the same features enter together and have the same neighbours; a row can then have more than k.
     """
     from scipy.spatial import cKDTree
 
@@ -82,14 +83,14 @@ def k_nearest(features: Array, k: int) -> Neighbours:
     count = np.bincount(point)
     _, nearest = cKDTree(points).query(points, k=np.arange(1, min(k + 1, len(points)) + 1))
     rows = count[nearest]
-    # A point is taken as long as the nearer ones make less than the row itself and k others.
+    # A point counts as long as the nearer points hold fewer than k + 1 rows.
     taken = np.cumsum(rows, axis=1) - rows <= k
     start = np.concatenate([[0], np.cumsum(taken.sum(axis=1))])
     return Neighbours(point, start, nearest[taken].astype(np.int32))
 
 
 def _distinct(features: Array) -> tuple[Array, Array]:
-    """The distinct rows, and for each row which of them it is. Sorted, hence the same for any order of rows."""
+    """Return the distinct rows, sorted to be the same for any order of rows, and the position of each row there."""
     order = np.lexsort(features.T[::-1])
     ordered = features[order]
     new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])

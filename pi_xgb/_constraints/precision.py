@@ -1,4 +1,4 @@
-"""The constraint that a positive decision means the same in every group."""
+"""The constraint of equal precision in every group."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from .groups import BetweenGroups
 class PredictiveParity(BetweenGroups):
     """The same precision in every group (equal positive predictive value, predictive parity).
 
-    Use it when those who are selected should be right equally often whatever their group: of the patients who are
-    called ill, of the borrowers who are granted a loan. The precision of a group is counted from predictions, sum(p y)
-    / sum(p) over its rows; q are the closest values with the precision that all rows have together. In a group whose
-    precision is too low the rows with label 1 are pulled up and the others down, in one where it is too high the other
-    way round. Labels must be 0 and 1; rows without one, and groups that lack one of the two, are left alone.
+    Use it when a positive decision should be right equally often in every group: among patients with a positive test,
+    among borrowers with a loan. The precision of a group is computed from predictions, sum(p y) / sum(p) over its rows;
+    q are the closest values with the precision of all rows together. Where a group's precision is too low, q rises in
+    rows with label 1 and falls in the others; where it is too high, the reverse. Labels must be 0 and 1. Rows without a
+    label, and groups that lack a class, keep their predictions.
 
     Parameters
     ----------
     sensitive_features
         As for :class:`DemographicParity`.
     soft
-        False for the counted form, of decisions at p > 1/2: the cut of each group is moved until its precision is as
-        near as it gets to that of all decisions, and the rows between 1/2 and the cut get the q of the other side,
-        1 - p.
+        False for the counted form, of decisions at p > 1/2: the cut of each group moves until its precision is as close
+        as possible to that of all decisions. Rows between 1/2 and the cut get q = 1 - p.
     hessian
-        As for :class:`DemographicParity`; "adaptive" by default, since q tells rows of one label from the others.
+        As for :class:`DemographicParity`; "adaptive" by default, since q differs between labels.
 
     Notes
     -----
-    Where base rates differ it contradicts :class:`EqualizedOdds`: no model but a perfect one satisfies both. A q that
-    would leave [0, 1] stops at the edge.
+    Where base rates differ it contradicts :class:`EqualizedOdds`: only a perfect model satisfies both. A q that would
+    leave [0, 1] stops at the edge.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class PredictiveParity(BetweenGroups):
         if selected.sum() == 0:
             return value
         precision = found.sum() / selected.sum()
-        # The closest q: p less a multiple of y - precision, the direction in which a group's precision changes.
+        # The closest q: p minus a multiple of y - precision, the gradient of the group's precision.
         length = positives * (1 - precision) ** 2 + negatives * precision**2
         can_change = (positives > 0) & (negatives > 0)
         step = np.divide(found - precision * selected, length, out=np.zeros_like(length), where=can_change)
@@ -98,7 +97,7 @@ class PredictiveParity(BetweenGroups):
         super()._check_rows(p, label)
         if p.ndim == 2 and p.shape[1] > 1:
             raise ValueError(
-                f"PredictiveParity is about one decision per row, got {p.shape[1]} classes: train a binary model of "
+                f"PredictiveParity needs one prediction per row, got {p.shape[1]} classes: train a binary model of "
                 "the class that is selected"
             )
         if p.min() < 0 or p.max() > 1:
@@ -114,21 +113,20 @@ class PredictiveParity(BetweenGroups):
             )
 
 
-# Differences of sums that are rounding.
+# Differences of sums below this are rounding errors.
 _ROUNDING = 1e-9
 
 
 def _cut(value: Array, weight: Array, right: Array, precision: float) -> float:
-    """The cut in the place of 1/2 at which a group's precision comes nearest; ``value`` rises. 1/2 if nothing helps.
+    """Return the cut at which a group's precision comes closest to ``precision``, or 1/2; ``value`` rises.
 
-    Cuts are tried from 1/2 on, upwards where the precision is too low and downwards where it is too high, as far as the
-    first that reaches it.
+    Cuts start at 1/2 and move up where the precision is too low, down where it is too high, until it is reached.
     """
     above, hits = np.cumsum(weight[::-1])[::-1], np.cumsum(right[::-1])[::-1]
     at = int(np.searchsorted(value, 0.5, side="right"))
     if at == len(value) or above[at] <= 0:
         return 0.5
-    # The precision of the rows from each line on; where nobody counts there is none.
+    # The precision of the rows from each line on; undefined where no row counts.
     own = np.where(above > 0, hits / np.where(above > 0, above, 1.0), np.nan)
     rises = own[at] < precision
     lines = np.arange(at, len(value)) if rises else np.arange(at, -1, -1)

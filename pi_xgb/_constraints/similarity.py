@@ -1,4 +1,4 @@
-"""The constraint that similar rows get the same prediction."""
+"""The constraint of equal predictions for similar rows."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from .neighbours import Neighbours, k_nearest, same_key, within_radius
 class IndividualFairness(Constraint):
     """Similar rows get the same prediction.
 
-    Use it for individual fairness: say which rows are alike in all that should matter, and predictions are pulled
-    together among them. q of a row is the weighted mean prediction of the rows similar to it, itself included. Give
-    exactly one of ``key``, ``radius`` and ``k``.
+    Use it for individual fairness: define which rows are similar, and their predictions move towards each other. q of a
+    row is the weighted mean prediction of the rows similar to it, itself included. Pass exactly one of ``key``,
+    ``radius`` and ``k``.
 
     Parameters
     ----------
     key
-        Rows with the same key are similar: one column, or several that must all agree. Missing values are an
-        error, since two unknown keys need not be alike.
+        Rows with the same key are similar: one column, or several that must all be equal. Missing values are an
+        error, since two unknown keys may differ.
     radius, k
         Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar; or a row is similar to its
-        ``k`` nearest others there. Rows with the same features come in together, so there may be more of them, and a
-        neighbour need not have the row among its own.
+        ``k`` nearest others there. Rows with the same features enter together, so a row can have more than ``k``.
+        The relation is not symmetric with ``k``.
     features
         The columns in which ``radius`` and ``k`` measure: numbers without NaN, as an array or DataFrame of the
-        training rows. Distances add up over columns as they are, so standardise columns of different units
-        first. They may be privileged: the model does not need them.
+        training rows. Distances add up over unscaled columns: standardise columns of different units first.
+        They may be privileged, since the model does not read them.
     soft
-        False for the counted form: q is the share of similar rows decided 1 for a row that is decided otherwise than
-        most of them (in a tie, otherwise than their mean prediction).
+        False for the counted form: a row decided against the majority of its similar rows gets their share of
+        decisions 1 as q. Ties are broken by their mean prediction.
     hessian
-        As for :class:`DemographicParity`; "adaptive" comes closer to what is asked for where it differs row by row.
+        As for :class:`DemographicParity`; "adaptive" comes closer to constraints that differ row by row.
 
     Notes
     -----
-    Neighbours are found once, before the first round, and again for each fold of a cross-validation; with many columns
-    the search compares nearly all pairs of rows. Memory is O(n k), and a radius that makes more than 50 million pairs
-    is refused. A round then costs O(n) for ``key`` and O(number of pairs) otherwise.
+    Neighbours are found once before the first round, and again for each fold of a cross-validation. With many columns
+    the search compares nearly all pairs of rows. Memory is O(n k); a radius with more than 50 million pairs is an
+    error. A round costs O(n) for ``key`` and O(number of pairs) otherwise.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class IndividualFairness(Constraint):
         if radius is not None:
             _check_radius(radius)
         if k is not None:
-            check_whole("k", k, 1, "it counts the neighbours besides the row itself")
+            check_whole("k", k, 1, "the number of neighbours besides the row itself")
         self.radius = None if radius is None else float(radius)
         self.k = None if k is None else int(k)
         self._row_values_name = "key" if features is None else "features"
@@ -88,24 +88,24 @@ class IndividualFairness(Constraint):
         else:
             row_values = number_table(features, "features")
         super().__init__(row_values, soft=soft, hessian=hessian)
-        self._check_some_others()
+        self._check_k()
         if features is None and rows_are_all():
             self._check_some_pairs(len(self._row_values), self._all_alone)
 
     def check(self, n_rows: int) -> None:
-        """Raise if the rows are not ``n_rows``; find the neighbours, which may be too many."""
+        """Raise if there are not ``n_rows`` rows, or too many or no neighbours."""
         super().check(n_rows)
-        self._check_some_others()
+        self._check_k()
         if rows_are_all():
             self._check_some_pairs(len(self._row_values), self._all_alone)
         elif self._row_values_name == "features" and collective.get_world_size() > 1:
             raise ValueError(
-                "IndividualFairness by radius or k would look for similar rows among those of each worker alone, and "
-                "this training is split over workers: give rows that are similar the same key=, or train on one machine"
+                "IndividualFairness with radius= or k= finds similar rows on one worker only, got distributed "
+                "training: pass similar rows the same key=, or train on one machine"
             )
 
     def start(self, training: Start) -> None:
-        """Begin a training; among workers, agree on the keys."""
+        """Begin a training: number the keys alike on all workers."""
         self.__dict__.pop("_neighbours", None)
         super().start(training)
 
@@ -118,13 +118,13 @@ class IndividualFairness(Constraint):
 
     def subset(self, rows: Array) -> Teacher:
         part = super().subset(rows)
-        for found in ("_neighbours", "_all_alone"):
-            part.__dict__.pop(found, None)
+        for cached in ("_neighbours", "_all_alone"):
+            part.__dict__.pop(cached, None)
         return part
 
     @property
     def _chosen(self) -> str:
-        """How the user said which rows are similar."""
+        """The keyword that defines similar rows."""
         if self._row_values_name == "key":
             return "key"
         return f"k={self.k}" if self.radius is None else f"radius={self.radius}"
@@ -139,7 +139,7 @@ class IndividualFairness(Constraint):
 
     @cached_property
     def _all_alone(self) -> bool:
-        """Whether no row has another that is similar to it."""
+        """Whether no two rows are similar."""
         n_rows = len(self._row_values)
         if self._row_values_name == "key":
             return len(pd.unique(self._row_values)) == n_rows
@@ -148,18 +148,18 @@ class IndividualFairness(Constraint):
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         return self._neighbours.average(value, weight, over_workers=self._over_workers)
 
-    def _check_some_others(self) -> None:
+    def _check_k(self) -> None:
         n_rows = len(self._row_values)
         if self.k is not None and self.k >= n_rows:
             raise ValueError(
-                f"k={self.k} nearest others are wanted and features has {n_rows} rows: give k of at most {n_rows - 1}"
+                f"k must be at most {n_rows - 1} for features of {n_rows} rows, got k={self.k}: pass a smaller k"
             )
 
     def _check_some_pairs(self, n_rows: int, alone: bool) -> None:
         if alone:
             raise ValueError(
-                f"no two of the {n_rows} rows are similar by {self._chosen}, so there is nothing to teach: "
-                "give a coarser key, or a larger radius for features of this scale"
+                f"no two of the {n_rows} rows are similar by {self._chosen}: pass a coarser key, or a larger radius "
+                "for features of this scale"
             )
 
     def _describe(self) -> str:
@@ -167,21 +167,21 @@ class IndividualFairness(Constraint):
 
 
 def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:
-    """Exactly one way of saying which rows are similar."""
+    """Raise unless exactly one keyword defines similar rows."""
     given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
     if len(given) != 1:
         raise ValueError(
             f"IndividualFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
-            "say in one way which rows are similar"
+            "define similar rows by one of them"
         )
     if key is None and features is None:
-        raise ValueError(f"{given[0]}= measures distances: give the columns to measure in as features=")
+        raise ValueError(f"{given[0]}= needs features=, the columns to measure distances in, got None: pass them")
     if key is not None and features is not None:
-        raise ValueError("features= is for radius= and k=, and would be ignored beside key=: leave one of them out")
+        raise ValueError("features= must be left out with key=, which does not read it: leave one of them out")
 
 
 def _check_radius(radius: Any) -> None:
-    """A finite distance."""
+    """Raise unless the radius is a finite distance."""
     if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, (int, float, np.number)):
         raise TypeError(f"radius must be a number, got {radius!r} of type {type(radius).__name__}")
     if not (np.isfinite(radius) and radius >= 0):

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.dask``: rows and teachers on their workers, the training, the estimators."""
+"""The modules behind ``pi_xgb.dask``: rows and teachers on workers, the training, the estimators."""

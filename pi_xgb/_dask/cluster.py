@@ -1,4 +1,4 @@
-"""One training on a Dask cluster: the rows are matched here, each worker then calls ``pi_xgb.train`` on its own."""
+"""One training on a Dask cluster: match the rows here, then call ``pi_xgb.train`` on each worker."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ try:
     from xgboost.dask.utils import get_n_threads
 except ImportError as error:
     raise RuntimeError(
-        f"xgboost.dask of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.dask was "
-        f"tested with (3.1 to 3.4): {error}. Use one of those"
+        f"xgboost must be 3.1 to 3.4, the versions tested with pi_xgb.dask, got {xgboost.__version__}: {error}. "
+        "Install one of these"
     ) from error
 
 Named = Sequence[tuple[Any, str]]
 MatrixArguments = tuple[list[Any], dict[str, Any]]
-"""Of XGBoost's function that builds the matrices of a worker, by position and by name."""
+"""Positional and named arguments of XGBoost's function that builds the matrices of a worker."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What is the same on every worker."""
+    """The settings shared by all workers."""
 
     params: dict[str, Any]
     keywords: dict[str, Any]
-    """The keywords of ``pi_xgb.train`` that are neither rows nor teachers."""
+    """The keywords of ``pi_xgb.train`` other than rows and teachers."""
     coll_cfg: Any
     global_config: dict[str, Any]
-    """XGBoost's own."""
+    """XGBoost's global configuration."""
     splits_queries: bool
-    """Whether each worker may rank its part of a query by itself."""
+    """Whether each worker may rank its own part of a query."""
 
 
 async def train_async(
@@ -63,10 +63,10 @@ async def train_async(
     splits_queries: bool = False,
     **keywords: Any,
 ) -> dict[str, Any]:
-    """:func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
+    """Run :func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
     keywords |= {name: getattr(config, name) for name in SETTINGS}
     keywords |= {"num_boost_round": num_boost_round, "xgb_model": xgb_model}
-    splits_queries = splits_queries and not config.is_crossfitted  # a fold would know the other part of a query
+    splits_queries = splits_queries and not config.is_crossfitted  # the other part of a query would leak into a fold
     settings = Settings(user_params(params), keywords, coll_cfg, xgboost.get_config(), splits_queries)
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(config.privileged_evals or (), "privileged_evals")
@@ -88,15 +88,15 @@ async def train_async(
         if (values := getattr(config, name)) is not None
     }
 
-    def of_worker(value: Any, worker: str) -> Any:
-        return value.of_worker(assignment, parts, worker) if hasattr(value, "of_worker") else value
+    def for_worker(value: Any, worker: str) -> Any:
+        return value.for_worker(assignment, parts, worker) if hasattr(value, "for_worker") else value
 
     loads = {
         worker: (
             student[worker],
             privileged.get(worker),
-            [(of_worker(teacher, worker), of_worker(weight, worker)) for teacher, weight in teachers],
-            {name: of_worker(values, worker) for name, values in columns.items()},
+            [(for_worker(teacher, worker), for_worker(weight, worker)) for teacher, weight in teachers],
+            {name: for_worker(values, worker) for name, values in columns.items()},
         )
         for worker in assignment.workers
     }
@@ -106,15 +106,15 @@ async def train_async(
 async def _matrix_arguments(
     client: Any, assignment: Assignment, matrix: Any, parts: list[Part], evals: Named, keyword: str
 ) -> dict[str, MatrixArguments]:
-    """What each worker builds a matrix to train on from, and others to evaluate."""
+    """Return the arguments by worker that build its training matrix and its evaluation matrices."""
     futures = [{worker: assignment.futures(parts, worker) for worker in assignment.workers}]
     for other, label in evals:
         name = f"{keyword} {label!r}"
         other_parts = await parts_of_matrix(client, other, name)
-        # A teacher that stops needs rows to evaluate on every worker.
-        futures.append(assignment.futures_of_others(other_parts, name, everywhere=keyword == "privileged_evals"))
+        # A teacher that stops early evaluates rows on every worker.
+        futures.append(assignment.other_futures(other_parts, name, everywhere=keyword == "privileged_evals"))
     matrices = [matrix, *(other for other, _ in evals)]
-    # By their identity XGBoost tells whether the training rows are evaluated.
+    # XGBoost compares identities to see whether the training rows are evaluated.
     names = {"evals_id": [id(other) for other, _ in evals], "evals_name": [label for _, label in evals]}
     arguments = {
         worker: [
@@ -127,9 +127,9 @@ async def _matrix_arguments(
 
 
 async def _train_together(client: Any, settings: Settings, loads: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Every worker trains on its load, in one communicator."""
+    """Train on every worker with its load, in one communicator."""
     workers = list(loads)
-    # Two trainings at once on one worker would wait for each other's other half.
+    # Two simultaneous trainings on one worker would deadlock.
     async with distributed.MultiLock(workers, client):
         communicator = await _get_rabit_args(
             client, len(workers), dconfig=_get_dask_config(), coll_cfg=settings.coll_cfg
@@ -142,7 +142,7 @@ async def _train_together(client: Any, settings: Settings, loads: dict[str, tupl
                 communicator,
                 *load,
                 workers=[worker],
-                # Where its worker is gone the task must fail somewhere else, instead of waiting for ever.
+                # If its worker is lost the task must fail elsewhere instead of waiting for ever.
                 allow_other_workers=True,
                 pure=False,
             )
@@ -160,12 +160,12 @@ def _work(
     teachers: list[tuple[Any, Any]],
     columns: dict[str, list[Any]],
 ) -> dict[str, Any] | None:
-    """On a worker: build the matrices and train; the worker of rank 0 returns the result of all."""
+    """Build the matrices on a worker and train; rank 0 returns the result."""
     worker = distributed.get_worker()
     if worker.address != address:
         raise ConnectionError(
-            f"the worker {address} was lost during the training: start it again, build the DaskDMatrix anew and train "
-            "once more (xgb_model= goes on from a model that was saved)"
+            f"the worker {address} was lost during the training: restart it, rebuild the DaskDMatrix and train again "
+            "(xgb_model= continues from a saved model)"
         )
     n_threads = get_n_threads(settings.params, worker)
     params = {**settings.params, "nthread": n_threads}
@@ -204,8 +204,8 @@ def _matrices(arguments: MatrixArguments, n_threads: int, model: Any) -> Any:
 
 
 async def _result(futures: list[Any]) -> dict[str, Any]:
-    """The model, or of all the errors the one that names the cause."""
-    # One by one, since waiting for all raises as soon as one of them is gone together with its data.
+    """Return the model, or raise the error that names the cause."""
+    # In turn, since a wait for all raises as soon as a future is lost with its data.
     wait: Any = distributed.wait
     for future in futures:
         with contextlib.suppress(concurrent.futures.CancelledError):
@@ -214,8 +214,8 @@ async def _result(futures: list[Any]) -> dict[str, Any]:
     if any(future.status not in ("finished", "error") for future in futures):
         errors.append(
             ConnectionError(
-                "a worker was lost during the training, and with it rows that nobody else has: load the data again, "
-                "build the DaskDMatrix anew and train once more"
+                "a worker was lost during the training together with its rows: reload the data, rebuild the "
+                "DaskDMatrix and train again"
             )
         )
     if errors:
@@ -225,7 +225,7 @@ async def _result(futures: list[Any]) -> dict[str, Any]:
 
 
 def _is_consequence(error: BaseException) -> bool:
-    """Whether an error follows from another worker's: that worker failed its checks, or is out of reach."""
+    """Return whether an error follows from the error or the loss of another worker."""
     if isinstance(error, xgboost.core.XGBoostError):
         return "collective" in str(error)
     return "other worker(s) of this distributed training" in str(error)

@@ -1,4 +1,4 @@
-"""``xgboost.dask``'s estimators with a teacher: their own ``fit``, ending in :func:`pi_xgb.dask.train`."""
+"""The estimators of ``xgboost.dask`` with a teacher: XGBoost's ``fit`` with :func:`pi_xgb.dask.train` inside."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .rows import check_as_many_parts, is_collection
 Fields = dict[str, Any]
 EvalRows = list[tuple[Any, Fields]]
 
-# The base of both, which xgboost.dask does not export.
+# The base class of both, not exported by xgboost.dask.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
 
 
-# Parameters of the estimators for one machine, which XGBoost would take for its own here and ignore.
+# Parameters of the estimators for one machine, which XGBoost would silently ignore here.
 _ELSEWHERE = {
     "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
     "privileged_features": "fit(..., privileged=table[names]), without these columns in X",
@@ -39,7 +39,7 @@ _ELSEWHERE = {
 
 
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
-    """What the estimators share."""
+    """The base class of the Dask estimators."""
 
     _xgboost: ClassVar[Any]
 
@@ -93,18 +93,18 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         Parameters
         ----------
         X, y
-            Dask collections, as for ``xgboost.dask``'s estimators. Where somebody teaches, a row whose y is missing
-            (NaN, NA) is one without a label.
+            Dask collections, as for ``xgboost.dask``'s estimators. With a teacher, a row whose y is missing (NaN, NA)
+            has no label.
         privileged
             The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X.
         teacher
-            A teacher that belongs to the rows, hence not to the parameters of the estimator: q, a constraint or a list,
-            as for :func:`pi_xgb.dask.train`. It takes the place of the parameter ``teacher``.
+            A teacher with values per row: q, a constraint or a list, as for :func:`pi_xgb.dask.train`. It replaces the
+            parameter ``teacher``.
         eval_set
             A list of (X, y), as for ``xgboost.dask``'s estimators.
         eval_privileged
-            The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. A boosted
-            teacher that sees these columns alone stops on them where ``early_stopping_rounds`` is set.
+            The privileged columns of the rows of ``eval_set``, a list with one collection (or None) for each. With
+            ``early_stopping_rounds``, a boosted teacher that sees only these columns stops on them.
         teacher_weight, crossfit_groups
             As for :func:`pi_xgb.dask.train`.
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
@@ -136,9 +136,9 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         )
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> TeacherConfig:
-        """The parameters of the estimator and the values of one ``fit``, checked."""
+        """Return the checked configuration of the estimator and of one ``fit``."""
         for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
-            raise TypeError(f"{name} is no parameter of the Dask estimators: write {_ELSEWHERE[name]}")
+            raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
         settings = {name: getattr(self, name) for name in SETTINGS}
         config = TeacherConfig(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:
@@ -149,13 +149,13 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     def _fit_with_teacher(
         self, config: TeacherConfig, fields: Fields, evals: EvalRows, *, y: Any, eval_set: Any, **arguments: Any
     ) -> Self:
-        """XGBoost's own ``fit``, in whose training a teacher takes part.
+        """Run XGBoost's own ``fit`` with a teacher in the training.
 
-        ``config`` has tables in the place of matrices. ``fields`` is what the teacher's matrix has besides, but for
-        labels: queries, and the ``base_margin`` of ``fit`` where the objective takes it for the logarithm of an
-        exposure. ``evals`` has the privileged columns (or None) of each evaluation set, and its fields.
+        ``config`` has tables in place of matrices. ``fields`` are the other fields of the teacher's matrix, without
+        labels: queries, and the ``base_margin`` of ``fit`` where it is the logarithm of an exposure. ``evals`` has the
+        privileged columns (or None) of each evaluation set, and its fields.
         """
-        own_fit = self._xgboost._fit_async
+        xgboost_fit = self._xgboost._fit_async
         if config.is_given:
             y, labelled = labels_and_mask(y)
             config = dataclasses.replace(config, labelled=labelled)
@@ -163,23 +163,23 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             evals = [(table, own | {"label": label}) for (table, own), label in zip(evals, labels, strict=True)]
             train = functools.partial(self._train_with_teacher, config, fields | {"label": y}, evals)
             names: dict[str, Any] = {"_train_async": train}
-            if config.sees_student:  # whose values a matrix of quantiles does not keep
+            if config.sees_student:  # a matrix of quantiles has no feature values
                 wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
                 names["_async_wrap_evaluation_matrices"] = wrap
-            own_fit = rebind(own_fit, **names)
+            xgboost_fit = rebind(xgboost_fit, **names)
         elif self.kl_weight != 0:
             warn_user(
-                "nobody teaches here, so this is plain XGBoost: pass privileged= or teacher= to fit, or set "
-                "kl_weight=0 if this is what you want"
+                "kl_weight has no effect without a teacher, so this is plain XGBoost: pass privileged= or teacher= to "
+                "fit, or set kl_weight=0"
             )
         return self._client_sync(  # type: ignore[no-any-return]
-            functools.partial(own_fit, self), y=y, eval_set=eval_set, **arguments
+            functools.partial(xgboost_fit, self), y=y, eval_set=eval_set, **arguments
         )
 
     async def _train_with_teacher(
         self, config: TeacherConfig, fields: Fields, eval_rows: EvalRows, *, client: Any, evals: Any, **arguments: Any
     ) -> Any:
-        """In the place of XGBoost's own training, with what XGBoost made of the student's rows."""
+        """Train in place of XGBoost, with the matrices that XGBoost built for the student."""
         check_obj(arguments.pop("obj", None), config)
         privileged_evals = []
         if self.early_stopping_rounds and config.can_stop_early:
@@ -202,7 +202,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         )
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """The parameters of the booster: those of XGBoost's estimator."""
+        """Return the parameters of the booster."""
         params: dict[str, Any] = super().get_xgb_params()
         return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
 
@@ -219,11 +219,11 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
     Parameters
     ----------
     method, kl_weight, teacher_sees, crossfit, teacher_params, allow_overlap, engine
-        As for :func:`pi_xgb.dask.train`. A boosted teacher has as many rounds as the student, and the longer it trains
-        the more it repeats the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
+        As for :func:`pi_xgb.dask.train`. A boosted teacher has as many rounds as the student. The longer it trains, the
+        more it overfits the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
     teacher : {"boosted", "forest"}, default=None
-        What is trained as teacher: ``"boosted"`` by default where ``fit`` gets ``privileged``. Without ``privileged``
-        it learns from the columns of X.
+        The kind of teacher: ``"boosted"`` by default if ``fit`` gets ``privileged``. Without ``privileged`` it learns
+        from the columns of X.
     **kwargs
         The parameters of ``xgboost.dask.DaskXGBClassifier``.
 
@@ -262,9 +262,9 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
 
 
 def labels_and_mask(y: Any) -> tuple[Any, Any]:
-    """y with its least value where it is missing, which is a class where y holds classes, and where it is not.
+    """Return y with missing values replaced by its smallest value, a valid class, and the mask of labelled rows.
 
-    The latter is None where the type of y has no missing values, and for several targets, of which none may be missing.
+    The mask is None if the type of y has no missing values, and for several targets, which must all be known.
     """
     if y.ndim == 2 and y.shape[1] > 1:
         return y, None
@@ -282,7 +282,7 @@ def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
     if table is None:
         return
     if not is_collection(table):
-        raise TypeError(f"{name} must be a Dask array or DataFrame like X, got {type(table).__name__}")
+        raise TypeError(f"{name} must be a Dask array or DataFrame, got {type(table).__name__}")
     check_as_many_parts(table.npartitions, name, labels.npartitions, labels_name)
 
 
@@ -293,8 +293,8 @@ def checked_eval_privileged(
     tables = [None] * n_sets if eval_privileged is None else list(eval_privileged)
     if len(tables) != n_sets:
         raise ValueError(
-            f"eval_privileged has {len(tables)} tables for the {n_sets} of eval_set: give one for each, None where "
-            "there is none"
+            f"eval_privileged must have one table per pair of eval_set, got {len(tables)} for {n_sets}: pass None for "
+            "a pair without one"
         )
     for i, (table, pair) in enumerate(zip(tables, eval_set or (), strict=True)):
         _check_blocks(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")

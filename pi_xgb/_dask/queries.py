@@ -1,4 +1,4 @@
-"""Queries on a cluster: the rows of one belong on one worker, side by side."""
+"""Queries on a cluster: the rows of a query must lie on one worker, side by side."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .._xgb.collective import all_or_none
 
 
 def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) -> dict[str, Any]:
-    """The rows dealt out anew as ``xgboost.dask`` does it, each query to one worker, with all their values.
+    """Return the collections with each query on one worker, as ``xgboost.dask`` distributes them.
 
-    ``collections`` are of the same rows in the same partitions, ``qid`` among them; None and words stay as they are.
-    They travel as one table, so that no row loses its values. That is a shuffle of all of it.
+    ``collections`` have the same rows in the same partitions, ``qid`` among them; None and strings stay as they are.
+    They are shuffled as one table, so that no row loses its values.
     """
     present = {name: values for name, values in collections.items() if not (values is None or isinstance(values, str))}
     for name, values in present.items():
@@ -29,25 +29,24 @@ def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) ->
     table = map_partitions(_side_by_side, columns, *present.values(), align_dataframes=False)
     qid = table["qid.0"]
     table, qid, *_ = no_group_split(device, table, qid, qid, None, None)
-    dealt = dict(collections)
+    shuffled = dict(collections)
     for name, values in present.items():
-        dealt[name] = table[columns[name]] if isinstance(values, dd.DataFrame) else table[columns[name][0]]
+        shuffled[name] = table[columns[name]] if isinstance(values, dd.DataFrame) else table[columns[name][0]]
         if isinstance(values, dd.DataFrame):
-            dealt[name].columns = values.columns
-    return {**dealt, "qid": qid}
+            shuffled[name].columns = values.columns
+    return {**shuffled, "qid": qid}
 
 
 def _check_can_travel(values: Any, qid: Any, name: str) -> None:
     if not isinstance(values, (dd.DataFrame, dd.Series)):
         raise TypeError(
-            f"{name} must be a Dask DataFrame or Series, got {type(values).__name__}: queries are brought together on "
-            "one worker each, and all values of their rows travel along. Or bring them together yourself and set "
-            "allow_group_split=True"
+            f"{name} must be a Dask DataFrame or Series, which can be shuffled with the queries, got "
+            f"{type(values).__name__}: convert it, or put each query on one worker and set allow_group_split=True"
         )
     if values.npartitions != qid.npartitions:
         raise ValueError(
-            f"{name} has {values.npartitions} partitions, qid has {qid.npartitions}: both must be cut alike. Make both "
-            "from one table, or repartition one as the other"
+            f"{name} must be partitioned like qid, got {values.npartitions} partitions and {qid.npartitions}: make "
+            "both from one table, or repartition one of them"
         )
 
 
@@ -56,11 +55,11 @@ def _width(values: Any) -> int:
 
 
 def _side_by_side(columns: Mapping[str, list[str]], *parts: Any) -> pd.DataFrame:
-    """One partition of each, as one table; rows meet by their order, whatever their index."""
+    """Return one partition of each as one table; rows are matched by order, not by index."""
     n_rows = {name: len(part) for name, part in zip(columns, parts, strict=True)}
     if len(set(n_rows.values())) > 1:
         found = ", ".join(f"{n} in {name}" for name, n in n_rows.items())
-        raise ValueError(f"a partition has different numbers of rows: {found}. Make all from one table")
+        raise ValueError(f"a partition must have equally many rows in all, got {found}: make all from one table")
     tables = [
         (part if part.ndim == 2 else part.to_frame()).reset_index(drop=True).set_axis(columns[name], axis=1)
         for name, part in zip(columns, parts, strict=True)
@@ -70,9 +69,9 @@ def _side_by_side(columns: Mapping[str, list[str]], *parts: Any) -> pd.DataFrame
 
 
 def check_queries(parts: Sequence[Mapping[str, Any]], *, may_split: bool, has_row_values: bool) -> None:
-    """Where the queries of a matrix lie; to be asked on every worker, of the partitions that it has.
+    """Raise if a query is split or unsorted; call it on every worker with its partitions.
 
-    XGBoost sorts the rows of a worker whose qid does not rise, and leaves other values of rows as they are.
+    XGBoost sorts the rows of a worker by qid, but not other values of the rows.
     """
     if "qid" not in parts[0]:
         return
@@ -80,12 +79,12 @@ def check_queries(parts: Sequence[Mapping[str, Any]], *, may_split: bool, has_ro
     with all_or_none("looking at the queries"):
         if has_row_values and (qid[1:] < qid[:-1]).any():
             raise ValueError(
-                "qid does not rise from row to row, so XGBoost would sort the rows of a worker, and values of rows "
-                "(teacher, labelled, teacher_weight, crossfit_groups) would go to other rows: sort all of it by qid"
+                "qid must rise from row to row with values per row (teacher, labelled, teacher_weight, "
+                "crossfit_groups), since XGBoost would sort only its own rows: sort all of them by qid"
             )
     n_split = 0 if may_split else on_several_workers(qid)
     if n_split:
         raise ValueError(
-            f"{n_split} queries have rows on several workers, each of which ranks its own: put all rows of a query on "
-            "one worker. DaskPrivilegedXGBRanker does so with allow_group_split=False"
+            f"{n_split} queries have rows on several workers: put all rows of a query on one worker, as "
+            "DaskPrivilegedXGBRanker with allow_group_split=False does"
         )

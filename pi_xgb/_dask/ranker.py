@@ -1,4 +1,4 @@
-"""The ranker of a cluster: ``xgboost.dask``'s own, its ``fit`` ending in :func:`pi_xgb.dask.train`."""
+"""The ranker of ``xgboost.dask`` with a teacher: XGBoost's ``fit`` with :func:`pi_xgb.dask.train` inside."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
     Parameters
     ----------
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine
-        As for :class:`DaskPrivilegedXGBClassifier`; the teacher is ``"boosted"``. Each worker deals its own queries to
-        the folds of ``crossfit``.
+        As for :class:`DaskPrivilegedXGBClassifier`; the teacher is ``"boosted"``. Each worker assigns its own queries
+        to the folds of ``crossfit``.
     allow_group_split
-        False, the default: the rows are dealt out anew so that each query lies on one worker, which is a shuffle of
-        all of them, privileged columns included, for which all must be Dask DataFrames and Series. True: they stay
-        where they are, sorted by ``qid``; each worker ranks what it has of a query by itself, and with ``crossfit`` a
-        query on two workers is an error.
+        False, the default: shuffle all rows so that each query lies on one worker. Everything, privileged columns
+        included, must then be Dask DataFrames and Series. True: rows stay on their workers, sorted by ``qid``; each
+        worker ranks its own part of a query, and with ``crossfit`` a query on two workers is an error.
     **kwargs
         The parameters of ``xgboost.dask.DaskXGBRanker``.
 
@@ -78,7 +77,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         Parameters
         ----------
         X, y, privileged, teacher, eval_set, eval_privileged
-            As for :class:`DaskPrivilegedXGBClassifier`. Queries whose y is missing are taught by the teacher alone.
+            As for :class:`DaskPrivilegedXGBClassifier`. Queries whose y is missing learn from the teacher alone.
         qid, eval_qid
             The number of the query of each row, in the partitions of X, and for each of ``eval_set``.
         teacher_weight
@@ -93,7 +92,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         weights = {"sample_weight": sample_weight, "sample_weight_eval_set": sample_weight_eval_set}
         _check_absent(group=group, eval_group=eval_group, **weights)
         if qid is None:
-            raise ValueError("rows are ranked within queries: pass qid=, the number of the query of each row")
+            raise ValueError("qid must be the number of the query of each row, got None: pass qid=")
         config = self._teacher_config(
             teacher, privileged=privileged, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups
         )
@@ -104,7 +103,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         eval_sets = _eval_columns(eval_set, eval_qid, eval_privileged, base_margin_eval_set)
         if not self.allow_group_split:
             whole = with_whole_queries(columns, device=self.device)
-            # The training rows again must stay one object, by which XGBoost recognises them.
+            # XGBoost recognises the training rows in eval_set by identity.
             eval_sets = [
                 {**whole, "privileged": None if other["privileged"] is None else whole["privileged"]}
                 if other["X"] is X and other["y"] is y
@@ -133,7 +132,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         )
 
     def _check_objective(self, config: TeacherConfig) -> None:
-        """What workers would find once the rows have been dealt out."""
+        """Raise before the shuffle what workers would raise after it."""
         spec = Spec.read(self.get_xgb_params())
         if not spec.loss.by_query:
             raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
@@ -147,17 +146,17 @@ def _check_absent(**given: Any) -> None:
     named = [name for name, value in given.items() if value is not None]
     if named:
         raise ValueError(
-            f"{', '.join(named)}: XGBoost takes neither groups nor weights of queries from Dask collections. Give qid "
-            "(and eval_qid) instead of groups, and leave weights out; teacher_weight is how much the teacher counts"
+            f"{', '.join(named)} must be None, since XGBoost takes neither groups nor weights of queries from Dask "
+            "collections: pass qid and eval_qid for groups, and leave weights out. teacher_weight weighs the teacher"
         )
 
 
 def _eval_columns(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margins: Any) -> list[dict[str, Any]]:
-    """The columns of each evaluation set."""
+    """Return the columns of each evaluation set."""
     tables = checked_eval_privileged(eval_privileged, eval_set)
     if len(eval_qid or ()) != len(tables):
         raise ValueError(
-            f"eval_qid has {len(eval_qid or ())} columns for the {len(tables)} of eval_set: give one for each"
+            f"eval_qid must have one column per pair of eval_set, got {len(eval_qid or ())} for {len(tables)}: pass one each"
         )
     margins = base_margins or [None] * len(tables)
     return [

@@ -1,4 +1,4 @@
-"""Which worker trains on which rows: partitions of several Dask collections matched and assigned."""
+"""Partitions of several Dask collections, matched and assigned to workers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from xgboost.dask import DaskDMatrix
 from .._arrays import Array
 from .._rows.per_row import per_row
 
-_CUT_ALIKE = "both must be cut alike. Make both from one table, or repartition (rechunk) one as the other"
+_PARTITION_ALIKE = "make both from one table, or repartition (rechunk) one like the other"
 
 
 class Part(NamedTuple):
-    """One partition, where it lies and how many rows it has."""
+    """One partition, its worker and its number of rows."""
 
     future: Any
     worker: str | None
@@ -27,12 +27,12 @@ class Part(NamedTuple):
 
 
 def is_collection(values: Any) -> bool:
-    """Whether these are values of rows that lie on the cluster."""
+    """Return whether these are values on the cluster."""
     return isinstance(values, (dask.array.Array, dask.dataframe.DataFrame, dask.dataframe.Series))
 
 
 async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
-    """The partitions of a DaskDMatrix in the order of the collection it was made from."""
+    """Return the partitions of a DaskDMatrix in the order of its collection."""
     if not isinstance(matrix, DaskDMatrix):
         raise TypeError(
             f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
@@ -46,12 +46,10 @@ async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
 
 
 async def parts_of_collection(client: Any, collection: Any, training_parts: Sequence[Part], name: str) -> list[Part]:
-    """The partitions of a collection of the training rows, computed and left on the cluster."""
+    """Return the partitions of a collection of the training rows, computed on the cluster."""
     delayed = np.asarray(collection.to_delayed())
     if delayed.ndim > 1 and delayed.shape[1] > 1:
-        raise ValueError(
-            f"{name} is cut into {delayed.shape[1]} blocks of columns: cut it by rows alone, .rechunk({{1: -1}})"
-        )
+        raise ValueError(f"{name} must have one block of columns, got {delayed.shape[1]}: use .rechunk({{1: -1}})")
     futures = client.compute(list(delayed.ravel()))
     parts = [Part(future, None, n) for future, n in zip(futures, await _rows(client, futures), strict=True)]
     check_same_parts(training_parts, parts, "dtrain", name)
@@ -69,54 +67,54 @@ def _count(part: Any) -> int:
 
 
 def check_as_many_parts(n_parts: int, name: str, n_others: int, others_name: str) -> None:
-    """Two collections of the same rows have as many partitions."""
+    """Raise unless two collections have equally many partitions."""
     if n_parts != n_others:
-        raise ValueError(f"{name} has {n_parts} partitions, {others_name} has {n_others}: {_CUT_ALIKE}")
+        raise ValueError(f"{name} has {n_parts} partitions, {others_name} has {n_others}: {_PARTITION_ALIKE}")
 
 
 def check_same_parts(parts: Sequence[Part], others: Sequence[Part], name: str, others_name: str) -> None:
-    """Two collections of the same rows must be cut alike, or rows of one would meet other rows of the other."""
+    """Raise unless two collections have equal partitions; otherwise rows would be mismatched."""
     check_as_many_parts(len(others), others_name, len(parts), name)
     for i, (part, other) in enumerate(zip(parts, others, strict=True)):
         if part.rows != other.rows:
             raise ValueError(
-                f"partition {i} has {other.rows} rows in {others_name} and {part.rows} in {name}: {_CUT_ALIKE}"
+                f"partition {i} has {other.rows} rows in {others_name} and {part.rows} in {name}: {_PARTITION_ALIKE}"
             )
 
 
 async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
-    """The workers that hold the rows are still there; partitions computed again need not be where they were."""
+    """Raise if a worker with rows is lost; recomputed partitions may lie elsewhere."""
     gone = sorted(set(workers) - set((await client.scheduler.identity())["workers"]))
     if gone:
         raise ConnectionError(
-            f"the workers {', '.join(gone)} that held partitions of {name} are gone: load the data again and build the "
-            "DaskDMatrix anew"
+            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
+            "DaskDMatrix"
         )
 
 
 class Assignment(NamedTuple):
-    """For each training worker the numbers of its partitions, in their order."""
+    """For each training worker the numbers of its partitions, in order."""
 
     numbers: dict[str, list[int]]
     first_row: Array
-    """Of each partition, among all rows."""
+    """The position of each partition's first row among all rows."""
 
     @property
     def workers(self) -> list[str]:
-        """Those that train."""
+        """The workers that train."""
         return list(self.numbers)
 
     def futures(self, parts: Sequence[Part], worker: str) -> list[Any]:
-        """A worker's partitions of a collection that is cut like the training rows."""
+        """Return a worker's partitions of a collection partitioned like the training rows."""
         return [parts[i].future for i in self.numbers[worker]]
 
     def rows(self, parts: Sequence[Part], worker: str) -> Array:
-        """The positions of a worker's rows among all."""
+        """Return the positions of a worker's rows among all rows."""
         first = self.first_row
         return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
 
-    def futures_of_others(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
-        """Partitions of other rows by worker: they stay where they are, or go to the worker with fewest rows.
+    def other_futures(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
+        """Return partitions of other rows by worker: in place, or on the worker with the fewest rows.
 
         With ``everywhere`` every worker gets rows.
         """
@@ -125,8 +123,8 @@ class Assignment(NamedTuple):
         if everywhere and set(self.workers) - set(homes):
             if len(filled) < len(self.workers):
                 raise ValueError(
-                    f"{name} has {len(filled)} partitions with rows for {len(self.workers)} workers, and each needs "
-                    f"rows to evaluate its teacher on: repartition it into at least {len(self.workers)}"
+                    f"{name} must have rows for each worker, to evaluate its teacher, got {len(filled)} partitions "
+                    f"with rows for {len(self.workers)} workers: repartition it into at least {len(self.workers)}"
                 )
             homes = list(itertools.islice(itertools.cycle(self.workers), len(filled)))
         futures: dict[str, list[Any]] = {worker: [] for worker in self.workers}
@@ -139,13 +137,13 @@ class Assignment(NamedTuple):
 
 
 def assign(parts: Sequence[Part]) -> Assignment:
-    """Each partition is trained on where it lies; workers without rows take no part."""
+    """Assign each partition to the worker that holds it; workers without rows do not train."""
     numbers: dict[str, list[int]] = {}
     for i, part in enumerate(parts):
         if part.rows > 0 and part.worker is not None:
             numbers.setdefault(part.worker, []).append(i)
     if not numbers:
-        raise ValueError("dtrain has no rows on any worker: there is nothing to train on")
+        raise ValueError("dtrain has no rows on any worker: pass training rows")
     first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
     return Assignment(dict(sorted(numbers.items())), first_row)
 
@@ -158,21 +156,21 @@ class PerRow(NamedTuple):
 
     @classmethod
     async def read(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
-        """From a Dask collection that is cut like the training rows, or from an array of all rows."""
+        """Return the values of a Dask collection partitioned like the training rows, or of an array of all rows."""
         if is_collection(values):
             return cls(await parts_of_collection(client, values, parts, name))
         n_rows = sum(part.rows for part in parts)
         return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
 
-    def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
-        """The values of a worker, in parts for :func:`joined`."""
+    def for_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
+        """Return the values of a worker, in parts for :func:`joined`."""
         if self.parts is not None:
             return assignment.futures(self.parts, worker)
         return [self.whole[assignment.rows(parts, worker)]]
 
 
 def joined(parts: Sequence[Any]) -> Any:
-    """A worker's partitions of one column or table as one."""
+    """Return a worker's partitions of one column or table, concatenated."""
     if hasattr(parts[0], "iloc"):
         import pandas as pd
 
@@ -181,7 +179,7 @@ def joined(parts: Sequence[Any]) -> Any:
 
 
 def this_client(client: Any) -> Any:
-    """The client to use; None means the current one."""
+    """Return the client; None means the current client."""
     if client is None:
         return distributed.get_client()
     if not isinstance(client, distributed.Client):

@@ -1,4 +1,4 @@
-"""Teachers of rows that lie on a cluster: what each worker is sent, and the teacher that it makes of it."""
+"""Teachers on a cluster: the values for each worker, and its teacher from these values."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .rows import Assignment, Part, PerRow, is_collection, joined, parts_of_coll
 
 
 class TeacherParts(NamedTuple):
-    """A teacher before its rows are assigned: a teacher of all rows, or one that lacks its columns on the cluster."""
+    """A teacher before its rows are assigned: of all rows, or with its columns still on the cluster."""
 
     teacher: Teacher
     columns: dict[str, list[Part]]
 
-    def of_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> tuple[Teacher, dict[str, Any]]:
-        """What :func:`teacher_of_rows` makes the worker's teacher of."""
+    def for_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> tuple[Teacher, dict[str, Any]]:
+        """Return the argument of :func:`teacher_of_rows` for a worker."""
         if self.columns:
             return self.teacher, {name: assignment.futures(column, worker) for name, column in self.columns.items()}
         return self.teacher.shard(assignment.rows(parts, worker)), {}
 
 
 async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
-    """The teachers and their weights, matched with the training rows.
+    """Return the teachers and their weights, matched with the training rows.
 
-    A teacher is a word, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a number, a :class:`PerRow`, or
+    A teacher is a string, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a number, a :class:`PerRow`, or
     None outside a list.
     """
     if teacher is None:
@@ -56,8 +56,8 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
         for name, column in teacher.columns.items():
             if not is_collection(column):
                 raise TypeError(
-                    f"by_column needs its {name} as a Dask collection here, got {type(column).__name__}: pass the "
-                    "column itself, cut like the training rows"
+                    f"{name} of by_column must be a Dask collection, got {type(column).__name__}: pass a collection "
+                    "partitioned like the training rows"
                 )
             columns[name] = await parts_of_collection(client, column, parts, name)
         return TeacherParts(ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns)
@@ -67,7 +67,7 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
 
 
 def teacher_of_rows(sent: Any) -> Any:
-    """On a worker: the teacher of its rows, or the word for one that is trained there."""
+    """Return the teacher of a worker's rows, or the string that names a teacher to train."""
     if isinstance(sent, list):
         return joined(sent)
     if isinstance(sent, str):

@@ -1,4 +1,4 @@
-"""``train`` on a Dask cluster: keywords checked here, the work done by :mod:`pi_xgb._dask.cluster`."""
+"""``train`` on a Dask cluster: check the keywords, then call :mod:`pi_xgb._dask.cluster`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._xgb.signature import keyword_names
 from .cluster import train_async
 from .rows import this_client
 
-_OF_XGBOOST = set(keyword_names(xgboost.dask.train)) - {"obj"}
+_XGBOOST_KEYWORDS = set(keyword_names(xgboost.dask.train)) - {"obj"}
 
 
 def train(
@@ -47,46 +47,43 @@ def train(
     custom_metric: Any = None,
     coll_cfg: Any = None,
 ) -> Any:
-    """Train on a Dask cluster, guided by a teacher that knows more.
+    """Train on a Dask cluster with a teacher that sees privileged columns.
 
     It is ``xgboost.dask.train`` with the teaching keywords of :func:`pi_xgb.train`. Without ``privileged`` and
-    ``teacher`` it is ``xgboost.dask.train`` itself.
+    ``teacher`` it calls ``xgboost.dask.train``.
 
     Parameters
     ----------
     client
         The ``distributed.Client``; None means the current one. With an asynchronous client the call is awaited.
     params, num_boost_round
-        As for :func:`pi_xgb.train`. Each worker uses the threads that Dask gave it, unless ``nthread`` says
-        otherwise.
+        As for :func:`pi_xgb.train`. Each worker uses its Dask threads, unless ``nthread`` is set.
     dtrain
         A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights, or ``qid``,
-        which names each query on one worker alone).
+        with all rows of a query on one worker).
     privileged
         A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
     method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine
         As for :func:`pi_xgb.train`.
     teacher
-        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster, on ``privileged`` or without it on the
-        columns of ``dtrain``. Instead of a word: q as a Dask collection in the partitions of ``dtrain``; or
-        ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in the
-        place of its column; or an array or a Teacher for all rows, in the order of the partitions, which is cut up on
-        the client and sent out; or a list of (one of these, weight), whose weights may be one per row.
+        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster, on ``privileged`` or, without it, on the
+        columns of ``dtrain``. Or q as a Dask collection in the partitions of ``dtrain``. Or
+        ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in place
+        of its column. Or an array or a Teacher for all rows, in the order of the partitions, which the client splits
+        and sends. Or a list of (teacher, weight), with one weight or one per row.
     crossfit
-        As for :func:`pi_xgb.train`. Each worker deals its own rows to K folds, so every worker needs at least K rows
-        with a label. The folds, and with them the model, depend on how rows lie on workers; so does what a forest
-        draws.
+        As for :func:`pi_xgb.train`. Each worker assigns its own rows to K folds, so every worker needs at least K rows
+        with a label. The folds, the random draws of a forest, and so the model depend on the workers of the rows.
     labelled, teacher_weight, crossfit_groups
-        As for :func:`pi_xgb.train`: a Dask collection each, cut like ``dtrain``, or an array of all rows in the order
-        of the partitions. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")`` where
-        each partition stays whole.
+        As for :func:`pi_xgb.train`: a Dask collection each, partitioned like ``dtrain``, or an array of all rows in the
+        order of the partitions. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``.
     privileged_evals
-        A list of (DaskDMatrix, name) that stops the teacher early, along with ``early_stopping_rounds``. Every worker
-        needs some of its rows: at least as many partitions as workers.
+        A list of (DaskDMatrix, name) for early stopping of the teacher, with ``early_stopping_rounds``. Every worker
+        needs rows: at least as many partitions as workers.
     evals
-        A list of (DaskDMatrix, name). Partitions on workers that do not train are sent to one that does.
+        A list of (DaskDMatrix, name). Partitions on workers that do not train go to a worker that trains.
     obj
-        Only without a teacher.
+        A custom objective, only without a teacher.
     early_stopping_rounds, xgb_model, verbose_eval, callbacks, custom_metric, coll_cfg
         As for ``xgboost.dask.train``.
 
@@ -94,14 +91,14 @@ def train(
     -------
     dict
         ``"booster"``, a plain ``xgboost.Booster`` on the features of ``dtrain``, and ``"history"``, the evaluations of
-        the student. :func:`predict` takes either.
+        the student. :func:`predict` takes both the dict and the booster.
 
     Notes
     -----
-    The teacher is trained on the cluster like the student and costs as much; ``crossfit`` costs that K times. What is
-    sent around each round is XGBoost's histograms; JPIB adds those of the teacher's tree, constraints add what
-    :mod:`pi_xgb.constraints` says. Before the training the row counts of the partitions are compared, one small task
-    each, and partitions of ``privileged`` on other workers are sent over.
+    The teacher is trained on the cluster and costs as much as the student; ``crossfit`` multiplies its cost by K. Each
+    round sends XGBoost's histograms. JPIB adds those of the teacher's tree; constraints add the traffic documented in
+    :mod:`pi_xgb.constraints`. Before the training, one small task per partition compares the row counts, and
+    partitions of ``privileged`` on other workers are moved.
 
     Examples
     --------
@@ -121,7 +118,7 @@ def train(
     config.check(early_stopping_rounds)
     config.check_distributed()
     check_choice(engine, ENGINES, "engine")
-    shared = {name: given[name] for name in _OF_XGBOOST if name in given}
+    shared = {name: given[name] for name in _XGBOOST_KEYWORDS if name in given}
     if not config.is_given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
     check_obj(obj, config)

@@ -1,4 +1,4 @@
-"""Which features make a model's trees fair or unfair: the fair feature importance score FairFIS."""
+"""FairFIS, the fair feature importance score of a model's trees."""
 
 from __future__ import annotations
 
@@ -36,53 +36,52 @@ def fair_importance(
     surrogate_rounds: int = 1,
     confidence: float | None = None,
 ) -> pd.DataFrame:
-    """Fair feature importance (FairFIS): which features bring group bias into a model, and which take it out.
+    """Fair feature importance (FairFIS): which features add group bias to a model, and which remove it.
 
-    Use it to see which features make a model treat groups differently, beside how much the model relies on them. At
-    each split of each tree, the difference between the groups in the expected value of the two children is compared
-    with the same difference one level up, weighted by the share of the rows that come by, and added to the split's
-    feature. **Positive: splits on the feature make the trees fairer. Negative: they add bias.** The sensitive column
-    need not be among the features.
+    Use it to find the features that make a model treat groups differently, beside how much the model relies on them.
+    Each split of each tree is compared with the level above: how much does the difference between the groups in the
+    expected value change? The change, weighted by the share of rows at the split, is added to the split's feature.
+    **Positive: splits on the feature make the trees fairer. Negative: they add bias.** The sensitive column need not be
+    among the features.
 
     Parameters
     ----------
     booster
-        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface; or a tree, a forest or
-        ``GradientBoosting`` of scikit-learn, read as it is unless ``surrogate_params`` are given. Any other model is
-        read through a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of its
-        predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
+        A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Or a tree, a forest or
+        ``GradientBoosting`` of scikit-learn, whose own trees are read unless ``surrogate_params`` are given. Any other
+        model is replaced by a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of
+        its predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
     X
-        The rows to follow through the trees, as a rule the training rows: a DataFrame, array or DMatrix with the
-        booster's features in the booster's order (an array has no names, a DMatrix must have the booster's). For a
-        surrogate: no DMatrix.
+        The rows to pass through the trees, usually the training rows: a DataFrame, array or DMatrix with the booster's
+        features in the booster's order (an array has no names, a DMatrix must have the booster's). For a surrogate: no
+        DMatrix.
     y
         The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those); numbers for
-        regression; ``(n, K)`` for several targets. Only ``metric="dp"`` with ``node_value="prob"`` can do without.
+        regression; ``(n, K)`` for several targets. Optional with ``metric="dp"`` and ``node_value="prob"`` only.
     sensitive_features, sample_weight
-        The group of each row, where several columns mean their intersections and missing values are a group called
-        "missing"; and its weight. None: the weights of X if it is a DMatrix with weights, otherwise equal ones.
+        The group and the weight of each row. Several columns of groups mean their intersections; missing values form a
+        group called "missing". Weights None: those of X if it is a DMatrix with weights, otherwise equal weights.
     metric
         ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of opportunity)
         over its rows with label 1, which needs classes as labels.
     node_value
-        What a node stands for. ``"label"``: the share of label 1 among its rows (the mean of y in regression).
-        ``"prob"``: the mean of the whole model's predictions among its rows (with a custom objective, whatever
-        ``predict`` returns).
+        The value of a node. ``"label"``: the share of label 1 among its rows (the mean of y in regression). ``"prob"``:
+        the mean of the whole model's predictions among its rows (with a custom objective, the output of ``predict``).
     bound, normalize
-        True for an upper bound on the bias, with absolute values inside the sum over the two children; and whether to
-        divide each column by the sum of its absolute values (all-zero columns stay zero).
+        ``bound=True`` gives an upper bound on the bias, with absolute values inside the sum over the two children.
+        ``normalize`` divides each column by the sum of its absolute values (all-zero columns stay zero).
     iteration_range
-        Which rounds to look at, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
-        iteration if the booster was stopped early, otherwise all. The range that was used is in ``attrs``.
+        The rounds to read, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
+        iteration if the booster was stopped early, otherwise all. ``attrs`` has the range.
     absent_group
-        What to do at a node where a group, or everybody else, has no rows to compare. ``"carry"``: the bias stays what
-        it was one level up, so that the split contributes 0. ``"zero"``: the share of nobody counts as 0, as in the
-        code of the authors of FairFIS; such a node can then look very biased.
+        The rule for a node where a group, or all other groups, has no rows to compare. ``"carry"``: the bias of the
+        level above stays, so the split contributes 0. ``"zero"``: the share of the absent group counts as 0, as in the
+        code of the authors of FairFIS; such a node can look very biased.
     surrogate_params, surrogate_rounds
         XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared error,
         without shrinkage or penalty. Only for models that are not boosters.
     confidence
-        How sure an interval of ``fair_importance`` should be, such as 0.95; None for no intervals.
+        The confidence of the intervals of ``fair_importance``, such as 0.95; None for no intervals.
 
     Returns
     -------
@@ -90,45 +89,43 @@ def fair_importance(
         One row per feature, in the order of X; features that no tree uses have 0. The columns:
 
         - ``fair_importance``: the score. With several classes or targets, their sum. With more than two groups each
-          one is compared with everybody else, and at each level of a tree the largest bias counts.
+          group is compared with all others, and at each level of a tree the largest bias counts.
         - ``fair_importance_low`` and ``fair_importance_high``, with ``confidence``: a jackknife over twentieths of the
-          rows and of the trees, for all features together (Bonferroni). The sign is supported where it leaves out 0.
-          NaN for a single tree: which feature it splits on first decides the sign, and it has no other to ask.
+          rows and of the trees, for all features together (Bonferroni). The sign is supported where the interval
+          excludes 0. NaN for a single tree, whose first split decides the sign.
         - ``gain`` and ``total_gain``: XGBoost's own importances for the same trees, as an average and as a sum over
           the splits (the score is a sum, too). NaN for trees with vector leaves before XGBoost 3.2.
         - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.
-        - ``fair_importance[group=...]``: each group against everybody else, if there are more than two.
+        - ``fair_importance[group=...]``: each group against all others, if there are more than two.
 
-        ``attrs`` tells how it was made: metric, node_value, bound, normalize, absent_group, iteration_range, n_trees,
-        groups, and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), the ``params`` and
-        the ``rounds``.
+        ``attrs`` has the settings: metric, node_value, bound, normalize, absent_group, iteration_range, n_trees, groups
+        and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), ``params`` and ``rounds``.
 
     Notes
     -----
-    With ``metric="eo"``, a group without rows with label 1 cannot be compared, which a UserWarning says: its own
-    column is NaN, never 0, and ``fair_importance`` is over the other groups, or NaN if fewer than two are left. With
-    several classes this holds for each class, and NaN in one makes the sum over the classes NaN.
+    With ``metric="eo"``, a group without rows with label 1 cannot be compared, which raises a UserWarning. Its own
+    column is NaN, never 0; ``fair_importance`` covers the other groups, and is NaN with fewer than two of them. With
+    several classes this holds for each class, and NaN in one class makes the sum NaN.
 
-    What reproduces the authors' released code: ``node_value="label"`` and ``absent_group="zero"``, with ``bound=True``
+    The authors' released code corresponds to ``node_value="label"`` and ``absent_group="zero"``, with ``bound=True``
     for boosting and ``bound=False`` for a single tree. Their formulas for regression and for several classes have
-    faults, which are not reproduced. The trees of a DART booster count with their weights in the model, a tree whose
-    leaves hold vectors (``multi_strategy="multi_output_tree"``) once for each output.
+    errors, which are not reproduced. The trees of a DART booster count with their weights in the model. A tree with
+    vector leaves (``multi_strategy="multi_output_tree"``) counts once for each output.
 
-    A surrogate is a small XGBoost model fitted to another model's predictions, and scores and gains are its own. Look
-    at ``attrs["surrogate"]`` first: an ``r2`` far below 1 means that they say little about the model; allow it more
-    depth or rounds then. ``agreement`` is the share of rows with the same decision (NaN for models of numbers), both
-    on the rows that the surrogate was fitted to. With ``node_value="label"`` its nodes show the labels, with
-    ``"prob"`` what the model predicts.
+    A surrogate is a small XGBoost model fitted to another model's predictions; scores and gains are those of the
+    surrogate. Check ``attrs["surrogate"]`` first: with an ``r2`` far below 1 the scores do not describe the model, so
+    allow more depth or rounds. ``agreement`` is the share of rows with the same decision (NaN for regression). Both
+    are computed on the rows that the surrogate was fitted to. With ``node_value="label"`` its nodes hold the labels,
+    with ``"prob"`` the model's predictions.
 
-    The score describes these trees and these rows. It is no causal statement, and among correlated features it depends
-    on which of them the trees happened to split on: beside it stands :func:`shap_gap`, which asks the predictions. It
-    costs one ``predict(pred_leaf=True)`` and somewhat less than that again to count the rows (with ``confidence``
-    twenty times). Memory stays bounded, since many trees are taken in several passes.
+    The score describes these trees and these rows. It is not causal, and among correlated features it depends on which
+    of them the trees split on. :func:`shap_gap` reads the predictions instead. The cost is one
+    ``predict(pred_leaf=True)`` and somewhat less again to count the rows (with ``confidence`` twenty times). Memory
+    stays bounded, since many trees take several passes.
 
     Examples
     --------
-    The second feature carries the group into the model; where the first one splits below it, the two groups
-    are alike again:
+    The second feature depends on the group; splits on the first feature below it reduce the difference again:
 
     >>> import numpy as np, xgboost as xgb
     >>> from pi_xgb.importance import fair_importance
@@ -164,12 +161,12 @@ def fair_importance(
     )
     has_positives = problem.has_positives()
     if not has_positives.all():
-        warnings.warn(_who_lacks_positives(problem, has_positives), UserWarning, stacklevel=2)
-    how = Scoring(bound, absent_group == "carry", normalize)
-    whole, *fewer_rows = scores_of([problem, *(problem.without(rows_of_parts(n_rows)) if confidence else [])], how)
+        warnings.warn(_groups_without_positives(problem, has_positives), UserWarning, stacklevel=2)
+    scoring = Scoring(bound, absent_group == "carry", normalize)
+    whole, *fewer_rows = scores_of([problem, *(problem.without(rows_of_parts(n_rows)) if confidence else [])], scoring)
     frame = _frame(problem, whole.sum(axis=0), normalize=normalize)
     if confidence:
-        low, high = limits(problem, whole, fewer_rows, how, confidence)
+        low, high = limits(problem, whole, fewer_rows, scoring, confidence)
         frame.insert(1, "fair_importance_low", low)
         frame.insert(2, "fair_importance_high", high)
     frame.attrs = {
@@ -189,12 +186,12 @@ def fair_importance(
 def _check_labels_given(y: Any, metric: str, node_value: str) -> None:
     if y is None and (metric == "eo" or node_value == "label"):
         raise ValueError(
-            f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: give them, or "
-            "use metric='dp' with node_value='prob', which look at the model's predictions alone"
+            f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them, or "
+            "use metric='dp' with node_value='prob', which need predictions only"
         )
 
 
-def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
+def _groups_without_positives(problem: Problem, has_positives: Array) -> str:
     subject = problem.subject
     parts = []
     for name, row in zip(problem.groups.names, has_positives, strict=True):
@@ -202,8 +199,8 @@ def _who_lacks_positives(problem: Problem, has_positives: Array) -> str:
             outputs = ", ".join(subject.output_names[output] for output in np.flatnonzero(~row))
             parts.append(f"group {plain(name)!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
     return (
-        f"metric='eo' compares rows with label 1, and there are none in {'; '.join(parts)}: the importance "
-        "is NaN where they would be compared. Merge small groups, or use metric='dp'"
+        f"metric='eo' needs rows with label 1, got none in {'; '.join(parts)}: their importance is NaN. Merge "
+        "small groups, or use metric='dp'"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a user says about the rows whose trees are looked at: labels and weights, checked."""
+"""Checked labels and weights of the rows."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ class Labels:
     are_codes: bool
     is_hard: bool
 
-    def of_output(self, output: int) -> Array:
-        """The label of each row for one class or target."""
+    def for_output(self, output: int) -> Array:
+        """Return the label of each row for one class or target."""
         return np.asarray(self.y == output) if self.are_codes else self.y[:, output]
 
 
-def read_weights(sample_weight: Any, of_data: Array, groups: Groups) -> Array | None:
-    """The user's weights, or else those of the data; None if there are none."""
-    given = of_data if sample_weight is None and of_data.size else sample_weight
+def read_weights(sample_weight: Any, data_weights: Array, groups: Groups) -> Array | None:
+    """Return the user's weights, else those of the data, else None."""
+    given = data_weights if sample_weight is None and data_weights.size else sample_weight
     weight = row_weights(given, groups.codes.size)
     if weight is None:
         return None
     by_group = np.bincount(groups.codes, weight)
     if not by_group.all():
         raise ValueError(
-            "every group needs some sample_weight above 0, group "
-            f"{plain(groups.names[int(by_group.argmin())])!r} has none: drop its rows"
+            "sample_weight must be above 0 in some row of every group, got 0 in all rows of group "
+            f"{plain(groups.names[int(by_group.argmin())])!r}: drop its rows"
         )
     return weight
 
 
 def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Labels:
-    """Class codes or numbers that the model and the metric can do with; a model with classes has labels of them."""
+    """Return the labels as class codes or numbers; raise if they do not fit the model and the metric."""
     n_rows, n_outputs, classes = subject.n_rows, subject.n_outputs, subject.classes
     are_codes = subject.output_kind == "class" and n_outputs > 1
     values = number_table(y if classes is None else _codes(y, classes), "y", n_rows)
@@ -57,10 +57,10 @@ def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Label
             f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
         )
     low, high, objective = values.min(), values.max(), subject.objective
-    ranges = f"it ranges from {low} to {high}"
+    ranges = f"got values from {low} to {high}"
     if are_codes and (low < 0 or high >= n_outputs or (values % 1).any()):
         raise ValueError(
-            f"y must hold the whole numbers 0 to {n_outputs - 1}, the classes of the model, {ranges}: encode the "
+            f"y must hold the model's classes, whole numbers from 0 to {n_outputs - 1}, {ranges}: encode the "
             "classes as for training"
         )
     if objective.startswith("binary:") and not (low >= 0 and high <= 1):
@@ -71,8 +71,8 @@ def read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Label
     is_hard = are_codes or bool(np.isin(values, (0.0, 1.0)).all())
     if metric == "eo" and not is_hard:
         raise ValueError(
-            "metric='eo' compares the rows with label 1, so y must be 0 or 1 (or classes, for a multi-class "
-            f"model), {ranges}: use metric='dp' for regression"
+            "y must be 0 or 1 (or the classes of a multi-class model) with metric='eo', "
+            f"{ranges}: use metric='dp' for regression"
         )
     return Labels(values.reshape(-1) if are_codes else values, are_codes, is_hard)
 

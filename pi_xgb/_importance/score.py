@@ -1,4 +1,4 @@
-"""The fair feature importance score from sums at the nodes of a forest; knows arrays only.
+"""The fair feature importance score from sums at the nodes of a forest, with arrays only.
 
 Shapes: ``N`` nodes, ``G`` groups, ``K`` outputs (classes or targets), ``F`` features.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from .._xgb.trees import Array, Forest
 
 PARTS = 20
-"""Into how many parts rows and trees are dealt, to see what the score owes to some of them."""
+"""The number of parts of rows, and of trees, for the jackknife."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ class Nodes:
 
 
 def ratio(part: Array, whole: Array) -> Array:
-    """``part / whole``, and 0 where there is nothing."""
+    """Return ``part / whole``, and 0 where ``whole`` is 0."""
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
 
 
 def scores(
     forest: Forest, nodes: Nodes, undefined: Array, n_features: int, part: Array, *, bound: bool, carry: bool
 ) -> Array:
-    """Scores ``(P, G + 1, K, F)``: each group against everybody else, and last the worst of them at each node.
+    """Return the scores ``(P, G + 1, K, F)``: each group against all others, and last the largest bias at each node.
 
-    ``part`` says for each tree in which of ``P = PARTS`` parts of the model it counts.
+    ``part`` is the part of each tree, of ``P = PARTS`` parts of the model.
 
-    ``undefined`` ``(G, K)`` says which groups cannot be compared at all: their scores are NaN, and the worst
-    is that of the other groups. ``bound`` takes the absolute value of each child. ``carry``: where a group is
-    absent the bias of the level above stands; otherwise the share of nobody is 0.
+    ``undefined`` ``(G, K)`` marks groups that cannot be compared: their scores are NaN, and the largest bias is that of
+    the other groups. ``bound`` takes the absolute value of each child. With ``carry``, the bias of the level above
+    stays where a group is absent; without, the share of the absent group is 0.
     """
     biases = [
         _level_bias(forest, nodes, group, undefined[group], bound=bound, carry=carry)
@@ -46,34 +46,34 @@ def scores(
     ]
     worst = biases[0]
     for bias in biases[1:]:
-        worst = np.fmax(worst, bias)  # Unlike maximum it passes over NaN.
+        worst = np.fmax(worst, bias)  # Unlike maximum it ignores NaN.
     n_outputs = undefined.shape[1]
     by_place = [_by_place(forest, nodes, bias, n_outputs, n_features, part) for bias in [*biases, worst]]
     return np.stack(by_place, axis=1).reshape(PARTS, -1, n_outputs, n_features)
 
 
 def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool) -> Array:
-    """By node, the bias of its level, which is that of its parent's children; 0 at a root."""
-    ours = nodes.compared[:, group]
-    # Added up, not subtracted from the total: the weight of no rows is then exactly 0.
+    """Return by node the bias of its level, that of its parent's children; 0 at a root."""
+    own = nodes.compared[:, group]
+    # Summed, not subtracted from the total: the weight of no rows is then exactly 0.
     others = np.delete(nodes.compared, group, axis=1).sum(axis=1)
     level_bias = np.zeros(forest.n_nodes)
     level_bias[forest.first[:-1]] = np.where(undefined[forest.output], np.nan, 0.0)
     for split in forest.levels:
         left, right = forest.left[split], forest.right[split]
         from_left, from_right = (
-            nodes.value[child] * (ratio(ours[child], ours[split]) - ratio(others[child], others[split]))
+            nodes.value[child] * (ratio(own[child], own[split]) - ratio(others[child], others[split]))
             for child in (left, right)
         )
         bias = np.abs(from_left) + np.abs(from_right) if bound else np.abs(from_left + from_right)
         above = level_bias[split]
-        incomparable = (ours[split] == 0) | (others[split] == 0) if carry else np.isnan(above)
+        incomparable = (own[split] == 0) | (others[split] == 0) if carry else np.isnan(above)
         level_bias[left] = level_bias[right] = np.where(incomparable, above, bias)
     return level_bias
 
 
 def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n_features: int, part: Array) -> Array:
-    """What the splits take away from the bias, added up by part, output and feature ``(P, K * F)``."""
+    """Return the bias that the splits remove, summed by part, output and feature ``(P, K * F)``."""
     n_places = n_outputs * n_features
     if not forest.levels:
         return np.zeros((PARTS, n_places))

@@ -1,4 +1,4 @@
-"""How much each feature moves one group's scores against another's: differences of mean SHAP contributions."""
+"""Differences between two groups in the mean SHAP contribution of each feature."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def shap_gap(
     iteration_range: tuple[int, int] | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Which features drive the gap between two groups' scores: differences of their mean SHAP contributions.
+    """Which features cause the gap between two groups' scores: differences of their mean SHAP contributions.
 
-    Use it beside :func:`fair_importance`, which looks at the splits of the trees and may flip its sign from one
-    training to the next. Here the predictions are taken apart: each row's margin is a sum over features (XGBoost's
-    ``pred_contribs``), so the gap between two groups' mean margins is a sum over features as well. **Above 0: the
-    feature raises the first group's scores over the second's.**
+    Use it beside :func:`fair_importance`, which reads the splits of the trees and may change its sign from one training
+    to the next. Here each row's margin is a sum over features (XGBoost's ``pred_contribs``), so the gap between two
+    groups' mean margins is a sum over features as well. **Above 0: the feature raises the first group's scores over the
+    second's.**
 
     Parameters
     ----------
     booster, X, iteration_range
-        As for :func:`fair_importance`; one output only. Another model is read through a surrogate, in the units of its
+        As for :func:`fair_importance`; one output only. Any other model is replaced by a surrogate, in the units of its
         predictions.
     sensitive_features, sample_weight
         The group of each row, and its weight.
     between
-        The two groups. None: the one with the highest mean margin, and the one with the lowest.
+        The two groups. None: those with the highest and the lowest mean margin.
     confidence
-        How sure the intervals should be, of all features together (Bonferroni).
+        The confidence of the intervals, for all features together (Bonferroni).
 
     Returns
     -------
     pandas.DataFrame
         One row per feature: ``shap_gap``, ``shap_gap_low``, ``shap_gap_high``, and ``sign``: "+" or "-" where the
-        interval leaves out 0, else "not supported". ``attrs`` has ``between`` and ``gap``, the sum of all features.
+        interval excludes 0, else "not supported". ``attrs`` has ``between`` and ``gap``, the sum of all features.
 
     Notes
     -----
-    The intervals are Welch's: they hold for this model on rows like these, one drawn independently of another. Another
-    training gives another model. A contribution is what the model does with a feature, not what the feature causes, and
-    correlated features share theirs as the trees happened to use them. The cost is that of ``pred_contribs``.
+    The intervals are Welch's: they hold for this model on rows drawn independently from the same distribution. Another
+    training gives another model. A contribution describes the model's use of a feature, not a causal effect. The trees
+    decide how correlated features share their contributions. The cost is that of ``pred_contribs``.
 
     Examples
     --------
@@ -75,20 +75,20 @@ def shap_gap(
     check_confidence(confidence)
     groups = as_groups(sensitive_features)
     check_several(groups)
-    # Trees of scikit-learn have no contributions: they go through a surrogate, as all models but boosters do.
-    of_surrogate: dict[str, Any] | None = None if is_booster(booster) else {}
-    subject = subject_of(booster, X, groups.codes.size, iteration_range, sample_weight, of_surrogate, 1)
+    # Trees of scikit-learn have no contributions: all models but boosters get a surrogate.
+    surrogate_params: dict[str, Any] | None = None if is_booster(booster) else {}
+    subject = subject_of(booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, 1)
     if not isinstance(subject, Subject) or subject.n_outputs > 1:
-        raise ValueError("shap_gap takes a model of one output: pass a booster for one class or target")
+        raise ValueError("booster must have one output in shap_gap, got several: pass a model of one class or target")
     weight = read_weights(sample_weight, subject.weights, groups)
     contributions = subject.contributions()
     pair = _pair(between, contributions.sum(axis=1), weight, groups)
-    # As differences from one row: what is the same in all rows has a gap of 0, not of a rounding error.
+    # As differences from one row: a constant contribution has a gap of exactly 0.
     contributions = contributions - contributions[0]
     found = [_mean_and_error(contributions, groups.codes == code, weight) for code in pair]
-    (one, one_error, one_rows), (other, other_error, other_rows) = found
-    gap, error = (one - other)[:-1], np.hypot(one_error, other_error)[:-1]
-    half = student(int(max(min(one_rows, other_rows) - 1, 1)), 1 - (1 - confidence) / subject.n_features) * error
+    (first, first_error, first_rows), (other, other_error, other_rows) = found
+    gap, error = (first - other)[:-1], np.hypot(first_error, other_error)[:-1]
+    half = student(int(max(min(first_rows, other_rows) - 1, 1)), 1 - (1 - confidence) / subject.n_features) * error
     frame = pd.DataFrame(
         {"shap_gap": gap, "shap_gap_low": gap - half, "shap_gap_high": gap + half},
         index=pd.Index(subject.features, name="feature"),
@@ -99,7 +99,7 @@ def shap_gap(
 
 
 def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> tuple[int, int]:
-    """The codes of the two groups."""
+    """Return the codes of the two groups."""
     if between is None:
         rows = np.bincount(groups.codes, weight)
         weighted = margin if weight is None else weight * margin
@@ -108,19 +108,19 @@ def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> 
     names = list(groups.names)
     pair = list(between) if isinstance(between, (tuple, list, np.ndarray, pd.Index)) else [between]
     if len(pair) != 2 or any(name not in names for name in pair) or pair[0] == pair[1]:
-        raise ValueError(f"between must name two of the groups {describe(names)}, got {between!r}: give a pair of them")
+        raise ValueError(f"between must name two of the groups {describe(names)}, got {between!r}: pass a pair of them")
     return names.index(pair[0]), names.index(pair[1])
 
 
 def _mean_and_error(contributions: Array, rows: Array, weight: Array | None) -> tuple[Array, Array, float]:
-    """Mean and standard error of each column over some rows, and of how many equal rows these are made."""
+    """Return mean and standard error of each column over ``rows``, and their effective number."""
     part = contributions[rows]
     share = np.ones(len(part)) if weight is None else weight[rows]
     share = share / share.sum()
     mean = share @ part
-    alone = float(np.square(share).sum())
-    # A group of one row has no spread of its own: nothing about it is sure.
+    concentration = float(np.square(share).sum())
+    # A group of one row has no variance: its interval is infinite.
     error = np.full(mean.shape, np.inf)
-    if alone < 1:
-        error = np.sqrt(np.square(share) @ np.square(part - mean) / (1 - alone))
-    return mean, error, 1 / alone
+    if concentration < 1:
+        error = np.sqrt(np.square(share) @ np.square(part - mean) / (1 - concentration))
+    return mean, error, 1 / concentration

@@ -1,4 +1,4 @@
-"""Trees and forests of scikit-learn, read as they are."""
+"""Trees and forests of scikit-learn, read without a surrogate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._xgb.trees import ALL_OUTPUTS, MAX_LEAF_IDS, Array, Forest, Tree, forest_
 
 
 def has_trees(model: Any) -> bool:
-    """Whether a model is a fitted tree of scikit-learn, or consists of such with a leaf per row each."""
+    """Return whether a model is a fitted tree of scikit-learn, or an ensemble of such trees."""
     if not hasattr(model, "apply"):
         return False
     members = getattr(model, "estimators_", None)
@@ -21,7 +21,7 @@ def has_trees(model: Any) -> bool:
 
 
 class SklearnSubject:
-    """What fair importance looks at in a scikit-learn model: a tree, a forest, or gradient boosting."""
+    """The trees of a scikit-learn tree, forest or gradient boosting, and the rows."""
 
     begin = 0
     predictions = surrogate = None
@@ -29,7 +29,7 @@ class SklearnSubject:
 
     def __init__(self, model: Any, X: Any) -> None:
         self._model, self._X = model, X
-        # Gradient boosting has a row of trees per round, one for each class; for two classes one does.
+        # Gradient boosting has a row of trees per round: one per class, or one for two classes.
         members = np.asarray(getattr(model, "estimators_", [model]))
         self.end = len(members)
         self._per_class = members.ndim == 2
@@ -37,7 +37,7 @@ class SklearnSubject:
         self.n_trees = self._members.size
         self.n_features = int(model.n_features_in_)
         if isinstance(getattr(model, "classes_", None), list) or getattr(model, "n_outputs_", 1) > 1:
-            raise ValueError("a scikit-learn model of several outputs cannot be read: pass one output's predictions")
+            raise ValueError("a scikit-learn model must have one output, got several: pass one output's predictions")
         classes = getattr(model, "classes_", None)
         self.classes = None if classes is None else np.asarray(classes)
         self.n_outputs = 1 if classes is None or len(classes) <= 2 else len(classes)
@@ -50,26 +50,26 @@ class SklearnSubject:
 
     @property
     def features(self) -> Sequence[str]:
-        """The names that the model was trained with, else f0, f1, ..."""
+        """The feature names of the training, else f0, f1, ..."""
         names = getattr(self._model, "feature_names_in_", None)
         return [f"f{i}" for i in range(self.n_features)] if names is None else [str(name) for name in names]
 
     def forests(self) -> Iterator[tuple[Forest, Array]]:
-        """The trees, and in which leaf each row ends; scikit-learn has them all at once."""
+        """Yield trees and the leaf of each row, as many trees at once as memory allows."""
         per_pass = max(1, MAX_LEAF_IDS // self.n_rows)
         for start in range(0, self.n_trees, per_pass):
             trees = [self._tree(i) for i in range(start, min(start + per_pass, self.n_trees))]
             yield forest_of(trees, self.n_outputs), self._leaves[:, start : start + per_pass]
 
     def mean(self) -> Array:
-        """Its predictions, ``(n, K)``."""
+        """Return the predictions of the model, ``(n, K)``."""
         if self.classes is None:
             return np.asarray(self._model.predict(self._X))[:, np.newaxis]
-        answer = np.asarray(self._model.predict_proba(self._X))
-        return answer[:, -self.n_outputs :]
+        probabilities = np.asarray(self._model.predict_proba(self._X))
+        return probabilities[:, -self.n_outputs :]
 
     def gain(self, kind: str) -> Array:
-        """The decrease in impurity by feature, as an average over its splits or as a sum."""
+        """Return the decrease in impurity by feature, as an average over its splits or as a sum."""
         total, splits = np.zeros(self.n_features), np.zeros(self.n_features)
         for member in self._members:
             tree = member.tree_

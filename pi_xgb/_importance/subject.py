@@ -1,4 +1,4 @@
-"""What fair importance looks at: the trees of a booster or of a surrogate, and the rows."""
+"""The trees of a booster or of a surrogate, and the rows, for fair importance."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, pred
 class Subject:
     """Trees of rounds ``begin`` to ``end`` and the rows in XGBoost's form.
 
-    ``output_kind`` is "class" or "target". ``predictions`` and ``surrogate`` (its fidelity and settings) are
-    there if the trees are those of a surrogate.
+    ``output_kind`` is "class" or "target". ``predictions`` and ``surrogate`` (its fidelity and settings) are not None
+    if the trees are those of a surrogate.
     """
 
     booster: xgboost.Booster
@@ -37,36 +37,36 @@ class Subject:
 
     @property
     def n_rows(self) -> int:
-        """Rows that are followed through the trees."""
+        """The number of rows."""
         return int(self.data.num_row())
 
     @property
     def n_features(self) -> int:
-        """Features that the trees may split on."""
+        """The number of features that the trees may split on."""
         return int(self.booster.num_features())
 
     @property
     def n_outputs(self) -> int:
-        """Classes or targets."""
+        """The number of classes or targets."""
         return self.model.n_outputs
 
     @property
     def objective(self) -> str:
-        """What the booster was trained for."""
+        """The objective of the booster."""
         return self.model.objective
 
     @property
     def weights(self) -> Array:
-        """The weights of the rows, empty where they have none."""
+        """The weights of the rows; empty without weights."""
         return np.asarray(self.data.get_weight())
 
     def forests(self) -> Iterator[tuple[Forest, Array]]:
-        """The trees, and in which leaf each row ends, in as few passes as memory allows."""
+        """Yield trees and the leaf of each row, as many trees at once as memory allows."""
         return forests_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
 
     @property
     def n_trees(self) -> int:
-        """Trees looked at."""
+        """The number of trees."""
         return self.model.rounds[self.end] - self.model.rounds[self.begin]
 
     @property
@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def classes(self) -> Array | None:
-        """The labels of a surrogate's model, if it has such."""
+        """The classes of the model that a surrogate imitates, or None."""
         return None if self.predictions is None else self.predictions.classes
 
     @property
@@ -85,7 +85,7 @@ class Subject:
         return [str(name) for name in (range(self.model.n_outputs) if self.classes is None else self.classes)]
 
     def mean(self) -> Array:
-        """The predictions of the model in question on the scale of y, ``(n, K)``."""
+        """Return the predictions on the scale of y, ``(n, K)``."""
         objective = self.model.objective
         if self.predictions is not None:
             mean = self.predictions.mean
@@ -98,14 +98,14 @@ class Subject:
         return mean.reshape(self.data.num_row(), self.model.n_outputs)
 
     def contributions(self) -> Array:
-        """What each feature adds to each row's margin (SHAP), and last the intercept, ``(n, F + 1)``."""
+        """Return the SHAP contribution of each feature to each row's margin, and last the intercept, ``(n, F + 1)``."""
         rounds = (self.begin, self.end)
         return np.asarray(self.booster.predict(self.data, pred_contribs=True, iteration_range=rounds), np.float64)
 
     def gain(self, kind: str) -> Array:
-        """XGBoost's own importance over the rounds looked at; 0 for features that no split uses.
+        """Return XGBoost's own importance over the rounds; 0 for features that no split uses.
 
-        NaN if XGBoost has none, which is so for trees with vector leaves before 3.2.
+        NaN where XGBoost has none: for trees with vector leaves before 3.2.
         """
         names = self.booster.feature_names or self._numbered_features()
         all_rounds = (self.begin, self.end) == (0, self.model.n_rounds)
@@ -120,8 +120,8 @@ class Subject:
 
     def _predict(self, *, output_margin: bool) -> Array:
         rounds = (self.begin, self.end)
-        answer = self.booster.predict(self.data, output_margin=output_margin, iteration_range=rounds)
-        return np.asarray(answer, dtype=np.float64)
+        mean = self.booster.predict(self.data, output_margin=output_margin, iteration_range=rounds)
+        return np.asarray(mean, dtype=np.float64)
 
     def _numbered_features(self) -> list[str]:
         return [f"f{i}" for i in range(self.booster.num_features())]
@@ -133,19 +133,19 @@ def _softmax(margin: Array) -> Array:
 
 
 def is_booster(model: Any) -> bool:
-    """Whether a model is a booster or holds one, as XGBoost's scikit-learn estimators do."""
+    """Return whether a model is a booster or an estimator of XGBoost's scikit-learn interface."""
     return isinstance(model, xgboost.Booster) or hasattr(model, "get_booster")
 
 
 def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[int, int] | None = None) -> Subject:
-    """The trees of a booster itself."""
+    """Return the trees of a booster, and the rows."""
     booster = estimator if isinstance(estimator, xgboost.Booster) else estimator.get_booster()
     model = read_trees(booster)
     begin, end = _rounds(booster, model, iteration_range)
     data = X
     if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
-        if data.feature_names is None:  # XGBoost itself compares names, where there are some
+        if data.feature_names is None:  # XGBoost compares the names if there are any
             if data.num_col() != booster.num_features():
                 raise ValueError(
                     f"X must have the {booster.num_features()} features of the booster, got {data.num_col()}"
@@ -155,15 +155,15 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
     return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
 
 
-def _rounds(booster: xgboost.Booster, model: TreeModel, asked: tuple[int, int] | None) -> tuple[int, int]:
-    """The rounds to look at, with 0 <= begin <= end <= the rounds of the model."""
+def _rounds(booster: xgboost.Booster, model: TreeModel, iteration_range: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the rounds to read, with 0 <= begin <= end <= the rounds of the model."""
     n_rounds = model.n_rounds
-    asked = rounds_in_use(booster) if asked is None else asked
-    begin, end = asked[0], asked[1] or n_rounds
+    chosen = rounds_in_use(booster) if iteration_range is None else iteration_range
+    begin, end = chosen[0], chosen[1] or n_rounds
     if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
         raise ValueError(
             f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
-            f"booster, or end = 0 for all; got {tuple(asked)}"
+            f"booster, or end = 0 for all, got {tuple(chosen)}"
         )
     return int(begin), int(end)
 
@@ -177,18 +177,17 @@ def subject_of(
     surrogate_params: Mapping[str, Any] | None,
     surrogate_rounds: int,
 ) -> Subject | SklearnSubject:
-    """The trees of a booster or of scikit-learn themselves, or those of a surrogate for any other model."""
+    """Return the trees of a booster or of a scikit-learn model, or of a surrogate for any other model."""
     if is_booster(model):
         if surrogate_params is not None or surrogate_rounds != 1:
             raise ValueError(
-                "surrogate_params and surrogate_rounds are for models that are not boosters: leave them out, "
-                "or pass the booster's predictions in its place"
+                "surrogate_params and surrogate_rounds must be left out with a booster: leave them out, or pass the "
+                "booster's predictions in its place"
             )
         return booster_subject(model, X, n_rows, iteration_range)
     if iteration_range is not None:
         raise ValueError(
-            "iteration_range is for boosters, this is another model: leave it out, or pass its predictions and set "
-            "surrogate_rounds"
+            "iteration_range is for boosters only, got another model: leave it out, or set surrogate_rounds"
         )
     check_whole("surrogate_rounds", surrogate_rounds, 1)
     if has_trees(model) and surrogate_params is None and surrogate_rounds == 1:
@@ -197,8 +196,8 @@ def subject_of(
         return subject
     if isinstance(X, xgboost.DMatrix):
         raise TypeError(
-            "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: a surrogate "
-            "has to be trained on it, and your matrix stays as it is"
+            "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: pass the table "
+            "that it was built from, to train a surrogate on"
         )
     predictions = predictions_of(model, X, n_rows)
     weight = row_weights(sample_weight, n_rows)

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.plotting``: what is drawn, and how it looks."""
+"""The plots behind ``pi_xgb.plotting``."""

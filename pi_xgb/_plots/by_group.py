@@ -1,4 +1,4 @@
-"""The pictures of rows by group: ROC curves, calibration, distributions of scores."""
+"""Plots of rows by group: ROC curves, calibration, distributions of scores."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FAINT: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6}
-"""The line of a group without a look of its own."""
+"""The line of a group without a style of its own."""
 
 
 def plot_roc(
     y_true: Any, y_score: Any, *, sensitive_features: Any, sample_weight: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """The ROC curve of each group, with the area between them (ABROCA) shaded and its value.
+    """Plot the ROC curve of each group, and shade the area between them (ABROCA).
 
-    Use it to see where along the curve groups are ranked unequally: the number alone does not tell a small difference
-    everywhere from a large one at the thresholds that matter. With more than two groups the two that lie furthest apart
-    are shaded, which are those that :func:`pi_xgb.metrics.abroca` reports, and the legend names them. A group without
-    positives or without negatives has no curve: it is left out, with an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
+    Use it to see where along the curve groups are ranked unequally: the number alone does not separate a small
+    difference everywhere from a large difference at the relevant thresholds. With more than two groups, the pair with
+    the largest area is shaded and named in the legend, the pair of :func:`pi_xgb.metrics.abroca`. A group without
+    positives or without negatives has no curve and raises an :class:`~pi_xgb.metrics.UndefinedRateWarning`.
 
     Parameters
     ----------
     y_true, y_score
         Labels, 0 or 1, and scores of any scale, higher for label 1.
     sensitive_features, sample_weight
-        The group of each row, or a DataFrame of several columns for their intersections (at least two groups), and its
-        weight.
+        The group of each row, or a DataFrame of several columns for their intersections (at least two groups), and the
+        weight of each row.
     ax
-        Where to draw; None opens a figure.
+        The Axes to draw on; None opens a figure.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def plot_roc(
     names = list(rows.groups.names)
     _unit_square(ax)
     entries: list[tuple[Any, str]] = []
-    for code, style in _looks(rows).items():
+    for code, style in _styles(rows).items():
         curve = picture.curves.get(code)
         if curve is None:
             continue
@@ -82,22 +82,22 @@ def plot_calibration(
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """How often what a model predicts comes true, by group.
+    """Plot the share of positives against the predicted probability, by group.
 
-    Use it to see whether a probability means the same in every group: a curve below the diagonal belongs to a
-    group whose chances are overrated. Equal calibration and equal error rates exclude each other where base rates
-    differ, so look at it beside the rates.
+    Use it to see whether a probability means the same in every group: a curve below the diagonal belongs to a group
+    whose probabilities are too high. Equal calibration and equal error rates exclude each other where base rates
+    differ, so compare it with the rates.
 
     Parameters
     ----------
     y_true, y_prob
         Labels, 0 or 1, and probabilities of label 1.
     sensitive_features, sample_weight, ax
-        As for :func:`plot_roc`; one group will do.
+        As for :func:`plot_roc`; one group is enough.
     n_bins
-        Points per group, at most. A group's rows are cut into bins of equally many rows, of at least 10. The bars are
-        Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. With more than three
-        groups they would hide the curves and are left out.
+        The most points per group. Each group is divided into bins of equally many rows, at least 10. The bars are
+        Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. Plots of more than three
+        groups omit the bars, which would hide the curves.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def plot_calibration(
     ax = as_axes(ax, rows.groups.count)
     _unit_square(ax)
     entries = []
-    for code, style in _looks(rows).items():
+    for code, style in _styles(rows).items():
         chosen = rows.of_group(code)
         bins = calibration(rows.scores[chosen], rows.labels[chosen], rows.weights[chosen], n_bins)
         if code not in _shown(rows):
@@ -142,9 +142,9 @@ def plot_scores(
     bins: int = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """The distribution of the scores in each group, with the threshold and who lies above it.
+    """Plot the distribution of the scores in each group, with the threshold and the shares above it.
 
-    Use it to see how much of a difference in selection hangs on where the threshold stands, and how much on the
+    Use it to see how much of a difference in selection comes from the position of the threshold, and how much from the
     scores themselves.
 
     Parameters
@@ -152,9 +152,9 @@ def plot_scores(
     y_score
         Scores of any scale.
     sensitive_features, sample_weight, ax
-        As for :func:`plot_roc`; one group will do.
+        As for :func:`plot_roc`; one group is enough.
     threshold
-        Draw a line there; the legend then says which share of each group is selected (``y_score > threshold``).
+        Draw a line there, and show in the legend the share of each group that is selected (``y_score > threshold``).
     bins
         Bins of equal width: over [0, 1] if all scores lie there, else over their range.
 
@@ -174,7 +174,7 @@ def plot_scores(
     ax = as_axes(ax, rows.groups.count)
     edges = bin_edges(rows.scores, bins)
     entries: list[tuple[Any, str]] = []
-    for code, style in _looks(rows).items():
+    for code, style in _styles(rows).items():
         chosen = rows.of_group(code)
         weights = rows.weights[chosen]
         total = weights.sum()
@@ -186,8 +186,8 @@ def plot_scores(
             ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.12)
         if code in _shown(rows):
             above = 100 * weights[rows.scores[chosen] > cut].sum() / total if cut is not None else None
-            told = f"n = {chosen.sum()}" if above is None else f"{above:.0f} % above"
-            entries.append((step, f"{short(rows.groups.names[code])} ({told})"))
+            label = f"n = {chosen.sum()}" if above is None else f"{above:.0f} % above"
+            entries.append((step, f"{short(rows.groups.names[code])} ({label})"))
     entries += _others(ax, rows)
     if cut is not None:
         entries.append((ax.axvline(cut, color=REFERENCE), f"threshold {cut:g}"))
@@ -198,30 +198,30 @@ def plot_scores(
 
 
 def _mark(line: Any, position: int) -> None:
-    """A few markers along a line, at other places than those of its neighbours."""
+    """Add a few markers along a line, away from those of its neighbours."""
     every = max(len(line.get_xdata()) // 5, 1)
     line.set(marker=look(position).marker, markevery=(every * position // MOST, every))
 
 
 def _shown(rows: ScoredRows) -> list[int]:
-    """The groups with a look of their own."""
+    """Return the groups with a style of their own."""
     return largest(rows.sizes())
 
 
-def _looks(rows: ScoredRows) -> dict[int, dict[str, Any]]:
-    """Keywords for the line of each group: further groups first, so that they lie beneath."""
+def _styles(rows: ScoredRows) -> dict[int, dict[str, Any]]:
+    """Return keywords for the line of each group: smaller groups first, so that they lie beneath."""
     shown = _shown(rows)
-    looks = {code: FAINT for code in range(rows.groups.count) if code not in shown}
-    return looks | {code: look(position).stroke for position, code in enumerate(shown)}
+    faint = {code: FAINT for code in range(rows.groups.count) if code not in shown}
+    return faint | {code: look(position).stroke for position, code in enumerate(shown)}
 
 
 def _others(ax: Axes, rows: ScoredRows) -> list[tuple[Any, str]]:
-    """The entry of the legend for all further groups."""
+    """Return the legend entry of the smaller groups."""
     more = rows.groups.count - len(_shown(rows))
     return [(ax.plot([], [], **FAINT)[0], f"{more} smaller group{'s' * (more > 1)}")] if more else []
 
 
 def _unit_square(ax: Axes) -> None:
-    """From 0 to 1 both ways, with the diagonal."""
+    """Set both axes to [0, 1] and draw the diagonal."""
     ax.plot([0, 1], [0, 1], color=REFERENCE, linestyle=":")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))

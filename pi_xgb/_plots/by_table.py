@@ -1,4 +1,4 @@
-"""The pictures of tables: the frontier, importances, the path over kl_weight."""
+"""Plots of tables: the frontier, importances, the path over kl_weight."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def plot_frontier(
     confidence: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """What fairness costs: performance against a difference between groups, over ``kl_weight`` and methods.
+    """Plot performance against a difference between groups, over ``kl_weight`` and methods.
 
-    Use it to choose a ``kl_weight``, and to compare methods at equal fairness: of two points at the same place
-    from left to right the higher one is better, and of two at the same height the one further left.
+    Use it to choose a ``kl_weight``, and to compare methods at equal fairness: of two points with equal fairness the
+    higher is better, and of two with equal performance the point further left.
 
     Parameters
     ----------
     table
         A DataFrame with the columns ``method``, ``fairness`` and ``performance``, and ``along`` for methods that
-        form a line. If several rows have the same method and the same value of ``along``, they are repeats
-        (folds, seeds): their mean is drawn, with Student's interval of the mean. For a single row the interval
-        is taken from columns with ``_low`` and ``_high`` after the name, if there are such. Folds share training
-        rows, so an interval over them is somewhat too narrow.
+        form a line. Several rows with the same method and the same value of ``along`` are repeats (folds, seeds): the
+        plot shows their mean and Student's interval of the mean. A single row has the interval of the columns with
+        ``_low`` and ``_high`` after the name, if they exist. Folds share training rows, so intervals over folds are
+        somewhat too narrow.
     fairness, performance, method
-        The columns to draw from left to right and upwards, and the one with the name of each method, at most ten.
+        The columns of the horizontal and the vertical axis, and of the name of each method, at most ten.
     along
-        The column that a line follows, as a rule the strength of a constraint. A method without it (a column
-        that is absent, or NaN) is a single point.
+        The column that a line follows, usually the strength of a constraint. A method without it (an absent column, or
+        NaN) is a single point.
     confidence, ax
-        Of the intervals over repeats, and where to draw; None opens a figure.
+        The confidence of the intervals over repeats, and the Axes to draw on; None opens a figure.
 
     Examples
     --------
@@ -68,43 +68,43 @@ def plot_frontier(
     check_axes(ax)
     check_confidence(confidence)
     table = as_table(table)
-    check_columns(table, [method, fairness, performance], "name yours with method=, fairness= and performance=")
+    check_columns(table, [method, fairness, performance], "pass their names as method=, fairness= and performance=")
     lines = frontier_lines(table, fairness, performance, method, along, confidence)
     if len(lines) > MOST:
-        raise ValueError(f"table has {len(lines)} methods, at most {MOST} can be told apart: draw some of them")
+        raise ValueError(f"table must have at most {MOST} methods, got {len(lines)}: plot some of them")
     ax = as_axes(ax)
     entries = []
     for position, line in enumerate(lines):
         style, x, y = look(position), line.fairness, line.performance
-        arms: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "alpha": 0.6}
-        ax.errorbar(x.value, y.value, xerr=_arms(x), yerr=_arms(y), **arms)
+        bars: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "alpha": 0.6}
+        ax.errorbar(x.value, y.value, xerr=_errors(x), yerr=_errors(y), **bars)
         stroke = style.stroke if len(line.along) > 1 else style.stroke | {"linestyle": "none"}
         drawn = ax.plot(x.value, y.value, marker=style.marker, **stroke)[0]
         entries.append((drawn, short(line.method)))
         if len(line.along) > 1:
             _name_ends(ax, line.along, x.value, y.value)
-    some_lines = any(len(line.along) > 1 for line in lines)
+    has_lines = any(len(line.along) > 1 for line in lines)
     ax.margins(0.12)
     ax.locator_params(nbins=6)
-    legend_on_top(ax, entries, title=f"line ends: {along}" if some_lines else None)
+    legend_on_top(ax, entries, title=f"line ends: {along}" if has_lines else None)
     return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
 
 
 def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:
-    """Fair importance beside plain importance, a pair of bars for each feature.
+    """Plot fair importance beside plain importance, a pair of bars for each feature.
 
-    Use it to find features that a model leans on and that bring bias into it (a long grey bar, and a blue one to the
-    left), and those it could do without. Each kind of bar is a share of the sum of its absolute values, also if the
-    table was made with ``normalize=False``.
+    Use it to find important features that add bias (a long grey bar, and a blue bar to the left), and features that the
+    model does not need. Each bar is a share of the sum of absolute values, also for a table made with
+    ``normalize=False``.
 
     Parameters
     ----------
     table
-        What :func:`pi_xgb.importance.fair_importance` returns.
+        The table of :func:`pi_xgb.importance.fair_importance`.
     plain
         The column to compare with: "gain" is XGBoost's average over splits, "total_gain" the sum.
     max_features, ax
-        At most so many are drawn, in the order of the longer of their two bars, and where; None opens a figure.
+        The most features to draw, in the order of the longer of their two bars, and the Axes; None opens a figure.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     check_axes(ax)
     check_whole("max_features", max_features, 1)
     table = as_table(table)
-    check_columns(table, ["fair_importance", plain], "pass what pi_xgb.importance.fair_importance returns")
+    check_columns(table, ["fair_importance", plain], "pass the table of pi_xgb.importance.fair_importance")
     fair, gain = (_shares(table[name].to_numpy(dtype=float)) for name in ("fair_importance", plain))
     longest = np.fmax(np.abs(fair), np.abs(gain))
     order = np.argsort(-longest, kind="stable")[:max_features]
@@ -130,8 +130,8 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     ax.axvline(0, color=REFERENCE)
     ax.set_yticks(place, [short(table.index[i]) for i in order])
     ax.invert_yaxis()
-    told = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
-    bars = [(blue, told), (grey, plain.replace("_", " "))]
+    label = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
+    bars = [(blue, label), (grey, plain.replace("_", " "))]
     legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(bars), frameon=False)
     finish(ax, "share of the importance\n(fair < 0: adds bias)", "").grid(False, axis="y")
     return ax
@@ -146,25 +146,25 @@ def plot_kl_weight_path(
     confidence: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """The cross-validated score over ``kl_weight``, each at its best round, with intervals.
+    """Plot the cross-validated score over ``kl_weight``, each at its best round, with intervals.
 
-    Use it to see whether the teacher helps at all: the dashed line is plain XGBoost (``kl_weight=0``), and a curve that
-    stays within the bars around it says that it does not. The values stand at equal distances, so that 0 has a place.
-    The folds are the same for all of them, and a difference between two values is therefore surer than the bars
-    suggest. The score of the best value is somewhat too good, having been chosen from several.
+    Use it to see whether the teacher helps: the dashed line is plain XGBoost (``kl_weight=0``); a teacher whose curve
+    stays within the bars around it does not help. Values are equally spaced, so that 0 fits on the axis. All values
+    share the folds, so a difference between two values is more certain than the bars suggest. The score of the best
+    value is optimistic, since it is the best of several.
 
     Parameters
     ----------
     table
-        What :func:`pi_xgb.cv` returns for several values of ``kl_weight``.
+        The table of :func:`pi_xgb.cv` for several values of ``kl_weight``.
     metric, maximize
-        Which metric, such as "auc", where the table has several; and whether more is better (None goes by the name, as
+        The metric, such as "auc", where the table has several, and whether more is better (None: by the name, as
         XGBoost does).
     nfold, confidence
-        The number of folds. Without it the bars are one standard deviation over the folds, as in the table; with
-        it they are Student's interval of the mean, of this confidence.
+        The number of folds. Without it the bars are one standard deviation over the folds, as in the table. With it
+        they are Student's interval of the mean with this confidence.
     ax
-        Where to draw; None opens a figure.
+        The Axes to draw on; None opens a figure.
 
     Examples
     --------
@@ -204,25 +204,25 @@ def plot_kl_weight_path(
     return finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})")
 
 
-def _arms(measured: Measured) -> Any:
-    arms = np.stack([measured.below, measured.above])
-    return np.nan_to_num(arms) if np.isfinite(arms).any() else None
+def _errors(measured: Measured) -> Any:
+    errors = np.stack([measured.below, measured.above])
+    return np.nan_to_num(errors) if np.isfinite(errors).any() else None
 
 
 def _name_ends(ax: Axes, along: Any, x: Any, y: Any) -> None:
-    """Say what the first and the last point of a line stand for."""
+    """Label the first and the last point of a line."""
     above: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "fontsize": "small", "ha": "center"}
     for end in (0, -1):
         ax.annotate(f"{along[end]:g}", (x[end], y[end]), **above).set_in_layout(False)
 
 
 def _name_weights(ax: Axes, kl_weights: Any, best: int, most: int = 10) -> None:
-    """The values under the axis: all of a short grid, else some, and always the ends and the best."""
+    """Label the axis: all values of a short grid, else some, and always the best."""
     step = -(-len(kl_weights) // most)
     named = {*range(0, len(kl_weights), step), best}
-    # The best one needs the room of its neighbours.
-    kept = sorted(i for i in named if i == best or abs(i - best) >= step)
-    ax.set_xticks(kept, [f"{kl_weights[i]:g}" for i in kept])
+    # The best value needs the room of its neighbours.
+    ticks = sorted(i for i in named if i == best or abs(i - best) >= step)
+    ax.set_xticks(ticks, [f"{kl_weights[i]:g}" for i in ticks])
 
 
 def _shares(values: Any) -> Any:

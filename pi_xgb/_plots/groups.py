@@ -1,4 +1,4 @@
-"""What the pictures of groups show, as numbers: ROC curves, calibration, distributions of scores."""
+"""The numbers of the plots by group: ROC curves, calibration, distributions of scores."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .._stats.wilson import wilson
 from ..metrics._abroca import Curve, area_between, merge, roc_curves, warn_no_curve
 from ..metrics._rates import Values
 
-MOST_POINTS = 1000  # a curve of more points is drawn through this many: finer than a picture can show
-MIN_ROWS = 10  # no bin of a calibration curve has fewer rows, unless the whole group has: its share would be noise
+MOST_POINTS = 1000  # the most points of a curve: more than a plot can show
+MIN_ROWS = 10  # the fewest rows of a calibration bin, unless the group has fewer: less is noise
 
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Checked rows of a picture; ``labels`` are all False where it needs none."""
+    """Checked rows of a plot; ``labels`` are all False if the plot needs no labels."""
 
     labels: Bools
     scores: Floats
@@ -31,11 +31,11 @@ class ScoredRows:
     groups: Groups
 
     def sizes(self) -> NDArray[np.intp]:
-        """Rows in each group."""
+        """Return the number of rows of each group."""
         return np.bincount(self.groups.codes)
 
     def of_group(self, code: int) -> Bools:
-        """Which rows belong to a group."""
+        """Return the mask of the rows of a group."""
         return np.asarray(self.groups.codes == code)
 
 
@@ -48,7 +48,7 @@ def scored_rows(
     labels_needed: bool = True,
     probabilities: bool = False,
 ) -> ScoredRows:
-    """Check what a picture of groups is handed."""
+    """Return the checked arguments of a plot by group."""
     scores = as_probabilities(y_score, "y_prob") if probabilities else as_scores(y_score, FINITE)
     labels = as_labels(y_true, scores.size) if labels_needed else np.zeros(scores.size, bool)
     groups = as_groups(sensitive_features, scores.size)
@@ -58,21 +58,21 @@ def scored_rows(
 
 @dataclass(frozen=True)
 class RocPicture:
-    """ROC curves of the groups that have one; ``pair`` are the two with the largest area between."""
+    """ROC curves by group, where defined; ``pair`` are the two groups with the largest area between."""
 
     curves: dict[int, Curve]
     pair: tuple[int, int] | None
     area: float
 
     def band(self, pair: tuple[int, int]) -> tuple[Values, Values, Values]:
-        """False positive rates, and the heights of two curves there."""
-        one, other = (self.curves[code] for code in pair)
-        fpr = _thinned(merge(one.fpr, other.fpr))
-        return np.repeat(fpr, 2), _both_ends(one, fpr), _both_ends(other, fpr)
+        """Return false positive rates, and the heights of the two curves there."""
+        first, other = (self.curves[code] for code in pair)
+        fpr = _thinned(merge(first.fpr, other.fpr))
+        return np.repeat(fpr, 2), _both_ends(first, fpr), _both_ends(other, fpr)
 
 
 def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
-    """The curves, and the pair that decides ABROCA; warns of groups without a curve."""
+    """Return the curves and the pair with the ABROCA; warn of groups without a curve."""
     check_several(rows.groups)
     found = roc_curves(rows.labels, rows.scores, rows.groups, rows.weights)
     warn_no_curve(found, rows.groups, stacklevel=stacklevel + 1)
@@ -83,12 +83,12 @@ def roc_picture(rows: ScoredRows, stacklevel: int) -> RocPicture:
 
 
 def auc(curve: Curve) -> float:
-    """The area under a curve."""
+    """Return the area under a curve."""
     return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
 
 
 def path(curve: Curve) -> tuple[Values, Values]:
-    """A curve as points to draw through, vertical steps included."""
+    """Return the points of a curve, vertical steps included."""
     fpr = _thinned(curve.fpr)
     return np.repeat(fpr, 2), _both_ends(curve, fpr)
 
@@ -103,7 +103,7 @@ def _thinned(fpr: Values) -> Values:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Per bin: the mean score, the share of positives, and an interval for that share."""
+    """Per bin: the mean score, the share of positives and its interval."""
 
     score: Values
     share: Values
@@ -112,23 +112,23 @@ class Calibration:
 
 
 def calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) -> Calibration:
-    """Bins of about equally many rows of one group; rows of equal score stay together."""
+    """Return the bins of one group, of about equally many rows; rows of equal score share a bin."""
     n_bins = int(np.clip(scores.size // MIN_ROWS, 1, n_bins))
     order = np.argsort(scores)
     ordered = scores[order]
     # Each cut moves to the start of its run of equal scores.
     cuts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * scores.size // n_bins]))
     weight = weights[order]
-    kept = np.add.reduceat(weight, cuts) > 0
-    of_bins = (weight, weight * ordered, weight * labels[order], weight * weight)
-    total, scored, positive, squares = (np.add.reduceat(values, cuts)[kept] for values in of_bins)
+    has_weight = np.add.reduceat(weight, cuts) > 0
+    sums = (weight, weight * ordered, weight * labels[order], weight * weight)
+    total, scored, positive, squares = (np.add.reduceat(values, cuts)[has_weight] for values in sums)
     share = positive / total
-    # With weights a bin has as many rows as they are worth.
+    # With weights a bin counts its effective number of rows.
     return Calibration(scored / total, share, *wilson(share, total * total / squares, 0.95))
 
 
 def bin_edges(scores: Floats, bins: int) -> Values:
-    """Equal bins over [0, 1] for what can be a probability, else over the range of the scores."""
+    """Return the edges of equal bins over [0, 1] if all scores lie there, else over their range."""
     low, high = float(scores.min()), float(scores.max())
     if low >= 0 and high <= 1:
         low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Pictures of a selection and of a comparison: gains over plain XGBoost and how sure they are."""
+"""Plots of a selection and of a comparison: gains over plain XGBoost with intervals."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ RING: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENC
 
 
 def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
-    """The gain of each way of teaching along ``kl_weight``; bars are one corrected standard error.
+    """Plot the gain of each configuration over ``kl_weight``; bars are one corrected standard error.
 
-    ``better_by`` says what a gain counts: "log loss lower by".
+    ``better_by`` is the unit of a gain, such as "log loss lower by".
     """
     check_axes(ax)
-    guided = summary[summary["kl_weight"] > 0]
-    ways = guided.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
-    ax = as_axes(ax, ways.nunique())
+    taught = summary[summary["kl_weight"] > 0]
+    configs = taught.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
+    ax = as_axes(ax, configs.nunique())
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "plain XGBoost")]
     chosen: list[tuple[Any, str]] = []
-    for position, way in enumerate(ways.unique()):
-        rows, how = guided[ways == way], look(position)
-        # Side by side, so that bars at one kl_weight do not lie on one another.
+    for position, config in enumerate(configs.unique()):
+        rows, style = taught[configs == config], look(position)
+        # Side by side, so that bars at the same kl_weight do not overlap.
         along = rows["kl_weight"] * 1.04**position
-        bars = ax.errorbar(along, rows["gain"], yerr=rows["gain_se"], marker=how.marker, **how.stroke)
-        entries.append((bars, way))
+        bars = ax.errorbar(along, rows["gain"], yerr=rows["gain_se"], marker=style.marker, **style.stroke)
+        entries.append((bars, config))
         for name in rows.index[rows["chosen"]]:
             chosen = [(ax.plot(along[name], rows["gain"][name], "o", **RING)[0], "chosen")]
     ax.set_xscale("log")
-    ax.set_xticks(sorted(guided["kl_weight"].unique()), [f"{w:g}" for w in sorted(guided["kl_weight"].unique())])
+    ax.set_xticks(sorted(taught["kl_weight"].unique()), [f"{w:g}" for w in sorted(taught["kl_weight"].unique())])
     ax.set_xticks([], minor=True)
     legend(ax, entries + chosen)
     finish(ax, "kl_weight", f"{better_by}, against plain XGBoost")
@@ -44,9 +44,9 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
 
 
 def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
-    """The gain of each model over plain XGBoost, with intervals: at one size a row each, at several a line each.
+    """Plot the gain of each model over plain XGBoost, with intervals: at one size as rows, at several as lines.
 
-    ``rows`` are what a size counts.
+    ``rows`` is the unit of a size.
     """
     check_axes(ax)
     sizes = summary.index.unique("size")
@@ -56,10 +56,10 @@ def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows
         return _rows(summary.loc[sizes[0]], models, better_by, ax)
     entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "plain XGBoost")]
     for position, model in enumerate(models):
-        own, how = summary.xs(model, level="model"), look(position)
+        own, style = summary.xs(model, level="model"), look(position)
         size = own.index.to_numpy()
-        ax.fill_between(size, own["low"].to_numpy(), own["high"].to_numpy(), color=how.color, alpha=0.12)
-        entries.append((ax.plot(size, own["gain"], marker=how.marker, **how.stroke)[0], model))
+        ax.fill_between(size, own["low"].to_numpy(), own["high"].to_numpy(), color=style.color, alpha=0.12)
+        entries.append((ax.plot(size, own["gain"], marker=style.marker, **style.stroke)[0], model))
     ax.set_xscale("log")
     ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
@@ -71,9 +71,9 @@ def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows
 def _rows(summary: pd.DataFrame, models: list[str], better_by: str, ax: Axes) -> Axes:
     ax.axvline(0, color=REFERENCE)
     for position, model in enumerate(models):
-        row, how = summary.loc[model], look(position)
-        reach = np.array([[row["gain"] - row["low"]], [row["high"] - row["gain"]]])
-        ax.errorbar([row["gain"]], [position], xerr=reach, marker=how.marker, color=how.color)
+        row, style = summary.loc[model], look(position)
+        errors = np.array([[row["gain"] - row["low"]], [row["high"] - row["gain"]]])
+        ax.errorbar([row["gain"]], [position], xerr=errors, marker=style.marker, color=style.color)
     ax.set_yticks(range(len(models)), models)
     ax.set_ylim(len(models) - 0.5, -0.5)
     finish(ax, f"{better_by}, against plain XGBoost", "")

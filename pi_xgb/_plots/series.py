@@ -1,4 +1,4 @@
-"""What the pictures of tables show, as numbers: means over repeats, the best round of each kl_weight."""
+"""The numbers of the plots of tables: means over repeats, the best round of each kl_weight."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .._stats.paired import Values, student
 
 
 def as_table(table: Any, name: str = "table") -> pd.DataFrame:
-    """A DataFrame with rows."""
+    """Return the table; raise unless it is a DataFrame with rows."""
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"{name} must be a pandas.DataFrame, got {type(table).__name__}")
     if table.empty:
-        raise ValueError(f"{name} has no rows: there is nothing to draw")
+        raise ValueError(f"{name} must have rows, got none")
     return table
 
 
 def check_columns(table: pd.DataFrame, needed: Sequence[str], hint: str) -> None:
-    """The columns that a picture needs."""
+    """Raise if columns of a plot are missing."""
     lacking = [name for name in needed if name not in table.columns]
     if lacking:
-        raise ValueError(f"table lacks {', '.join(map(repr, lacking))}, it has {list(table.columns)}: {hint}")
+        raise ValueError(f"table lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One number per point, and how far it may be off below and above (NaN: not known)."""
+    """One number per point, and its error below and above (NaN: unknown)."""
 
     value: Values
     below: Values
@@ -40,7 +40,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Line:
-    """The points of one method, in the order of what they run along."""
+    """The points of one method, in the order of ``along``."""
 
     method: Any
     along: Values
@@ -51,7 +51,7 @@ class Line:
 def frontier_lines(
     table: pd.DataFrame, fairness: str, performance: str, method: str, along: str, confidence: float
 ) -> list[Line]:
-    """The methods of a table, in order of appearance; several rows of one point are repeats."""
+    """Return the methods of a table, in order of appearance; several rows of one point are repeats."""
     keys = table[along].to_numpy(dtype=float) if along in table.columns else np.full(len(table), np.nan)
     codes, names = pd.factorize(table[method], use_na_sentinel=False)
     lines = []
@@ -65,10 +65,10 @@ def frontier_lines(
 
 
 def _measured(points: Sequence[pd.DataFrame], column: str, confidence: float) -> Measured:
-    return Measured(*np.array([_one(rows, column, confidence) for rows in points]).T)
+    return Measured(*np.array([_estimate(rows, column, confidence) for rows in points]).T)
 
 
-def _one(rows: pd.DataFrame, column: str, confidence: float) -> tuple[float, float, float]:
+def _estimate(rows: pd.DataFrame, column: str, confidence: float) -> tuple[float, float, float]:
     values = rows[column].to_numpy(dtype=float)
     if len(values) > 1:
         half = student(len(values) - 1, confidence) * values.std(ddof=1) / math.sqrt(len(values))
@@ -77,7 +77,7 @@ def _one(rows: pd.DataFrame, column: str, confidence: float) -> tuple[float, flo
         float(rows[f"{column}{end}"].iloc[0]) if f"{column}{end}" in rows.columns else math.nan
         for end in ("_low", "_high")
     )
-    # The interval need not contain the estimate, and an arm cannot be negative.
+    # The interval need not contain the estimate, and an error cannot be negative.
     return float(values[0]), max(values[0] - low, 0.0), max(high - values[0], 0.0)
 
 
@@ -93,22 +93,22 @@ class WeightPath:
 
     @property
     def best(self) -> int:
-        """The position of the best kl_weight; of equals the smallest."""
+        """The position of the best kl_weight; the smallest of several."""
         return int(np.argmax(self.mean) if self.maximised else np.argmin(self.mean))
 
 
 def weight_path(
     table: pd.DataFrame, metric: str | None, maximize: bool | None, nfold: int | None, confidence: float
 ) -> WeightPath:
-    """From the table of ``pi_xgb.cv`` to one point per kl_weight."""
+    """Return one point per kl_weight from the table of ``pi_xgb.cv``."""
     if "kl_weight" not in table.index.names:
         raise ValueError(
-            f"table must have kl_weight in its index, it has {list(table.index.names)}: "
-            "pass what pi_xgb.cv returns for several values of kl_weight"
+            f"table must have kl_weight in its index, got {list(table.index.names)}: "
+            "pass the table of pi_xgb.cv for several values of kl_weight"
         )
     name = _metric(table, metric)
     mean, spread = f"test-{name}-mean", f"test-{name}-std"
-    more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # as XGBoost goes by the name
+    more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # XGBoost's rule
     maximised = more_is_better if maximize is None else bool(maximize)
     kl_weights = np.unique(table.index.get_level_values("kl_weight"))
     means, halves = [], []

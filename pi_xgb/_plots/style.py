@@ -1,4 +1,4 @@
-"""How the pictures look: axes, colours that survive colour blindness and greyscale, names that fit."""
+"""The style of the plots: axes, colours for colour blindness and greyscale, short names."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .._rows.names import in_words, printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (4.8, 3.8)  # inches, for an Axes of our own
-REFERENCE = "#808080"  # a grey for what is there to compare with: readable on white and on black
+SIZE = (4.8, 3.8)  # inches, of a new figure
+REFERENCE = "#808080"  # a grey for baselines: readable on white and on black
 
-# Okabe and Ito's colours, then four of Tol's that lie apart from them. Line styles and markers differ as well, for
+# Okabe and Ito's colours, then four of Tol's that differ from them. Line styles and markers differ too, for
 # greyscale.
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
@@ -30,16 +30,16 @@ DASHES = (
 LINES: tuple[Any, ...] = ("-", *((0, tuple(map(float, dashes.split()))) for dashes in DASHES))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
-MOST = len(PALETTE)  # more groups or methods than this cannot be told apart
-FEW = 3  # with more groups, bars and fillings would hide the lines
+MOST = len(PALETTE)  # the most groups or methods that readers can distinguish
+FEW = 3  # with more groups, bars and fills would hide the lines
 
 LONGEST_NAME = 24
-SHORT = 22  # entries of a legend that leave room for a second column
+SHORT = 22  # the longest legend entry that leaves room for a second column
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one group or method is drawn."""
+    """The style of one group or method."""
 
     color: str
     line: Any
@@ -52,74 +52,74 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """The look of the group or method with this number, 0 to ``MOST - 1``."""
+    """Return the style of the group or method at this position, 0 to ``MOST - 1``."""
     return Look(PALETTE[position], LINES[position], MARKERS[position])
 
 
 def largest(sizes: NDArray[np.intp]) -> list[int]:
-    """The positions of the ``MOST`` largest, in their own order."""
+    """Return the positions of the ``MOST`` largest, in increasing order."""
     return sorted(int(i) for i in np.argsort(-sizes, kind="stable")[:MOST])
 
 
 def as_axes(ax: Axes | None, n_groups: int = 1) -> Axes:
-    """The user's Axes, or a new one in a figure of pyplot's."""
+    """Return the user's Axes, or the Axes of a new pyplot figure."""
     if ax is None:
         return pyplot().subplots(figsize=with_room(SIZE, n_groups), layout="constrained")[1]  # type: ignore[no-any-return]
     return ax
 
 
 def with_room(size: tuple[float, float], n_groups: int) -> tuple[float, float]:
-    """A size with room for a legend of more than a few groups."""
+    """Return the size plus room for the legend."""
     return size[0], size[1] + 0.18 * min(n_groups, MOST + 1)
 
 
 def check_axes(ax: Any) -> None:
-    """An Axes or None, and matplotlib to draw with; asked before any work is done."""
+    """Raise unless ``ax`` is an Axes or None and matplotlib is installed."""
     pyplot()
     if ax is not None and not (hasattr(ax, "plot") and hasattr(ax, "fill_between")):
         raise TypeError(
             f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: "
-            "of plt.subplots() it is the second value, and an array of several is taken one by one"
+            "pass the second value of plt.subplots(), or one element if it is an array"
         )
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, which the core does not need."""
+    """Return matplotlib.pyplot, an optional dependency."""
     try:
         from matplotlib import pyplot as module
     except ImportError as error:
-        raise ImportError('the pictures need matplotlib: pip install "pi-xgb[plot]"') from error
+        raise ImportError('plots need matplotlib: pip install "pi-xgb[plot]"') from error
     return module
 
 
 def short(name: Hashable) -> str:
-    """A name for a picture: cut when long, and never taken for mathematics or for a hidden label."""
+    """Return a name for a plot: shortened, and escaped for matplotlib."""
     words = printable(in_words(name))
     if len(words) > LONGEST_NAME:
         words = words[: LONGEST_NAME - 1].rstrip() + "…"
-    # matplotlib reads dollars as mathematics, and leaves names with an underscore in front out of legends.
+    # matplotlib reads dollars as mathematics, and omits names with a leading underscore from legends.
     words = words.replace("$", r"\$")
     return f" {words}" if words.startswith("_") else words
 
 
 def legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> None:
-    """A small legend of (artist, text)."""
+    """Draw a small legend of (artist, text)."""
     handles, texts = zip(*entries, strict=True)
     ax.legend(handles, texts, fontsize="small", **options)
 
 
 def legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
-    """A legend under an Axes and its labels, where it can hide nothing; of many short entries in two columns."""
+    """Draw a legend under the Axes and its labels; many short entries take two columns."""
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "borderaxespad": 0}
     longest = max((len(line) for _, text in entries for line in text.split("\n")))
     legend(ax, entries, ncols=2 if len(entries) > FEW + 1 and longest <= SHORT else 1, frameon=False, **below)
 
 
 def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | None = None) -> None:
-    """A legend at the upper end of an Axes, which is stretched upwards so that nothing lies beneath it."""
+    """Draw a legend at the top of the Axes, and extend the Axes so that the legend hides nothing."""
     legend(ax, entries, loc="upper center", title=title, title_fontsize="small")
     height = 72 * ax.bbox.height / ax.figure.dpi
-    # A line takes 13 points; the labels of the axis will yet take a part of the height.
+    # A line takes 13 points; 15 leave room, since axis labels still reduce the height.
     lines = len(entries) + (title is not None)
     share = min((15 * lines + 10) / height, 0.6)
     low, high = ax.get_ylim()
@@ -127,7 +127,7 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:
-    """What all pictures share."""
+    """Set labels, grid and spines, and return the Axes."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(True, alpha=0.3)
     ax.set_axisbelow(True)

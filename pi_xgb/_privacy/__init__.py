@@ -1,1 +1,1 @@
-"""Private teachers: the promise they keep, the noise that keeps it, and attacks that try it."""
+"""Private teachers: their budget, their noise, and attacks that audit them."""

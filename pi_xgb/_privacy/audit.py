@@ -1,4 +1,4 @@
-"""``audit``: attacks on a way of training, and what they say about its epsilon."""
+"""``audit``: attacks on a training, and the lower bounds of its epsilon."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FEWEST_RUNS = 20
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What :func:`audit` found.
+    """The result of :func:`audit`.
 
     Attributes
     ----------
     attack
-        ``"neighbours"``: told two data sets apart that differ in one row. ``"values"``: inferred values of several.
+        ``"neighbours"``: distinguishes two data sets that differ in one row. ``"values"``: infers values of several.
     epsilon
-        With ``confidence``, the training has at least this epsilon. 0 says that the attack found nothing.
+        A lower bound of the training's epsilon, with ``confidence``. 0 if the attack found nothing.
     accuracy
         Share of right guesses; half of them are right by chance.
     runs, confidence, delta
-        As they were asked for.
+        The arguments of :func:`audit`.
 
     Examples
     --------
@@ -60,33 +60,32 @@ def audit(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Audit:
-    """Attack a way of training: what does a model give away about the privileged values of its rows?
+    """Attack a training to measure what its models reveal about the privileged values of the rows.
 
-    In each run a coin for each row where ``z`` and ``other`` differ decides which of the two it gets, a model is
-    trained, and the attacker, who knows all else, guesses the coins from what can be observed of the model. One half of
-    the runs teaches the attacker how, the other half counts. A private training lets nobody be right more often than
-    its epsilon says, so that being right often proves an epsilon that is at least so large. A small result proves
-    nothing: another attack may do better.
+    In each run, a coin for each row where ``z`` and ``other`` differ selects one of the two values, and a model is
+    trained. The attacker, who knows all other values, guesses the coins from observations of the model. The attacker
+    learns from one half of the runs; the other half counts. The epsilon of a private training limits the share of right
+    guesses, so many right guesses prove a large epsilon. A small result proves nothing: another attack may do better.
 
     Parameters
     ----------
     train
-        A function of a table of privileged values that trains a model. It must draw new noise in each call: make the
+        A function of a table of privileged values that trains a model. It must draw new noise in each call: create the
         :class:`PrivateTeacher` inside.
     z, other
-        The privileged values, and the same with others in some rows. If one row differs, the attack tells two
-        neighbours apart. If several do, it infers the values of each.
+        The privileged values, and the same table with other values in some rows. If one row differs, the attack
+        distinguishes two neighbours. If several differ, it infers the values of each.
     observe
-        A function of the model: one number, or several, that the attacker looks at. What it predicts for the rows in
-        question is a good start. Of a teacher alone, ``lambda teacher: teacher.values``.
+        A function of the model that returns one number, or several, for the attacker. The predictions for the changed
+        rows are a good start. For a teacher alone, ``lambda teacher: teacher.values``.
     runs
-        How many trainings. With r runs no epsilon above about ln(r / 15) can be proved from one row.
+        The number of trainings. With r runs no epsilon above about ln(r / 15) can be proved from one row.
     delta
-        The delta that is stated for the training.
+        The stated delta of the training.
     confidence
-        Of the bound.
+        The confidence of the bound.
     seed
-        Of the coins. (The noise of private teachers has no seed.)
+        The seed of the coins. (The noise of private teachers has no seed.)
 
     Returns
     -------
@@ -94,11 +93,11 @@ def audit(
 
     Notes
     -----
-    An audit looks at ``z`` many times: what it finds is not private, and is for those who may see the data.
+    An audit reads ``z`` many times: its result is not private, and only for people who may see the data.
 
     Examples
     --------
-    A teacher without noise gives a row away, a private one does not:
+    A teacher without noise reveals a row, a private teacher does not:
 
     >>> import numpy as np, pi_xgb
     >>> from pi_xgb.privacy import PrivateTeacher, audit
@@ -113,7 +112,7 @@ def audit(
     (True, True)
     """
     if not callable(train) or not callable(observe):
-        raise TypeError("train and observe must be functions: of a table of privileged values, and of what it trains")
+        raise TypeError("train and observe must be functions, of a table of privileged values and of the model")
     check_whole("runs", runs, FEWEST_RUNS)
     check_whole("seed", seed, 0)
     check_real(confidence, "confidence")
@@ -123,14 +122,14 @@ def audit(
         raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}")
     tables = as_table(z, "z"), as_table(other, "other")
     rows = _differing_rows(*map(as_frame, tables))
-    # Not the stream of the plain seed: a training that draws its noise from that one would follow the coins.
+    # Not the stream of the plain seed: the noise of a training with the same seed would depend on the coins.
     coins = np.random.default_rng([seed, *b"audit"]).random((runs, len(rows))) < 0.5
-    seen = [_observed(observe(train(_mixed(*tables, rows[toss])))) for toss in coins]
-    looks = np.array(seen) if len({len(look) for look in seen}) == 1 else None
-    if looks is None or not np.isfinite(looks).all():
+    observed = [_as_numbers(observe(train(_mixed(*tables, rows[toss])))) for toss in coins]
+    values = np.array(observed) if len({len(numbers) for numbers in observed}) == 1 else None
+    if values is None or not np.isfinite(values).all():
         raise ValueError("observe must return finite numbers, as many for every model")
     half = runs // 2
-    scores = np.column_stack([_scores(looks[:half], coins[:half, i], looks) for i in range(len(rows))])
+    scores = np.column_stack([_scores(values[:half], coins[:half, i], values) for i in range(len(rows))])
     right = (scores[half:] > 0) == coins[half:]
     if len(rows) == 1:
         attack, epsilon = "neighbours", _from_one_row(scores[:, 0], coins[:, 0], half, delta, 1 - confidence)
@@ -145,12 +144,12 @@ def _differing_rows(z: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.intp]:
     same = (z.to_numpy(object) == other.to_numpy(object)) | (z.isna().to_numpy() & other.isna().to_numpy())
     rows = np.flatnonzero(~same.all(axis=1))
     if not rows.size:
-        raise ValueError("z and other are the same: change the privileged values of one row, or of several, in other")
+        raise ValueError("other must differ from z in at least one row, got the same values: change some rows in other")
     return rows
 
 
 def _mixed(z: Any, other: Any, rows: NDArray[np.intp]) -> Any:
-    """z with these rows of the other table: a DataFrame where it has columns, else an array."""
+    """Return z with these rows of the other table: a DataFrame if z has columns, else an array."""
     if not hasattr(z, "columns"):
         mixed = np.array(z)
         mixed[rows] = np.asarray(other)[rows]
@@ -160,36 +159,37 @@ def _mixed(z: Any, other: Any, rows: NDArray[np.intp]) -> Any:
     return frame
 
 
-def _observed(look: Any) -> NDArray[np.float64]:
-    seen = np.asarray(look)
-    if seen.dtype.kind not in "fiub":
-        raise TypeError(f"observe must return finite numbers, got {type(look).__name__} of {seen.dtype}")
-    return np.atleast_1d(seen).astype(np.float64).ravel()
+def _as_numbers(observed: Any) -> NDArray[np.float64]:
+    values = np.asarray(observed)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"observe must return finite numbers, got {type(observed).__name__} of {values.dtype}")
+    return np.atleast_1d(values).astype(np.float64).ravel()
 
 
-def _scores(looks: NDArray[np.float64], coins: NDArray[np.bool_], judged: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where each look lies between the means of the two sides, above 0 for the side of the coin.
+def _scores(train: NDArray[np.float64], coins: NDArray[np.bool_], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a score per row of ``values``, above 0 for the side of the coin and below 0 for the other.
 
-    A linear discriminant of the numbers that tell the sides apart best, as if they were independent.
+    A linear discriminant, trained on ``train`` and ``coins``, of the numbers that separate the sides best, as if these
+    were independent.
     """
     if coins.all() or not coins.any():
-        return np.full(len(judged), 1.0 if coins.all() else -1.0)
-    sides = looks[coins], looks[~coins]
+        return np.full(len(values), 1.0 if coins.all() else -1.0)
+    sides = train[coins], train[~coins]
     means = [side.mean(axis=0) for side in sides]
     spread = np.sqrt(sum(side.var(axis=0) for side in sides) / 2)
     gap = means[0] - means[1]
     if not gap.any():
-        return np.zeros(len(judged))
+        return np.zeros(len(values))
     spread = np.maximum(spread, 1e-9 * np.abs(gap).max())
-    clarity = np.abs(gap) / spread
-    weight = np.where(clarity >= clarity.max() / 2, np.sign(gap) * clarity / clarity.max(), 0.0)
-    return np.asarray((judged - (means[0] + means[1]) / 2) @ (weight / spread))
+    effect = np.abs(gap) / spread
+    weight = np.where(effect >= effect.max() / 2, np.sign(gap) * effect / effect.max(), 0.0)
+    return np.asarray((values - (means[0] + means[1]) / 2) @ (weight / spread))
 
 
 def _from_one_row(
     scores: NDArray[np.float64], coins: NDArray[np.bool_], half: int, delta: float, alpha: float
 ) -> float:
-    """Choose an event by the first half of the runs, count it in the second."""
+    """Return the bound from an event chosen on the first half of the runs and counted on the second."""
     cut, is_above, under_one = best_cut(scores[:half], coins[:half], delta, alpha)
     event = (scores[half:] >= cut) == is_above
     side = coins[half:] == under_one

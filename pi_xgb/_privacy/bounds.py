@@ -1,4 +1,4 @@
-"""What epsilon a mechanism has at least, from how often an attacker was right."""
+"""Lower bounds of epsilon from the success of an attacker."""
 
 from __future__ import annotations
 
@@ -9,53 +9,53 @@ from numpy.typing import NDArray
 from scipy import stats
 
 CUTS = 41
-"""How many events an attacker tries before choosing one."""
+"""The number of cuts among which an attacker chooses."""
 
 
-def from_rates(hits: int, of: int, alarms: int, of_others: int, delta: float, alpha: float) -> float:
-    """From an event that came ``hits`` times under one data set and ``alarms`` times under its neighbour.
+def from_rates(hits: int, n_runs: int, alarms: int, n_others: int, delta: float, alpha: float) -> float:
+    """Return the bound from an event with ``hits`` under one data set and ``alarms`` under its neighbour.
 
-    Both chances are replaced by ends of their exact (Clopper-Pearson) intervals, each wrong with chance ``alpha / 2``.
+    Both rates are replaced by limits of their exact (Clopper-Pearson) intervals, each with error ``alpha / 2``.
     """
-    if not hits or alarms == of_others:
+    if not hits or alarms == n_others:
         return 0.0
-    low = stats.beta.ppf(alpha / 2, hits, of - hits + 1)
-    high = stats.beta.ppf(1 - alpha / 2, alarms + 1, of_others - alarms)
+    low = stats.beta.ppf(alpha / 2, hits, n_runs - hits + 1)
+    high = stats.beta.ppf(1 - alpha / 2, alarms + 1, n_others - alarms)
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
 
 
-def from_guesses(right: int, of: int, delta: float, alpha: float) -> float:
-    """From guesses of values that were each drawn by a fair coin, each independently of the others.
+def from_guesses(n_right: int, n_guesses: int, delta: float, alpha: float) -> float:
+    """Return the bound from guesses of values that independent fair coins selected.
 
-    Theorem 5.2 of Steinke, Nasr and Jagielski, "Privacy auditing with one training run" (2023): with no more than
-    epsilon and delta, so many right ones come with at most the chance :func:`chance_of`. The largest epsilon for which
-    that is below ``alpha``.
+    Theorem 5.2 of Steinke, Nasr and Jagielski, "Privacy auditing with one training run" (2023): under epsilon and
+    delta, ``n_right`` right guesses have at most the probability :func:`chance_of`. The bound is the largest epsilon
+    for which that is below ``alpha``.
     """
     low, high = 0.0, 50.0
-    if chance_of(right, of, low, delta) > alpha:
+    if chance_of(n_right, n_guesses, low, delta) > alpha:
         return 0.0
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if chance_of(right, of, middle, delta) <= alpha else (low, middle)
+        low, high = (middle, high) if chance_of(n_right, n_guesses, middle, delta) <= alpha else (low, middle)
     return low
 
 
-def chance_of(right: int, of: int, epsilon: float, delta: float) -> float:
-    """The largest chance of at least so many right guesses that (epsilon, delta) allows."""
+def chance_of(n_right: int, n_guesses: int, epsilon: float, delta: float) -> float:
+    """Return the largest probability of ``n_right`` or more right guesses under (epsilon, delta)."""
     share = 1 / (1 + math.exp(-epsilon))
-    chance = float(stats.binom.sf(right - 1, of, share))
-    if right > 0:
-        below = stats.binom.pmf(np.arange(right - 1, -1, -1), of, share).cumsum()
-        chance += 2 * of * delta * float((below / np.arange(1, right + 1)).max())
+    chance = float(stats.binom.sf(n_right - 1, n_guesses, share))
+    if n_right > 0:
+        below = stats.binom.pmf(np.arange(n_right - 1, -1, -1), n_guesses, share).cumsum()
+        chance += 2 * n_guesses * delta * float((below / np.arange(1, n_right + 1)).max())
     return min(chance, 1.0)
 
 
 def best_cut(
     scores: NDArray[np.float64], coins: NDArray[np.bool_], delta: float, alpha: float
 ) -> tuple[float, bool, bool]:
-    """The event "score at least (or below) a cut" that tells the two data sets apart best: cut, side, under which.
+    """Return the event "score at least (or below) a cut" with the largest bound: cut, side, data set.
 
-    Cuts lie midway between two scores: further ones that are a little beyond those seen here still count.
+    Cuts lie midway between two scores, so that new scores slightly beyond the old ones still count.
     """
     ones, zeros = np.sort(scores[coins]), np.sort(scores[~coins])
     sizes = len(ones), len(zeros)
@@ -71,4 +71,4 @@ def best_cut(
                 i, j = (0, 1) if under_one else (1, 0)
                 bound = from_rates(events[i], sizes[i], events[j], sizes[j], delta, alpha)
                 tried.append((bound, (float(cut), is_above, under_one)))
-    return max(tried, key=lambda one: one[0])[1]
+    return max(tried, key=lambda candidate: candidate[0])[1]

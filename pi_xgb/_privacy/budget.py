@@ -1,4 +1,4 @@
-"""The budget: what may be spent, and on what."""
+"""The privacy budget and its division."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALLEST_EPSILON = 1e-6
 
 
 class Spent(NamedTuple):
-    """A promise of (epsilon, delta)-differential privacy."""
+    """An (epsilon, delta) guarantee of differential privacy."""
 
     epsilon: float
     delta: float
@@ -21,74 +21,74 @@ class Spent(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """How the budget of one teacher is divided between its model and the rows that the model judges."""
+    """The budget of one teacher, divided between its model and the predictions for the rows."""
 
     total: Spent
     model: Spent
     rows: Spent
-    """Of a row whose label the model has seen. A row without a label has the whole epsilon for itself."""
+    """The part of a labelled row. A row without a label has the whole epsilon."""
 
     @classmethod
     def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
-        """A share of ``split`` for the model."""
+        """Return the budget with the share ``split`` for the model."""
         slack = sampling_delta(epsilon)
         model = Spent(split * epsilon, delta - slack)
         return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
 
     @classmethod
     def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
-        """What a model that states its own budget leaves to the rows."""
+        """Return the budget with a model that states its own part."""
         slack = sampling_delta(epsilon)
         if model.epsilon >= epsilon or model.delta + slack > delta:
             raise ValueError(
-                f"the model spends epsilon {model.epsilon:g} and delta {model.delta:g} when one row's privileged "
-                f"values change (twice what it states, since it may count rows that come or go), and the rows need "
-                f"some as well: there are {epsilon:g} and {delta:g}. Give the model less, or the teacher more"
+                f"epsilon and delta must exceed those of the model, {model.epsilon:g} and {model.delta:g}, got "
+                f"{epsilon:g} and {delta:g}: lower the model's, or raise the teacher's. (A changed row costs twice the "
+                "model's stated epsilon, which covers rows added or removed)"
             )
         return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
 
 
 def check_epsilon(epsilon: Any) -> float:
-    """A positive number."""
+    """Return epsilon as a float; raise unless it is positive and finite."""
     check_real(epsilon, "epsilon")
     if not SMALLEST_EPSILON <= epsilon < math.inf:
         raise ValueError(
             f"epsilon must be finite and positive (at least {SMALLEST_EPSILON:g}), got {epsilon!r}: 1 is strict, "
-            "beyond 10 little is promised"
+            "above 10 the guarantee is weak"
         )
     return float(epsilon)
 
 
 def check_delta(delta: Any, epsilon: float) -> float:
-    """A positive number that leaves room for what the noise itself may miss."""
+    """Return delta as a float; raise unless it covers the error of the noise."""
     check_real(delta, "delta")
     if not 0 < delta < 1:
-        raise ValueError(f"delta must be positive and below 1, got {delta!r}: take well under 1 / number of rows")
+        raise ValueError(f"delta must be positive and below 1, got {delta!r}: pass far less than 1 / number of rows")
     least = 2 * sampling_delta(epsilon)
     if least >= 1:
         raise ValueError(
-            f"epsilon is {epsilon:g}, with which noise made of 64-bit numbers promises nothing at all: give less, "
-            "beyond 10 little is promised anyway"
+            f"epsilon must be smaller for noise from 64-bit numbers, got {epsilon:g}: pass at most about 10, above "
+            "which the guarantee is weak"
         )
     if delta < least:
         raise ValueError(
-            f"delta must be at least {least:.2g} with epsilon {epsilon:g}, got {delta!r}: the noise is made of 64-bit "
-            "numbers, and promises no less"
+            f"delta must be at least {least:.2g} with epsilon {epsilon:g}, got {delta!r}: noise from 64-bit "
+            "numbers guarantees no less"
         )
     return float(delta)
 
 
 def check_delta_for_rows(delta: float, n_rows: int) -> None:
-    """Whoever may break the promise for one row in n can publish one row in full."""
+    """Raise if delta is 1 / n_rows or more: publishing one row in full would then count as private."""
     if delta * n_rows >= 1:
         raise ValueError(
-            f"delta is {delta:g}, too large for {n_rows} rows: with 1 / {n_rows} = {1 / n_rows:.2g} or more, "
-            f"publishing a row at random would count as private. Give at most {0.1 / n_rows:.1g}"
+            f"delta must be below 1 / {n_rows} = {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most "
+            f"{0.1 / n_rows:.1g}, or publishing a random row would count as private"
         )
 
 
 def check_share(value: Any, name: str, low: float, high: float, hint: str) -> float:
-    """A number strictly between two others, the lower one of which may be 0 itself."""
+    """Return the value as a float; raise unless it lies between low and high (``clip`` may be 0)."""
     check_real(value, name)
     if not (low < value < high or (value == low == 0 and name == "clip")):
         raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}: {hint}")
@@ -96,6 +96,6 @@ def check_share(value: Any, name: str, low: float, high: float, hint: str) -> fl
 
 
 def check_real(value: Any, name: str) -> None:
-    """A number, of whatever kind."""
+    """Raise TypeError unless the value is a real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")

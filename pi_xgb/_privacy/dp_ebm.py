@@ -1,9 +1,9 @@
-"""A private model of y on many privileged columns: interpret's DP-EBM, with a noise that this promise needs.
+"""A private model of y on many privileged columns: interpret's DP-EBM, with noise for rows that change.
 
-interpret counts a row that comes or goes. Here a row stays, with its label, and its privileged values change: it leaves
-one bin and enters another, so sums and counts change in two places, by at most 1 each. Their distance is the root of 2
-and not 1. In terms of Gaussian differential privacy (mu of Dong, Roth and Su) all mu are the root of 2 times as large,
-and this file looks for the epsilon that interpret has to be told for that to come out right.
+interpret protects a row that is added or removed. Here a row keeps its label and its privileged values change: it
+leaves one bin and enters another, so sums and counts change in two places, by at most 1 each. Their distance is sqrt(2)
+instead of 1. In terms of Gaussian differential privacy (mu of Dong, Roth and Su) every mu is sqrt(2) times as large.
+:func:`epsilon_for_interpret` is the epsilon for interpret that gives the right mu.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .budget import Spent
 from .domain import Domain
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
-"""interpret's own defaults, given by name because the accounting needs them."""
+"""interpret's own defaults, passed explicitly because the accounting needs them."""
 _MOVED = math.sqrt(2)
 _FINE_BINS = 64
-"""In as many equal parts interpret cuts a range before it draws bins together: most categories of a column."""
+"""The equal bins that interpret cuts a range into before merging: the most categories of a column."""
 
 
 class DPEBM:
@@ -34,17 +34,17 @@ class DPEBM:
         self._random_state = random_state
         wide = [name for name, column in domain.columns.items() if column.size(1) > _FINE_BINS]
         if wide:
-            raise ValueError(f"DP-EBM takes at most {_FINE_BINS} categories, {wide[0]!r} has more: join rare ones")
+            raise ValueError(f"{wide[0]!r} must have at most {_FINE_BINS} categories for DP-EBM: merge rare ones")
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Any) -> None:
-        """Train with the noise that ``budget`` asks for; interpret draws it by itself."""
+        """Train with the noise for ``budget``, which interpret draws."""
         n_columns = len(self._bounds)
-        # Categories go by their numbers: a nominal column's names would be read from the data.
+        # Categories as numbers: interpret would read the names of a nominal column from the data.
         ebm = self._ebm_class(
             feature_names=[f"z{i}" for i in range(n_columns)],
             feature_types=["continuous"] * n_columns,
             privacy_bounds=dict(enumerate(self._bounds)),
-            epsilon=epsilon_to_tell(budget),
+            epsilon=epsilon_for_interpret(budget),
             delta=budget.delta,
             composition="gdp",
             max_rounds=ROUNDS,
@@ -61,18 +61,18 @@ class DPEBM:
         spent = delta_of(budget.epsilon, mu_of_noise(ebm, n_columns))
         if not spent <= budget.delta:
             raise RuntimeError(
-                f"interpret used less noise than was asked for: delta {spent:.3g} instead of {budget.delta:.3g}. This "
-                "version of it cannot be used here, nothing was released"
+                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}, so its noise was too small. Nothing "
+                "was released: install another version of interpret"
             )
         self._ebm = ebm
 
     def predict(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probability of label 1."""
+        """Return the probability of label 1."""
         return np.asarray(self._ebm.predict_proba(values)[:, 1], dtype=np.float64)
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest that it could say of any row."""
+        """The smallest and the largest possible prediction for any row."""
         ends = [
             float(self._ebm.intercept_[0]) + sum(float(end(scores)) for scores in self._ebm.term_scores_)
             for end in (np.min, np.max)
@@ -89,34 +89,34 @@ def _ebm_class() -> Any:
 
 
 def delta_of(epsilon: float, mu: float) -> float:
-    """The least delta of a mu-Gaussian mechanism at this epsilon."""
+    """Return the smallest delta of a mu-Gaussian mechanism at this epsilon."""
     return _normal(-epsilon / mu + mu / 2) - math.exp(epsilon) * _normal(-epsilon / mu - mu / 2)
 
 
 def mu_of_noise(ebm: Any, n_columns: int) -> float:
-    """What the noise that a trained model had is worth, for a row that stays and changes its values."""
+    """Return the mu of a trained model's noise, for a row that changes its values."""
     binning = math.sqrt(n_columns) / ebm.noise_scale_binning_
     boosting = math.sqrt(ROUNDS * n_columns) * LEARNING_RATE / ebm.noise_scale_boosting_
     return _MOVED * math.hypot(binning, boosting)
 
 
-def epsilon_to_tell(budget: Spent) -> float:
-    """The epsilon that interpret has to be told for ``budget`` to be kept."""
+def epsilon_for_interpret(budget: Spent) -> float:
+    """Return the epsilon to pass to interpret, under which a changed row costs at most ``budget``."""
 
-    def mu_if_told(told: float) -> float:
-        half = budget.delta / 2  # so interpret divides it between binning and boosting
-        parts = [mu_of_promise(share * told, half) for share in (BINNING_SHARE, 1 - BINNING_SHARE)]
+    def mu_at(epsilon: float) -> float:
+        half = budget.delta / 2  # interpret divides it equally between binning and boosting
+        parts = [mu_of_promise(share * epsilon, half) for share in (BINNING_SHARE, 1 - BINNING_SHARE)]
         return _MOVED * math.hypot(*parts)
 
     low, high = 0.0, 4 * budget.epsilon
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(budget.epsilon, mu_if_told(middle)) <= budget.delta else (low, middle)
-    return low * (1 - 1e-6)  # so that rounding errs on the side of noise
+        low, high = (middle, high) if delta_of(budget.epsilon, mu_at(middle)) <= budget.delta else (low, middle)
+    return low * (1 - 1e-6)  # rounding then gives more noise, not less
 
 
 def mu_of_promise(epsilon: float, delta: float) -> float:
-    """The largest mu whose mechanism keeps (epsilon, delta)."""
+    """Return the largest mu whose mechanism has (epsilon, delta)."""
     low, high = 0.0, 100.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""A private model of y on few privileged columns: a table of counts with noise, a cell for each combination."""
+"""A private model of y on few privileged columns: noisy counts for each combination of values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .mechanisms import discrete_laplace
 from .randomness import Words
 
 MOST_CELLS = 10_000
-# When the privileged values of one row change, it leaves one cell and enters another, with the label that it has.
+# A row whose privileged values change leaves one cell and enters another, with the same label.
 MOVED = 2
 
 
 class Histogram:
-    """Shares of label 1 in the cells of a table whose counts have Laplace noise."""
+    """Shares of label 1 in the cells of a table of counts with Laplace noise."""
 
     def __init__(self, domain: Domain, bins: int) -> None:
         self._columns = list(domain.columns.values())
@@ -26,29 +26,29 @@ class Histogram:
         self._sizes = [column.size(bins) for column in self._columns]
         if math.prod(self._sizes) > MOST_CELLS:
             raise ValueError(
-                f"z has {math.prod(self._sizes)} combinations of values, more than the {MOST_CELLS} that a table of "
-                f"counts is good for: declare fewer columns or categories, give bins below {bins}, or use "
-                "teacher='dp-ebm'"
+                f"z must have at most {MOST_CELLS} combinations of values for a histogram, got "
+                f"{math.prod(self._sizes)} combinations: declare fewer columns or categories, pass bins below {bins}, "
+                "or use teacher='dp-ebm'"
             )
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Words) -> None:
-        """Count, add noise, forget the counts. ``budget.delta`` is not needed."""
+        """Store noisy counts only. ``budget.delta`` is not needed."""
         n_cells = math.prod(self._sizes)
         counts = np.bincount(2 * self._cell(values) + label, minlength=2 * n_cells)
         self.counts = (counts + discrete_laplace(2 * n_cells, MOVED, budget.epsilon, words)).reshape(n_cells, 2)
-        # From here on only noisy counts, and labels, which are not protected. A cell of little more than noise is drawn
-        # to the share of all rows.
-        kept = np.maximum(self.counts, 0)
+        # From here on only noisy counts, and labels, which are not protected. Small cells shrink towards the share of
+        # all rows.
+        positive = np.maximum(self.counts, 0)
         prior = 1 + 2 * math.sqrt(2) * MOVED / budget.epsilon
-        self._shares = (kept[:, 1] + prior * label.mean()) / (kept.sum(axis=1) + prior)
+        self._shares = (positive[:, 1] + prior * label.mean()) / (positive.sum(axis=1) + prior)
 
     def predict(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The share of label 1 in each row's cell."""
+        """Return the share of label 1 in each row's cell."""
         return np.asarray(self._shares[self._cell(values)])
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest that it could say of any row."""
+        """The smallest and the largest possible prediction for any row."""
         return float(self._shares.min()), float(self._shares.max())
 
     def _cell(self, values: NDArray[np.float64]) -> NDArray[np.int64]:

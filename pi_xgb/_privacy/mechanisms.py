@@ -1,8 +1,8 @@
-"""The two kinds of noise, in whole numbers: what is noised is an integer before, and stays one.
+"""The two kinds of noise, added to integers in exact arithmetic.
 
-Noise that is computed as a floating-point number has gaps, and which numbers can come out depends on what the noise was
-added to: the promise would break in the last bits. Here random bits are compared with integers, so that nothing depends
-on rounding. All that is not exact is that a chance is a multiple of 2 ** -64, which :func:`sampling_delta` pays for.
+Floating-point noise has gaps, and the possible sums depend on the value that the noise is added to: the last bits would
+reveal it. Here random bits are compared with integers, so nothing depends on rounding. The one error is that
+probabilities are multiples of 2 ** -64, which :func:`sampling_delta` covers.
 """
 
 from __future__ import annotations
@@ -19,38 +19,37 @@ from .randomness import Words
 
 Integers = NDArray[np.int64]
 STEPS = 2**20
-"""On how many steps a row's value is rounded before noise is added."""
+"""The number of steps that a row's value is rounded to before noise is added."""
 _WORD = 2**64
 _CERTAIN = 64
-"""A bit of chance exp(-64) never comes."""
+"""Bits of probability exp(-64) and less are left out."""
 
 
 def sampling_delta(epsilon: float) -> float:
-    """What the noise may miss of its promise, added to delta.
+    """Return the addition to delta that covers the error of the noise.
 
-    Laplace noise is made of at most 124 bits, each with a chance that is off by less than 2 ** -64, so one draw is off
-    by less than 2 ** -57 in total variation. A row takes part in at most 2 draws of a table and 1 of its own, for each
-    of up to 25 tables: less than 2 ** -50. Two distributions that are each off by t break a promise of epsilon by at
-    most (1 + exp(epsilon)) t.
+    Laplace noise has at most 124 bits. The probability of each has an error below 2 ** -64, so one draw has an error
+    below 2 ** -57 in total variation. A row takes part in at most 2 draws of a table and 1 of its own, for each of up
+    to 25 tables: less than 2 ** -50. With an error of t in each of two distributions, epsilon holds up to
+    (1 + exp(epsilon)) t.
     """
     return (1 + math.exp(min(epsilon, 700))) * 2.0**-50
 
 
 def discrete_laplace(count: int, sensitivity: int, epsilon: float, words: Words) -> Integers:
-    """Noise of chance proportional to exp(-epsilon |k| / sensitivity) for each whole number k.
+    """Return noise with probability proportional to exp(-epsilon |k| / sensitivity) for each whole number k.
 
-    Two data sets whose integers differ by at most ``sensitivity``, all in all, are then told apart no better than
-    epsilon says.
+    It gives epsilon-differential privacy to integers whose total change is at most ``sensitivity``.
     """
     thresholds = bit_thresholds(Fraction(epsilon) / sensitivity)
     return geometric(count, thresholds, words) - geometric(count, thresholds, words)
 
 
 def bit_thresholds(rate: Fraction) -> list[int]:
-    """For each binary digit of a geometric number the chance that it is 1, times 2 ** 64.
+    """Return for each binary digit of a geometric number the probability of 1, times 2 ** 64.
 
-    The digits of a number k >= 0 with chance proportional to exp(-rate k) are independent, and digit j is 1 with chance
-    1 / (1 + exp(rate 2 ** j)).
+    The digits of k >= 0 with probability proportional to exp(-rate k) are independent, and digit j is 1 with
+    probability 1 / (1 + exp(rate 2 ** j)).
     """
     thresholds: list[int] = []
     with localcontext() as context:
@@ -62,15 +61,15 @@ def bit_thresholds(rate: Fraction) -> list[int]:
 
 
 def geometric(count: int, thresholds: list[int], words: Words) -> Integers:
-    """Numbers k >= 0 with chance proportional to exp(-rate k)."""
-    found = np.zeros(count, np.int64)
+    """Return numbers k >= 0 with probability proportional to exp(-rate k)."""
+    numbers = np.zeros(count, np.int64)
     for digit, threshold in enumerate(thresholds):
-        found += (words(count) < np.uint64(threshold)).astype(np.int64) << digit
-    return found
+        numbers += (words(count) < np.uint64(threshold)).astype(np.int64) << digit
+    return numbers
 
 
 class Laplace:
-    """Adds discrete Laplace noise to a number of steps from 0 to :data:`STEPS`."""
+    """Discrete Laplace noise on a number of steps from 0 to :data:`STEPS`."""
 
     name = "laplace"
 
@@ -79,22 +78,22 @@ class Laplace:
 
     @property
     def variance(self) -> float:
-        """In units of the whole range."""
+        """The variance in units of the squared range."""
         half = self._epsilon / STEPS / 2
         return 1 / (2 * math.sinh(half) ** 2) / STEPS**2
 
     def release(self, steps: Integers, words: Words) -> NDArray[np.float64]:
-        """What may be shown of each row, on average ``steps / STEPS``."""
+        """Return the noisy value of each row, on average ``steps / STEPS``."""
         noise = discrete_laplace(len(steps), STEPS, self._epsilon, words)
         return np.asarray((steps + noise) / STEPS)
 
 
 class RandomizedResponse:
-    """Shows one of two numbers, the larger one the more often the larger the value: a coin for each row.
+    """One of two numbers for each row; the probability of the larger number rises with the value.
 
-    The chances of the larger number lie between 1 / (1 + exp(epsilon)) and its complement, so the two differ by a
-    factor of exp(epsilon) at most, exactly. Of all unbiased answers by one of two numbers it varies least, and it
-    varies less than Laplace noise where epsilon is below about 2.3.
+    This probability lies between 1 / (1 + exp(epsilon)) and its complement, so the ratio is at most exp(epsilon),
+    exactly. Its variance is the smallest of all unbiased releases of one of two numbers, and smaller than that of
+    Laplace noise for epsilon below about 2.3.
     """
 
     name = "randomized_response"
@@ -107,21 +106,21 @@ class RandomizedResponse:
 
     @property
     def variance(self) -> float:
-        """In units of the whole range, where it is largest: in the middle."""
+        """The largest variance, in the middle of the range, in units of the squared range."""
         return (_WORD / (self._step * STEPS)) ** 2 / 4
 
     def release(self, steps: Integers, words: Words) -> NDArray[np.float64]:
-        """What may be shown of each row, on average ``steps / STEPS``."""
+        """Return the noisy value of each row, on average ``steps / STEPS``."""
         thresholds = np.uint64(self._low) + np.uint64(self._step) * steps.astype(np.uint64)
-        shown = (words(len(steps)) < thresholds).astype(np.float64)
-        return np.asarray((shown * _WORD - self._low) / (self._step * STEPS))
+        bits = (words(len(steps)) < thresholds).astype(np.float64)
+        return np.asarray((bits * _WORD - self._low) / (self._step * STEPS))
 
 
 NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, RandomizedResponse)}
 
 
 def noise_named(name: str, epsilon: float) -> Laplace | RandomizedResponse:
-    """This kind of noise; for ``"auto"`` the one that varies less."""
-    made = [kind(epsilon) for kind in NOISES.values()] if name == "auto" else [NOISES[name](epsilon)]
-    best: Laplace | RandomizedResponse = min(made, key=lambda noise: noise.variance)
+    """Return this kind of noise; for ``"auto"`` the kind with the smaller variance."""
+    kinds = [kind(epsilon) for kind in NOISES.values()] if name == "auto" else [NOISES[name](epsilon)]
+    best: Laplace | RandomizedResponse = min(kinds, key=lambda noise: noise.variance)
     return best

@@ -1,4 +1,4 @@
-"""A private model that the user brings, with the budget that it states."""
+"""A private model of the user's own, with its stated budget."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from .domain import check_no_gaps
 
 
 class OwnModel:
-    """Asks a model for ``fit`` and ``predict_proba``, and for what it promises.
+    """A user's model with ``fit``, ``predict_proba``, ``epsilon`` and ``delta``.
 
-    A promise for a row that comes or goes makes one of twice the epsilon for a row that changes, which is one that goes
-    and one that comes; its delta grows by 1 + exp(epsilon). What it says of a row must depend on that row alone.
+    Its guarantee covers a row that is added or removed. A row that changes is removed and added: twice the epsilon, and
+    (1 + exp(epsilon)) times the delta. The prediction for a row must depend on that row alone.
     """
 
     range = (0.0, 1.0)
 
     def __init__(self, model: Any, unread: Sequence[str], *, seeded: bool) -> None:
         name = type(model).__name__
-        absent = [word for word in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, word)]
+        absent = [attr for attr in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, attr)]
         if isinstance(model, type):
             raise TypeError(
-                f"teacher must be a model, got the class {model.__name__}: make one of it, {model.__name__}(...)"
+                f"teacher must be a model, got the class {model.__name__}: pass an instance, {model.__name__}(...)"
             )
         if absent:
             raise TypeError(
-                f"teacher must be 'histogram', 'dp-ebm' or a private model, and {name} has no {', '.join(absent)}: it "
-                "has to state the epsilon and delta that it keeps"
+                f"teacher must be 'histogram', 'dp-ebm' or a model with fit, predict_proba, epsilon and delta, got "
+                f"{name} without {', '.join(absent)}: add what is missing"
             )
         if unread:
-            raise ValueError(f"with a model of your own there is no use for {', '.join(unread)}: {name} decides it")
-        # interpret warns of these, and trains without the promise.
-        open_ = [word for word in ("privacy_bounds", "feature_types") if getattr(model, word, "") is None]
-        if open_:
+            raise ValueError(f"{', '.join(unread)} must be left out with a model as teacher, got {name}: configure it")
+        # interpret only warns of these, and trains without the guarantee.
+        unset = [attr for attr in ("privacy_bounds", "feature_types") if getattr(model, attr, "") is None]
+        if unset:
             raise ValueError(
-                f"{name} has no {' and no '.join(open_)}: it would read them from the data, and its promise would be "
-                "void. Give them when you make it"
+                f"{name} must have {' and '.join(unset)}, got None: set them, since it would read them from the data "
+                "without privacy"
             )
-        seeds = [word for word in ("random_state", "seed") if getattr(model, word, None) is not None]
+        seeds = [attr for attr in ("random_state", "seed") if getattr(model, attr, None) is not None]
         if seeds and not seeded:
             raise ValueError(
-                f"{name} has {seeds[0]}={getattr(model, seeds[0])!r}: whoever knows it can subtract the noise. Leave "
-                "it out (for tests pass unsafe_seed= as well, which promises nothing)"
+                f"{name} must have no seed, got {seeds[0]}={getattr(model, seeds[0])!r}, with which an attacker can "
+                "subtract the noise: leave it out (or pass unsafe_seed= in tests, without any guarantee)"
             )
         self._model = model
         self.spent = self._stated()
 
     def _stated(self) -> Spent:
-        """The budget as the model states it now, for a row that changes."""
+        """Return the model's present budget, converted to a row that changes."""
         epsilon, delta = check_epsilon(self._model.epsilon), self._model.delta
         delta = 0.0 if isinstance(delta, (int, float)) and delta == 0 else check_delta(delta, epsilon)
         return Spent(2 * epsilon, float((1 + np.exp(epsilon)) * delta))
@@ -61,43 +61,43 @@ class OwnModel:
     def _check_budget_stays(self) -> None:
         if self._stated() != self.spent:
             raise ValueError(
-                f"{type(self._model).__name__} states another budget than when it was given: the teacher has divided "
-                "that one. Make another PrivateTeacher with a model whose epsilon and delta stay"
+                f"epsilon and delta of {type(self._model).__name__} must stay constant, got another budget in fit: "
+                "create a PrivateTeacher with a model whose budget does not change"
             )
 
     def read(self, z: Any) -> Any:
-        """The table as the model gets it."""
+        """Return the table for the model."""
         table = as_table(z, "z")
         check_no_gaps(as_frame(table))
         return as_frame(table) if hasattr(table, "columns") else np.asarray(as_frame(table))
 
     def fit(self, values: Any, label: NDArray[np.int64], budget: Spent, words: Any) -> None:
-        """Train it; its noise is its own."""
+        """Train the model, which draws its own noise."""
         self._check_budget_stays()
         self._model.fit(values, label)
         self._check_budget_stays()
 
     def predict(self, values: Any) -> NDArray[np.float64]:
-        """The probability of label 1; what is no number counts as one half, so that no row stands out."""
-        said = self._said(values)
+        """Return the probability of label 1; NaN becomes one half, so that it reveals no row."""
+        mean = self._mean(values)
         for part in (slice(0, None, 2), slice(1, None, 2)):
-            if not np.allclose(self._said(values[part]), said[part]):
+            if not np.allclose(self._mean(values[part]), mean[part]):
                 raise ValueError(
-                    f"{type(self._model).__name__}.predict_proba says something else of a row when other rows are "
-                    "asked about with it: what it says of a row must depend on the values of that row alone"
+                    f"{type(self._model).__name__}.predict_proba must depend on each row alone, got another value of "
+                    "a row beside other rows: make it independent of the other rows"
                 )
-        return said
+        return mean
 
-    def _said(self, values: Any) -> NDArray[np.float64]:
-        answer = np.asarray(self._model.predict_proba(values))
-        if answer.dtype.kind not in "fiub":
+    def _mean(self, values: Any) -> NDArray[np.float64]:
+        proba = np.asarray(self._model.predict_proba(values))
+        if proba.dtype.kind not in "fiub":
             raise TypeError(
-                f"{type(self._model).__name__}.predict_proba gives {answer.dtype}: it must give numbers, the "
+                f"{type(self._model).__name__}.predict_proba must return numbers, got {proba.dtype}: return the "
                 "probabilities of label 0 and of label 1"
             )
-        if answer.shape != (len(values), 2):
+        if proba.shape != (len(values), 2):
             raise ValueError(
-                f"{type(self._model).__name__}.predict_proba gives shape {answer.shape} for {len(values)} rows: it "
-                f"must give ({len(values)}, 2), the probabilities of label 0 and of label 1"
+                f"{type(self._model).__name__}.predict_proba must return shape ({len(values)}, 2), got {proba.shape} "
+                f"for {len(values)} rows: return the probabilities of label 0 and of label 1"
             )
-        return np.clip(np.nan_to_num(answer[:, 1].astype(np.float64), nan=0.5), 0.0, 1.0)
+        return np.clip(np.nan_to_num(proba[:, 1].astype(np.float64), nan=0.5), 0.0, 1.0)

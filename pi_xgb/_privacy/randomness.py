@@ -1,4 +1,4 @@
-"""Where random numbers come from: the operating system, or, for tests alone, a seed."""
+"""Sources of random numbers: the operating system or, for tests only, a seed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = Callable[[int], NDArray[np.uint64]]
-"""So many independent words of 64 random bits."""
+"""A function that returns independent words of 64 random bits."""
 
 
 def system_words(count: int) -> NDArray[np.uint64]:
-    """From the operating system's generator, which is made for keys; nobody can say what comes next."""
+    """Return words from the operating system's cryptographic generator."""
     return np.frombuffer(os.urandom(8 * count), np.uint64)
 
 
 class SeededWords:
-    """The same words in every run: whoever knows the seed can subtract the noise."""
+    """The same words in every run: not private, since the seed reveals the noise."""
 
     def __init__(self, seed: Any) -> None:
         self._random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The private teacher: a private model of y on z, and a noisy verdict on each row."""
+"""The private teacher: a private model of y on z, and a noisy prediction for each row."""
 
 from __future__ import annotations
 
@@ -35,57 +35,57 @@ MOST_FOLDS = 25
 
 
 class PrivateTeacher(FixedTeacher):
-    """A teacher whose answers are differentially private in the privileged values of each row.
+    """A teacher whose predictions are differentially private in the privileged values of each row.
 
-    A private model of y on z is trained, and what it says of each row is shown with noise. Everything that is trained
-    from these answers keeps the promise: two training sets that differ in the privileged values of one row, with x, y
-    and all else the same, give any set of models with chances that differ by a factor of exp(epsilon) at most, and by
-    delta. It says nothing of y and x. docs/privacy.md has the proof, and what is not promised.
+    A private model of y on z is trained, and noise is added to its prediction for each row. All models trained from
+    these predictions have the guarantee: for two training sets that differ in the privileged values of one row only,
+    the probabilities of any set of models differ by a factor of at most exp(epsilon), plus delta. x and y are not
+    protected. docs/privacy.md has the proof, and the limits of the guarantee.
 
     Parameters
     ----------
     epsilon, delta
-        The budget, all of it. ``delta`` must lie well below 1 / number of rows.
+        The total budget. ``delta`` must lie well below 1 / number of rows.
     bounds
-        What may be in each column of z, known without looking at the data: a pair (low, high) for numbers, a list for
-        categories. The columns of an array are 0, 1, ...
+        The domain of each column of z, known without the data: a pair (low, high) for numbers, a list for categories.
+        The columns of an array are 0, 1, ...
     split
-        The model's share of epsilon, by default half; the rest is for the verdict on the row. Less will do where many
-        rows are counted in few cells. A row without a label is not seen by the model, and has the whole epsilon for its
-        verdict.
+        The model's share of epsilon, by default half; the rest is for the prediction of each row. Less is enough where
+        few cells hold many rows. The model does not see rows without a label, so their prediction has the whole
+        epsilon.
     clip
-        The model's probabilities are kept within [clip, 1 - clip]: the narrower, the less noise a verdict needs.
+        The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise.
     teacher
         ``"histogram"``: a table of noisy counts, for a few columns with few values. ``"dp-ebm"``: interpret's DP-EBM,
-        for many (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba`` and the ``epsilon``
-        and ``delta`` that it keeps when a row comes or goes; counted twice, since here a row changes. It
-        takes the place of ``bounds``, ``split`` and ``crossfit``; what it says of a row must depend on that row alone.
+        for many columns (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba``, and its
+        ``epsilon`` and ``delta`` for a row that is added or removed; they count twice, since here a row changes. It
+        replaces ``bounds``, ``split`` and ``crossfit``. Its prediction for a row must depend on that row alone.
     noise
-        Of a verdict: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the one that varies
-        less.
+        The noise of the predictions: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the
+        kind with the smaller variance.
     bins
-        Into how many bins of equal width the histogram divides a column of numbers.
+        The number of bins of equal width in a numeric column of the histogram.
     crossfit
-        K lets K models judge the rows that they have not seen. Each row is then in K - 1 models, which share the
-        model's part of the budget: 2 costs nothing but rows.
+        With K, K models predict rows that they were not trained on. Each row is then in K - 1 models, which share the
+        model's part of the budget: 2 costs training rows only.
     unsafe_seed
-        For tests: noise that is the same in every run. Nothing is promised then, and no budget recorded.
+        For tests: the same noise in every run. The result is not private, and no budget is recorded.
 
     Attributes
     ----------
     values
-        What was released: one number per row, outside [0, 1] too, right on average.
+        The released predictions: one unbiased number per row, possibly outside [0, 1].
     spent
-        The budget that was spent, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
+        The spent budget, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
     budget
-        How it is divided: ``total``, ``model`` and ``rows``.
+        Its parts: ``total``, ``model`` and ``rows``.
     noise_variance
-        Of each row's verdict, at most.
+        The largest variance of the noise of each row.
 
     Notes
     -----
-    An object spends its budget once, in ``fit``, and can then teach any number of students: to choose ``kl_weight`` by
-    rows that were set apart costs nothing. ``cv`` and ``select`` would train a teacher in every fold and are refused.
+    An object spends its budget once, in ``fit``, and can then teach any number of students: choosing ``kl_weight`` on
+    held-out rows costs no privacy. ``cv`` and ``select`` would train a teacher in every fold, and raise an error.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class PrivateTeacher(FixedTeacher):
     ) -> None:
         epsilon = check_epsilon(epsilon)
         delta = check_delta(delta, epsilon)
-        self.clip = check_share(clip, "clip", 0, 0.5, "probabilities are kept within [clip, 1 - clip]")
+        self.clip = check_share(clip, "clip", 0, 0.5, "probabilities are clipped to [clip, 1 - clip]")
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", bins, 2)
         check_whole("crossfit", crossfit, 0)
@@ -128,37 +128,37 @@ class PrivateTeacher(FixedTeacher):
         self._words: Words = system_words if unsafe_seed is None else SeededWords(unsafe_seed)
         self._seed, self._bins, self._teacher = unsafe_seed, bins, teacher
         if isinstance(teacher, str):
-            check_choice(teacher, MODELS, "as a word for its model, teacher")
+            check_choice(teacher, MODELS, "teacher as a string")
             share = 0.5 if split is None else split
             self.budget = Budget.divided(
-                epsilon, delta, check_share(share, "split", 0, 1, "the model and the rows both need some of epsilon")
+                epsilon, delta, check_share(share, "split", 0, 1, "the model and the rows both need a part of epsilon")
             )
             self._domain: Any = Domain(bounds)
-            self._model()  # what is wrong with it is said now
+            self._model()  # raises its errors before fit
         else:
-            named = {"split": split is not None, "bounds": bounds is not None, "crossfit": crossfit > 0}
-            own = OwnModel(teacher, [name for name, given in named.items() if given], seeded=unsafe_seed is not None)
+            given = {"split": split is not None, "bounds": bounds is not None, "crossfit": crossfit > 0}
+            own = OwnModel(teacher, [name for name in given if given[name]], seeded=unsafe_seed is not None)
             self.budget = Budget.beside(epsilon, delta, own.spent)
             self._domain = self._teacher = own
         self.spent: Spent | None = None
         self._has_fitted = False
 
     def _model(self) -> Any:
-        """A model that has seen nothing."""
+        """Return an untrained model."""
         if self._teacher == "histogram":
             return Histogram(self._domain, self._bins)
         return DPEBM(self._domain, self._seed) if self._teacher == "dp-ebm" else self._teacher
 
     def fit(self, z: Any, y: Any, *, labelled: Any = None) -> PrivateTeacher:
-        """Spend the budget: train the private model on the labelled rows, release a verdict on every row.
+        """Spend the budget: train the private model on the labelled rows, release a noisy prediction for every row.
 
-        ``labelled`` is as for :func:`pi_xgb.train`: False where the label is not known; that y is never looked at. Of z
-        nothing is kept. The rows must be those of the student, in the same order.
+        ``labelled`` is as for :func:`pi_xgb.train`: False where the label is unknown, so that y is not read. z is not
+        stored. The rows must be those of the student, in the same order.
         """
         if self._has_fitted:
             raise ValueError(
-                "this teacher has spent its budget: it can teach any number of students. Another fit would release "
-                "more: make another PrivateTeacher for it, and add up what the two spend"
+                "fit must be called once, got a second call: this teacher has spent its budget. It can teach any "
+                "number of students; for another fit create another PrivateTeacher, and add up the two budgets"
             )
         label = per_row("y", y, kind="values", missing="keep")
         known = read_labelled(labelled, len(label))
@@ -168,17 +168,17 @@ class PrivateTeacher(FixedTeacher):
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
         folds = self._folds(label, known)
-        self._has_fitted = True  # from here on something may have been spent, also if it goes wrong
+        self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
-            verdicts, low, high = self._predicted(values, label, folds)
+            mean, low, high = self._predicted(values, label, folds)
         finally:
-            self._teacher = self._domain = None  # a model of the user's may keep z, and this object is pickled
-        super().__init__(self._released(verdicts, low, high, known), NUMBERS)
+            self._teacher = self._domain = None  # a user's model may store z, and this object is pickled
+        super().__init__(self._released(mean, low, high, known), NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
     def _folds(self, label: Array, known: Array | None) -> Folds:
-        """The fold of each row, which depends on labels alone."""
+        """Return the fold of each row, which depends on labels alone."""
         learnable = np.ones(len(label), bool) if known is None else known
         if not self.crossfit:
             return Folds(np.zeros(len(label), int), learnable, in_sample=True)
@@ -186,7 +186,7 @@ class PrivateTeacher(FixedTeacher):
         return Folds(deal_labelled(label, known, None, self.crossfit, 0, classes=True), learnable)
 
     def _predicted(self, values: Array, label: Array, folds: Folds) -> tuple[Any, float, float]:
-        """The predictions of private models, and between which numbers they lie for any row there could be."""
+        """Return the predictions of private models, and their smallest and largest possible value for any row."""
         share = Spent(*(part / max(self.crossfit - 1, 1) for part in self.budget.model))
 
         def fit(rows: Array) -> Any:
@@ -197,22 +197,22 @@ class PrivateTeacher(FixedTeacher):
         def predict(model: Any, rows: Array) -> Array:
             return self._clipped(model.predict(take_rows(values, rows)))
 
-        verdicts, models = out_of_fold(fit, predict, folds)
+        mean, models = out_of_fold(fit, predict, folds)
         ends = np.concatenate([self._clipped(model.range) for model in models])
-        return verdicts, float(ends.min()), float(ends.max())
+        return mean, float(ends.min()), float(ends.max())
 
     def _clipped(self, mean: Any) -> Array:
         return np.clip(mean, self.clip, 1 - self.clip)
 
-    def _released(self, verdicts: Array, low: float, high: float, known: Array | None) -> Array:
-        """The verdicts with noise. From the models on each row stands for itself."""
+    def _released(self, mean: Array, low: float, high: float, known: Array | None) -> Array:
+        """Return the predictions with noise, drawn for each row independently."""
         width = high - low
-        steps = np.zeros(len(verdicts), np.int64)
+        steps = np.zeros(len(mean), np.int64)
         if width > 0:
-            steps = np.clip(np.rint((verdicts - low) / width * STEPS), 0, STEPS).astype(np.int64)
-        seen = np.ones(len(verdicts), bool) if known is None else known
-        released, variance = np.empty(len(verdicts)), np.empty(len(verdicts))
-        for rows, epsilon in ((seen, self.budget.rows.epsilon), (~seen, self.budget.total.epsilon)):
+            steps = np.clip(np.rint((mean - low) / width * STEPS), 0, STEPS).astype(np.int64)
+        trained = np.ones(len(mean), bool) if known is None else known
+        released, variance = np.empty(len(mean)), np.empty(len(mean))
+        for rows, epsilon in ((trained, self.budget.rows.epsilon), (~trained, self.budget.total.epsilon)):
             noise = noise_named(self.noise, epsilon)
             released[rows] = low + width * noise.release(steps[rows], self._words)
             variance[rows] = width**2 * noise.variance
@@ -226,7 +226,7 @@ class PrivateTeacher(FixedTeacher):
 
     @property
     def noise_variance(self) -> NDArray[np.float64]:
-        """Of each row's verdict, at most."""
+        """The largest variance of the noise of each row."""
         self._check_fitted()
         variance: NDArray[np.float64] = read_only(self._noise_variance)
         return variance
@@ -243,21 +243,21 @@ class PrivateTeacher(FixedTeacher):
         for other in others:
             if isinstance(other, (JointTeacher, LearnedTeacher, TrainableTeacher)):
                 raise ValueError(
-                    f"a PrivateTeacher cannot stand beside a {type(other).__name__}, which learned from privileged "
-                    "values without noise: what the student learns from that one is not private. Leave one of them out"
+                    f"a PrivateTeacher must be the only teacher trained on privileged values, got a "
+                    f"{type(other).__name__} beside it, trained without noise: leave one of them out"
                 )
         outside = sorted({type(other).__name__ for other in others if other.spent is None} - {type(self).__name__})
         if outside and self.spent is not None:
             warn_user(
-                f"{', '.join(outside)} beside a PrivateTeacher states no budget: what it knows of a row is not covered "
-                "by the promise, and the model records none"
+                f"{', '.join(outside)} beside a PrivateTeacher has no budget: the guarantee does not cover its "
+                "information, and the model records no epsilon"
             )
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "a PrivateTeacher learned from the labels of all rows, those that a fold holds out as well, and another "
-            "one for each fold would spend its budget again and again. Set rows apart first, fit it on the others, and "
-            "compare students of several kl_weight by evals on the rows apart: that costs no privacy"
+            "a PrivateTeacher cannot be cross-validated: it saw the labels of all rows, and a new one per fold "
+            "would spend its budget again. Hold rows out, fit it on the others, and compare kl_weight by evals on the "
+            "held-out rows: that costs no privacy"
         )
 
     def shard(self, rows: Array) -> Teacher:
@@ -268,21 +268,21 @@ class PrivateTeacher(FixedTeacher):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_q"):
-            raise ValueError("this PrivateTeacher has not seen its rows yet: call fit(z, y) first")
+            raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
 
     def __repr__(self) -> str:
         return f"PrivateTeacher(epsilon={self.budget.total.epsilon:g}, delta={self.budget.total.delta:g})"
 
 
 def _binary(label: Array, known: Array) -> Array:
-    """The labels as 0 and 1, where they are known; 0 elsewhere."""
-    found = np.zeros(len(label), np.int64)
-    judged = label[known]
-    ones = judged == 1
-    if not (ones | (judged == 0)).all():
-        odd = judged[~(ones | (judged == 0))][0]
+    """Return the labels as 0 and 1 where they are known, and 0 elsewhere."""
+    codes = np.zeros(len(label), np.int64)
+    values = label[known]
+    ones = values == 1
+    if not (ones | (values == 0)).all():
+        odd = values[~(ones | (values == 0))][0]
         raise ValueError(f"y must be 0 or 1 in every labelled row for a private teacher, got {plain(odd)!r}: recode it")
-    if not len(judged) or ones.all() or not ones.any():
-        raise ValueError("y needs labelled rows of both classes: there is nothing to tell apart")
-    found[known] = ones
-    return found
+    if not len(values) or ones.all() or not ones.any():
+        raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
+    codes[known] = ones
+    return codes

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.spark``: checks on the driver, and what a task does."""
+"""The modules behind ``pi_xgb.spark``: checks on the driver, and the work of a task."""

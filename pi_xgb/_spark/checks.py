@@ -1,4 +1,4 @@
-"""What can be wrong with a Spark DataFrame, found on the driver before the training."""
+"""Checks of a Spark DataFrame on the driver, before the training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """The columns of a DataFrame that a training reads, by what they are for."""
+    """The columns of a DataFrame that a training reads."""
 
     features: str | list[str]
     privileged: str | list[str] | None
@@ -38,7 +38,7 @@ class Columns:
 
 
 def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) -> None:
-    """Columns that exist, of types that a tree can read, the privileged ones apart from the student's."""
+    """Raise if columns are absent, not numeric, or both privileged and the student's."""
     for name, parameter in [
         *((name, "privileged_cols") for name in columns.privileged_names),
         *((name, "features_col") for name in _listed(columns.features)),
@@ -51,36 +51,36 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
     ]:
         if name and name not in dataset.columns:
             raise ValueError(
-                f"{parameter} names {name!r}, which the DataFrame does not have; its columns are "
-                f"{', '.join(dataset.columns)}"
+                f"{parameter} must name columns of the DataFrame ({', '.join(dataset.columns)}), got {name!r}: "
+                "check its spelling"
             )
     if columns.privileged == []:
-        raise ValueError("privileged_cols is an empty list: name the columns that the teacher sees")
+        raise ValueError("privileged_cols must name the columns that the teacher sees, got an empty list: add names")
     if len(set(columns.privileged_names)) < len(columns.privileged_names):
-        raise ValueError(f"privileged_cols names a column twice: {columns.privileged_names}")
-    if columns.query in columns.privileged_names:
         raise ValueError(
-            f"privileged_cols has {columns.query!r}, which is qid_col: the number of a query is no feature"
+            f"privileged_cols must have distinct names, got {columns.privileged_names}: drop the duplicates"
         )
+    if columns.query in columns.privileged_names:
+        raise ValueError(f"privileged_cols must not have qid_col, got {columns.query!r}: drop it, it is no feature")
     for name in (columns.label, columns.validation):
         if name in columns.privileged_names:
             raise ValueError(
-                f"privileged_cols has {name!r}, which is the label or the validation indicator: a teacher that "
-                "sees the label has nothing to teach"
+                f"privileged_cols must not have the label or the validation indicator, got {name!r}: drop it from "
+                "the list"
             )
     for name in columns.privileged_names:
         alone = columns.privileged_names == [name]
         kind = dataset.schema[name].dataType
         if not (_is_number(kind) or (alone and is_vector(dataset, columns.privileged))):
             raise TypeError(
-                f"privileged_cols has {name!r} of type {kind.simpleString()}: give columns of numbers, or the name of "
-                "one column of vectors; encode strings with pyspark.ml.feature.StringIndexer"
+                f"privileged_cols must be columns of numbers, or one column of vectors, got {name!r} of type "
+                f"{kind.simpleString()}: encode strings with pyspark.ml.feature.StringIndexer"
             )
     kind = dataset.schema[columns.label].dataType
     if not _is_number(kind):
         raise TypeError(
-            f"label_col {columns.label!r} is of type {kind.simpleString()}: give numbers (classes as 0, 1, ..., which "
-            "pyspark.ml.feature.StringIndexer makes of names)"
+            f"label_col must be numbers, got {columns.label!r} of type {kind.simpleString()}: encode classes as 0, 1, "
+            "... with pyspark.ml.feature.StringIndexer"
         )
     if columns.teacher_weight and not _is_number(kind := dataset.schema[columns.teacher_weight].dataType):
         raise TypeError(
@@ -89,7 +89,7 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         )
     if columns.validation and not isinstance(dataset.schema[columns.validation].dataType, BooleanType):
         raise TypeError(
-            f"validation_indicator_col {columns.validation!r} must be of type boolean: true for validation rows"
+            f"validation_indicator_col must be of type boolean, got {columns.validation!r}: use true in validation rows"
         )
     if not allow_overlap:
         _check_no_overlap(dataset, columns)
@@ -100,12 +100,12 @@ def _check_no_overlap(dataset: DataFrame, columns: Columns) -> None:
     if shared:
         raise ValueError(
             f"columns {sorted(shared)} are in features_col and in privileged_cols: drop them from one of the two, or "
-            "set allow_overlap=True if the teacher is meant to see classifier features as well"
+            "set allow_overlap=True if the teacher should see classifier features"
         )
 
 
 def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
-    """Names of columns, and those that a VectorAssembler wrote down for the columns inside a vector."""
+    """Return the names of columns, and of the columns inside a vector from a VectorAssembler."""
     found = set(_listed(names))
     for name in _listed(names):
         attributes = dataset.schema[name].metadata.get("ml_attr", {}).get("attrs", {})
@@ -115,18 +115,18 @@ def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """What one pass over the labels found."""
+    """The result of one pass over the labels."""
 
     n_labelled: int
-    """Of the training rows."""
+    """The number of labelled training rows."""
     n_unlabelled: int
     n_validation: int
     labels: tuple[float, float]
-    """The smallest and the largest."""
+    """The smallest and the largest label."""
 
 
 def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unlabelled: bool = False) -> Rows:
-    """One pass over labels, weights and validation indicators: XGBoost would train on some of these mistakes."""
+    """Check labels, weights and validation indicators in one pass; XGBoost would accept some of these errors."""
     known = is_labelled(columns)
     label = F.when(known, _column(columns.label).cast("double"))
     validation = F.lit(False) if columns.validation is None else _column(columns.validation)
@@ -138,34 +138,34 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
         "bad_label": ~known & validation if teach_unlabelled else ~known,
         "unlabelled": ~known & ~validation,
         "bad_validation": validation.isNull(),
-        "bad_weight": _no_weight(columns.weight),
-        "bad_teacher_weight": _no_weight(columns.teacher_weight),
+        "bad_weight": _is_bad_weight(columns.weight),
+        "bad_teacher_weight": _is_bad_weight(columns.teacher_weight),
         "null_group": _is_null(columns.crossfit_groups),
         "null_query": _is_null(columns.query),
         "null_vector": null_vector,
-        "bad_amount": F.abs(label) > _LARGEST,
+        "bad_number": F.abs(label) > _LARGEST,
         "not_whole": label != F.rint(label),
     }
     found: Any = dataset.agg(
         *(F.count(F.when(condition, 1)).alias(name) for name, condition in counted.items()),
         F.min(label).alias("low"),
         F.max(label).alias("high"),
-        *([F.count_distinct(label).alias("distinct")] if classes else []),  # it costs a shuffle
+        *([F.count_distinct(label).alias("distinct")] if classes else []),  # needs a shuffle
     ).collect()[0]
     for number, problem in [
-        (found.bad_label, f"no label in {columns.label!r} (null or NaN): {_what_to_do(teach_unlabelled)}"),
-        (found.bad_amount, f"a label in {columns.label!r} that is not finite in single precision: leave them out"),
-        (found.bad_validation, f"null in {columns.validation!r}: give true or false in every row"),
+        (found.bad_label, f"no label in {columns.label!r} (null or NaN): {_label_remedy(teach_unlabelled)}"),
+        (found.bad_number, f"a label in {columns.label!r} that is not finite in float32: drop these rows"),
+        (found.bad_validation, f"null in {columns.validation!r}: set true or false in every row"),
         (found.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
         (found.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
-        (found.null_group, f"null in {columns.crossfit_groups!r}: give a row that belongs to no other its own group"),
-        (found.null_query, f"null in {columns.query!r}: give every row the number of its query"),
-        (found.null_vector, f"no vector in {columns.privileged!r}: leave these rows out, or fill them with vectors"),
+        (found.null_group, f"null in {columns.crossfit_groups!r}: give each of them its own group"),
+        (found.null_query, f"null in {columns.query!r}: set the number of the query in every row"),
+        (found.null_vector, f"no vector in {columns.privileged!r}: drop or fill these rows"),
     ]:
         if number:
             raise ValueError(f"{number} rows have {problem}")
     if found.train == 0:
-        raise ValueError(f"there are no training rows among the {found.validation} of the DataFrame")
+        raise ValueError(f"DataFrame must have training rows, got {found.validation} validation rows only: add some")
     if found.train == found.unlabelled:
         raise no_labelled_row(f"label_col {columns.label!r}")
     if classes:
@@ -173,18 +173,18 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
     return Rows(found.train - found.unlabelled, found.unlabelled, found.validation, (found.low, found.high))
 
 
-def _what_to_do(teach_unlabelled: bool) -> str:
+def _label_remedy(teach_unlabelled: bool) -> str:
     if teach_unlabelled:
-        return "rows of validation need one, leave these out"
-    return "leave these rows out, or set unlabelled='teach' to let the teacher alone teach them"
+        return "validation rows need labels, drop these rows"
+    return "drop these rows, or set unlabelled='teach' to train on them with the teacher alone"
 
 
 def _is_null(name: str | None) -> Column:
     return F.lit(False) if name is None else _column(name).isNull()
 
 
-def _no_weight(name: str | None) -> Column:
-    """Whether a row has none where each should have one of at least 0."""
+def _is_bad_weight(name: str | None) -> Column:
+    """Return whether a weight is missing, negative or not finite."""
     if name is None:
         return F.lit(False)
     weight = _column(name).cast("double")
@@ -192,19 +192,19 @@ def _no_weight(name: str | None) -> Column:
 
 
 def is_labelled(columns: Columns) -> Column:
-    """Whether a row has a label."""
+    """Return whether a row has a label."""
     label = _column(columns.label).cast("double")
     return ~(label.isNull() | F.isnan(label))
 
 
 def with_labels_filled(dataset: DataFrame, columns: Columns, mask: str) -> DataFrame:
-    """0 where there is no label, which every task takes for a class or an amount; ``mask`` is true for the others."""
+    """Return the dataset with label 0, valid for every task, where it is missing; ``mask`` is false there."""
     filled = F.when(is_labelled(columns), _column(columns.label).cast("double")).otherwise(F.lit(0.0))
     return dataset.withColumn(mask, is_labelled(columns)).withColumn(columns.label, filled)
 
 
 def row_columns(dataset: DataFrame, columns: Columns, prefix: str) -> list[Column]:
-    """The columns with a value per row, named by the keyword of :func:`pi_xgb.train` that each is for."""
+    """Return the columns with a value per row, named by their keyword of :func:`pi_xgb.train`."""
     selected = [_column(name) for name in dataset.columns if name == f"{prefix}labelled"]
     if columns.teacher_weight:
         selected.append(_column(columns.teacher_weight).cast("double").alias(f"{prefix}teacher_weight"))
@@ -217,14 +217,14 @@ def _check_classes(name: str, found: Any) -> None:
     if found.not_whole or found.low != 0 or found.high != found.distinct - 1:
         raise ValueError(
             f"the classes in {name!r} must be 0, 1, ... without a gap, got {found.distinct} different labels from "
-            f"{found.low:g} to {found.high:g}: pyspark.ml.feature.StringIndexer numbers classes"
+            f"{found.low:g} to {found.high:g}: encode them with pyspark.ml.feature.StringIndexer"
         )
     if found.distinct < 2:
-        raise ValueError(f"{name!r} has one class only: a classifier needs at least two to tell apart")
+        raise ValueError(f"{name!r} must have at least two classes, got one: add rows of another class")
 
 
 def privileged_columns(dataset: DataFrame, names: str | list[str] | None, prefix: str) -> list[Column]:
-    """The privileged columns as float32, named so that they clash with nothing."""
+    """Return the privileged columns as float32, with unique names."""
     if isinstance(names, str) and is_vector(dataset, names):
         if isinstance(dataset.schema[names].dataType, ArrayType):
             return [_column(names).cast(ArrayType(FloatType())).alias(prefix)]
@@ -233,7 +233,7 @@ def privileged_columns(dataset: DataFrame, names: str | list[str] | None, prefix
 
 
 def is_vector(dataset: DataFrame, names: str | Sequence[str] | None) -> bool:
-    """Whether this is the name of one column that holds vectors, or arrays of numbers."""
+    """Return whether this is the name of one column of vectors, or of arrays of numbers."""
     if not isinstance(names, str):
         return False
     kind = dataset.schema[names].dataType
@@ -249,5 +249,5 @@ def _listed(names: str | Sequence[str] | None) -> list[str]:
 
 
 def _column(name: str) -> Column:
-    """A column by its name, dots and all."""
+    """Return a column by its name, which may have dots."""
     return F.col("`" + name.replace("`", "``") + "`")

@@ -30,7 +30,7 @@ from .checks import (
 from .worker import PER_ROW, PREFIX, SparkEstimator, Worker, calling
 
 
-def _one_name_or_several(value: Any) -> str | list[str]:
+def _names(value: Any) -> str | list[str]:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise TypeError(
@@ -50,13 +50,11 @@ def _own(name: str, doc: str, converter: Any) -> Any:
 
 
 class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
-    """What the estimators share."""
+    """The base class of the Spark estimators."""
 
-    privileged_cols = _own(
-        "privileged_cols", "the columns that the teacher sees: names, or one of vectors", _one_name_or_several
-    )
+    privileged_cols = _own("privileged_cols", "the columns that the teacher sees: names, or one of vectors", _names)
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
-    kl_weight = _own("kl_weight", "how much the teacher counts, against 1 for the labels", TypeConverters.toFloat)
+    kl_weight = _own("kl_weight", "the weight of the teacher, with 1 for the labels", TypeConverters.toFloat)
     teacher = _own("teacher", "boosted or forest; boosted if None", TypeConverters.toString)
     teacher_sees = _own("teacher_sees", "privileged or all; by the kind of teacher if None", TypeConverters.toString)
     crossfit = _own("crossfit", "0, or the number of folds; by the kind of teacher if None", TypeConverters.toInt)
@@ -64,7 +62,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     allow_overlap = _own("allow_overlap", "whether the teacher may see features", TypeConverters.toBoolean)
     engine = _own("engine", "callback, native or auto", TypeConverters.toString)
     unlabelled = _own("unlabelled", "refuse or teach rows without a label", TypeConverters.toString)
-    teacher_weight_col = _own("teacher_weight_col", "what the teacher counts in each row", TypeConverters.toString)
+    teacher_weight_col = _own("teacher_weight_col", "the weight of the teacher in each row", TypeConverters.toString)
     crossfit_groups_col = _own("crossfit_groups_col", "rows of one value stay in one fold", TypeConverters.toString)
 
     def __init__(
@@ -87,7 +85,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         own = {name: value for name, value in locals().items() if name in _OWN_PARAMETERS}
         warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         super().__init__(**kwargs)
-        # None cannot be set: Spark would not read it back from a file.
+        # None cannot be set: Spark cannot read it back from a file.
         self._setDefault(**{name: value for name, value in own.items() if value is None})
         self.setParams(**{name: value for name, value in own.items() if value is not None})
 
@@ -107,8 +105,10 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
-            raise ValueError(f"early_stopping_rounds is set, and no row is true in {columns.validation!r}")
-        # Folds, and rows without a label that blending does not leave out, are cut from a matrix of values.
+            raise ValueError(
+                f"early_stopping_rounds needs validation rows, got no row that is true in {columns.validation!r}"
+            )
+        # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
             None if is_vector(dataset, columns.privileged) else columns.privileged_names,
@@ -123,13 +123,13 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         return calling(SparkEstimator._fit, worker)(self, dataset)
 
     def _loss(self) -> Loss:
-        """What is learned, where it is not classes; queries and bounds need columns of their own."""
+        """Return the loss of a regressor; raise if the objective needs queries or bounds."""
         objective = self.getOrDefault("objective")
         check_labels_alone(objective, "PrivilegedSparkXGBRanker, which has them in qid_col")
         return Spec.read({"objective": objective}).loss
 
     def _teacher_config(self) -> TeacherConfig:
-        """The configuration of the teacher, checked, with names of columns in the place of their values."""
+        """Return the checked configuration of the teacher, with names of columns in place of values."""
         own = self._own_params()
         config = TeacherConfig(
             privileged=own["privileged_cols"],
@@ -140,8 +140,8 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         )
         if not config.is_given:
             raise ValueError(
-                "privileged_cols and teacher are not set, so nobody teaches: name the columns that the teacher sees, "
-                "set teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
+                "privileged_cols or teacher must be set, got neither: name the columns that the teacher sees, set "
+                "teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
             )
         config.check()
         config.check_distributed()
@@ -168,7 +168,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     def _own_params(self) -> dict[str, Any]:
         return {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
 
-    # What follows steps into XGBoost's own ``_fit``.
+    # The methods below override parts of XGBoost's ``_fit``.
 
     def _prepare_input_columns_and_feature_prop(self, dataset: Any) -> Any:
         selected, feature_prop = super()._prepare_input_columns_and_feature_prop(dataset)
@@ -178,7 +178,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
 
     def _get_xgb_parameters(self, dataset: Any) -> Any:
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
-        # As far as it can be known without the matrices, of which there is none on the driver.
+        # The driver has no matrices, so the check is incomplete here.
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
         plan = self._teacher_config().plan_without_rows(Spec.read(params), is_uniform=uniform)
         choose(self.getOrDefault("engine"), plan)
@@ -202,34 +202,34 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
     Parameters
     ----------
     privileged_cols
-        The columns that the teacher sees and the student does not: a list of names of columns of numbers, or the name
-        of one column of vectors. Null and NaN in a column of numbers are missing values, as is ``missing``.
-        Without them ``teacher`` learns from the features.
+        The columns that only the teacher sees: a list of names of columns of numbers, or the name of one column of
+        vectors. Null, NaN and ``missing`` in a column of numbers are missing values. Without ``privileged_cols``,
+        ``teacher`` learns from the features.
     method, kl_weight, engine
-        As for :func:`pi_xgb.train`. ``xgboost.spark`` evaluates the training rows in every round;
-        ``engine="native"`` cannot, so that the summary of the model then has no history of them. ``"auto"`` keeps it,
-        and with it the callback.
+        As for :func:`pi_xgb.train`. ``xgboost.spark`` evaluates the training rows in every round.
+        ``engine="native"`` cannot, so the summary of the model has no training history. ``"auto"`` keeps the history,
+        and uses the callback.
     teacher : {"boosted", "forest"}, default=None
-        What is trained as teacher; None is ``"boosted"``. XGBoost trains both on the cluster.
+        The kind of teacher; None is ``"boosted"``. XGBoost trains both on the cluster.
     teacher_sees
-        As for :func:`pi_xgb.train`. A teacher that sees the features reads their values, so that tasks hold them
-        unquantised, twice.
+        As for :func:`pi_xgb.train`. A teacher that sees the features reads their values, so tasks hold two copies of
+        them, without quantisation.
     crossfit
-        As for :func:`pi_xgb.train`. Each worker deals its own rows to K folds, so the folds, and with them the model,
-        depend on how rows lie on workers; so does what a forest draws.
+        As for :func:`pi_xgb.train`. Each worker assigns its own rows to K folds. The folds, the random draws of a
+        forest, and so the model depend on the workers of the rows.
     teacher_params
-        The teacher's params; by default the student's. Threads and device are the student's always.
+        The teacher's params; by default the student's. Threads and device are always the student's.
     allow_overlap
-        Whether ``privileged_cols`` may name classifier features. What a ``VectorAssembler`` put into a vector counts by
-        the names that it wrote down there.
+        Whether ``privileged_cols`` may name classifier features. Columns inside a vector from a ``VectorAssembler``
+        count by their names.
     unlabelled
-        What becomes of training rows whose label is null or NaN: ``"refuse"`` is an error that counts them, ``"teach"``
-        trains the teacher on the others and lets it teach all (see ``labelled`` of :func:`pi_xgb.train`). The summary
-        of the model then has no history of the training rows.
+        The treatment of training rows whose label is null or NaN. ``"refuse"`` raises an error with their number.
+        ``"teach"`` trains the teacher on the other rows and the student on all (see ``labelled`` of
+        :func:`pi_xgb.train`); the summary of the model then has no training history.
     teacher_weight_col
-        A column of numbers of at least 0: how much the teacher counts in each row, relative to ``kl_weight``.
+        A column of numbers of at least 0: the weight of the teacher in each row, relative to ``kl_weight``.
     crossfit_groups_col
-        Rows of the same value stay in one fold of ``crossfit``. They must lie in one partition:
+        Rows with the same value stay in one fold of ``crossfit``. They must lie in one partition:
         ``frame.repartition(num_workers, "patient")``.
     **kwargs
         The parameters of ``xgboost.spark.SparkXGBClassifier``: ``features_col``, ``label_col``, ``weight_col``,
@@ -237,19 +237,19 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
 
     Notes
     -----
-    Weights count for the teacher as well. With ``validation_indicator_col`` and ``early_stopping_rounds`` a boosted
-    teacher of ``"kbpib"`` that sees the privileged columns alone stops early too, on those of the same rows; without,
-    it trains for as many rounds as the student, and the longer the more it repeats the labels, unless ``crossfit``
+    Weights count for the teacher as well. With ``validation_indicator_col`` and ``early_stopping_rounds``, a boosted
+    teacher of ``"kbpib"`` that sees only the privileged columns also stops early, on the same rows. Otherwise it trains
+    for as many rounds as the student; the longer it trains, the more it overfits the labels, unless ``crossfit``
     prevents it.
 
-    Before the training one pass over labels, weights and validation indicators looks for mistakes on the driver: cache
-    the DataFrame if it is costly to compute. The teacher costs as much as the student, ``crossfit`` times as much with
-    ``crossfit``; the privileged columns are held in memory by the tasks next to the features.
+    Before the training, one pass over labels, weights and validation indicators checks them on the driver: cache the
+    DataFrame if it is costly to compute. The teacher costs as much as the student, or ``crossfit`` times as much. Tasks
+    hold the privileged columns in memory beside the features.
 
-    Every partition needs training rows (and validation rows, where the teacher stops early on them); XGBoost deals rows
-    out anew where there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
+    Every partition needs training rows (and validation rows, if the teacher stops early on them). XGBoost repartitions
+    if there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
 
-    The estimator can be saved like any other; the model is saved without the names of privileged columns.
+    The estimator can be saved; the saved model has no names of privileged columns.
 
     Examples
     --------
@@ -306,8 +306,8 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     Parameters
     ----------
     qid_col
-        The column with the number of the query of a row. All rows of a query must lie in one partition. XGBoost deals
-        rows out so where there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
+        The column with the number of the query of a row. All rows of a query must lie in one partition. XGBoost ensures
+        it if there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
     privileged_cols, method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine,
     unlabelled
         As for :class:`PrivilegedSparkXGBClassifier`; the teacher is ``"boosted"``. Queries are cross-fitted as a whole.
@@ -340,10 +340,10 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     def _teacher_config(self) -> TeacherConfig:
         columns = self._columns()
         if columns.query is None:
-            raise ValueError("rows are ranked within queries: set qid_col, the column with the number of the query")
+            raise ValueError("qid_col must be set to the column with the number of the query, got None: set qid_col")
         if columns.weight is not None:
             raise ValueError(
-                f"weight_col is {columns.weight!r}, one weight per row, and XGBoost weighs whole queries, for which "
-                "xgboost.spark has no column: leave it out"
+                f"weight_col must be left out in a ranker, got {columns.weight!r}: XGBoost weighs whole queries, and "
+                "xgboost.spark has no column for that"
             )
         return super()._teacher_config()

@@ -1,7 +1,7 @@
-"""One Spark training: XGBoost's own barrier job, in which each task also keeps its privileged rows and has a teacher.
+"""One Spark training: XGBoost's own barrier job, whose tasks also hold privileged rows and train a teacher.
 
-``xgboost.spark`` has no public way into its tasks. Everything here that it does not promise stands in this file, and is
-looked for before it is used.
+``xgboost.spark`` has no public interface to its tasks. This file contains all uses of its private functions, and checks
+that they exist.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyspark  # noqa: F401 (without it the error below would blame XGBoost)
+import pyspark  # noqa: F401 (otherwise the error below would name XGBoost)
 import xgboost
 
 from .._core.train import train
@@ -23,44 +23,44 @@ try:
     from xgboost.spark.data import alias, create_dmatrix_from_partitions
 except ImportError as error:
     raise RuntimeError(
-        f"xgboost.spark of XGBoost {xgboost.__version__} is built differently from the versions that pi_xgb.spark was "
-        f"tested with (3.1 to 3.4): {error}. Use one of those"
+        f"xgboost must be 3.1 to 3.4, the versions tested with pi_xgb.spark, got {xgboost.__version__}: {error}. "
+        "Install one of these"
     ) from error
 
 SparkEstimator: Any = _SparkXGBEstimator
-"""The base of XGBoost's own estimators, which it does not export."""
+"""The base class of XGBoost's own estimators, not exported."""
 
-# Called by its tasks.
+# Functions that its tasks call.
 _MATRICES, _TRAIN = "create_dmatrix_from_partitions", "worker_train"
 
 PREFIX = "pi_xgb privileged "
-"""What the privileged columns are called on their way, so that none is taken for a feature, a label or a weight."""
+"""The prefix of privileged columns in tasks, so that XGBoost reads none as feature, label or weight."""
 
 
 PER_ROW = "pi_xgb row "
-"""What precedes the name of a keyword in the columns with one value per row."""
+"""The prefix of columns with one value per row, before the name of the keyword."""
 
 
 def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
-    """XGBoost's own ``_fit``, whose tasks build their matrices and train as ``worker`` does."""
+    """Return XGBoost's own ``_fit``, with tasks that build matrices and train through ``worker``."""
     return rebind(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
 
 
 class Worker:
-    """What a task does besides XGBoost's own work. It travels to the tasks, each of which has one to itself.
+    """The work of a task besides XGBoost's own. Each task gets its own copy.
 
     Parameters
     ----------
     names
-        The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None if there is one such
-        column, of vectors; empty if there is none.
+        The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None for one column of
+        vectors; empty without privileged columns.
     stops
         Whether the teacher stops early, on the privileged columns of the validation rows.
     reads_privileged, reads_features
-        Whether the teacher reads values of the privileged columns, or of the features, which no matrix of quantiles
-        keeps.
+        Whether the teacher reads values of the privileged columns, or of the features, which a matrix of quantiles does
+        not store.
     exposed
-        Whether the margins of rows are exposures, which the teacher has to know as well.
+        Whether the margins of rows are exposures, which the teacher needs as well.
     ranks
         Whether rows are ranked within queries.
     keywords
@@ -88,35 +88,35 @@ class Worker:
         self._queries: list[pd.Series[Any]] = []
 
     def matrices(self, *, iterator: Iterator[pd.DataFrame], **arguments: Any) -> tuple[Any, Any]:
-        """The student's matrices, for training and validation, made by XGBoost; the teacher's are kept for later."""
-        kept: list[pd.DataFrame] = []
+        """Return the student's matrices, for training and validation; store the teacher's."""
+        stored: list[pd.DataFrame] = []
 
         def student_parts() -> Iterator[pd.DataFrame]:
             for part in iterator:
                 own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
                 fields = [name for name in self._fields if name in part.columns]
-                kept.append(part[[*own, *fields]])
-                yield _without_trap(part.drop(columns=own))
+                stored.append(part[[*own, *fields]])
+                yield _with_data(part.drop(columns=own))
 
         student = _unquantised(arguments) if self._reads_features else arguments
         matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=student_parts(), **student)
         if self._names != []:
-            self._privileged = create_dmatrix_from_partitions(**self._privileged_arguments(kept, arguments))
-        self._per_row = _training_values(kept)
-        self._queries = [part[alias.qid] for part in kept if alias.qid in part.columns]
+            self._privileged = create_dmatrix_from_partitions(**self._privileged_arguments(stored, arguments))
+        self._per_row = _training_values(stored)
+        self._queries = [part[alias.qid] for part in stored if alias.qid in part.columns]
         return matrices
 
-    def _privileged_arguments(self, kept: list[pd.DataFrame], arguments: dict[str, Any]) -> dict[str, Any]:
-        # A matrix of quantiles serves no params that bin otherwise.
+    def _privileged_arguments(self, stored: list[pd.DataFrame], arguments: dict[str, Any]) -> dict[str, Any]:
+        # A matrix of quantiles does not fit params with other bins.
         if self._reads_privileged or self._keywords["teacher_params"] is not None:
             arguments = _unquantised(arguments)
         # Without arguments about the student's columns.
         about_values = ("nthread", "missing", "max_bin")
         kwargs = {name: value for name, value in arguments["kwargs"].items() if name in about_values}
         if self._names is None:
-            parts, columns = [part.rename(columns={PREFIX: alias.data}) for part in kept], None
+            parts, columns = [part.rename(columns={PREFIX: alias.data}) for part in stored], None
         else:
-            parts, columns = [_without_trap(part) for part in kept], [f"{PREFIX}{i}" for i in range(len(self._names))]
+            parts, columns = [_with_data(part) for part in stored], [f"{PREFIX}{i}" for i in range(len(self._names))]
             kwargs["feature_names"] = self._names
         return {
             **arguments,
@@ -134,14 +134,14 @@ class Worker:
         evals: list[tuple[xgboost.DMatrix, str]],
         **keywords: Any,
     ) -> xgboost.Booster:
-        """:func:`pi_xgb.train` on the rows of this task, among the other tasks."""
+        """Run :func:`pi_xgb.train` on the rows of this task, together with the other tasks."""
         privileged, validation = self._privileged
         queries = pd.concat(self._queries) if self._queries else np.empty(0)
         n_split = on_several_workers(queries) if self._ranks else 0
         if n_split:
             raise ValueError(
-                f"{n_split} queries have rows in several partitions, each of which ranks its own: set "
-                "force_repartition=True, which deals the rows out anew in whole queries"
+                f"{n_split} queries have rows in several partitions: set force_repartition=True, which puts all rows "
+                "of a query in one partition"
             )
         own = dict(self._keywords)
         if own["teacher_params"] is not None:
@@ -163,21 +163,21 @@ class Worker:
 
 
 def _unquantised(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The same for a matrix that keeps all values."""
+    """Return the arguments for a matrix without quantisation."""
     kwargs = {name: value for name, value in arguments["kwargs"].items() if name != "max_bin"}
     return {**arguments, "use_qdm": False, "kwargs": kwargs}
 
 
 def _training_values(parts: Sequence[pd.DataFrame]) -> dict[str, Any]:
-    """The keywords of :func:`pi_xgb.train` with one value per row, in the order of the rows of the matrices."""
+    """Return the keywords of :func:`pi_xgb.train` with one value per row, in the order of the matrices."""
     parts = [part[~part[alias.valid].astype(bool)] if alias.valid in part.columns else part for part in parts]
     names = [name for name in (parts[0].columns if parts else ()) if name.startswith(PER_ROW)]
     return {name.removeprefix(PER_ROW): pd.concat([part[name] for part in parts]).to_numpy() for name in names}
 
 
-def _without_trap(part: pd.DataFrame) -> pd.DataFrame:
-    """Rows that XGBoost can divide into training and validation rows also where there are none of one kind.
+def _with_data(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a column of vectors, which XGBoost reads if there are no training or no validation rows.
 
-    For these it asks for a column of vectors even where features are columns of numbers.
+    XGBoost needs it even if features are columns of numbers.
     """
     return part if alias.data in part.columns else part.assign(**{alias.data: 0})
