@@ -296,9 +296,9 @@ def test_the_estimators_and_the_command_line_read_each_others_models(files):
         ("{}", "cannot be read"),
         ("[1]", "cannot be read"),
         ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
-        ('{"dtype": "<U1", "values": ["a"]}', "tells 2 classes apart"),
-        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "names ['a', 'a']"),
-        ('{"dtype": "<U1", "values": "ab"}', "tells 2 classes apart"),
+        ('{"dtype": "<U1", "values": ["a"]}', "has 2 classes"),
+        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "got ['a', 'a']"),
+        ('{"dtype": "<U1", "values": "ab"}', "has 2 classes"),
     ],
 )
 def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):

@@ -182,7 +182,7 @@ ARGUMENTS = {"teacher_weight", "kl_weight", "crossfit", "teacher", "privileged",
         ("crossfit must be 0 or at least 2, got 1", "--crossfit must be 0 or at least 2, got 1"),
         ("metric must be one of logloss", "--metric must be one of logloss"),
         ("num_boost_round must be at least 1", "--rounds must be at least 1"),
-        ("sample_weight differs within a query", "--weight differs within a query"),
+        ("sample_weight must be equal", "--weight must be equal"),
         # Nothing inside a sentence, no word of English, no keyword without an option, no name of a file.
         ("privileged and teacher were both given: privileged= learns a teacher", None),
         ("the column 'kl_weight' of crossfit 5: pass kl_weight=1", None),

@@ -19,7 +19,7 @@ import xgboost
 
 from .._files import new_file, write_file
 from .._version import __version__
-from .._xgb.matrix import told_of_rows
+from .._xgb.matrix import row_fields
 
 
 class ResumeCache:
@@ -111,7 +111,7 @@ def _parts(value: Any, unread: list[Any]) -> Any:
     if isinstance(value, xgboost.DMatrix):
         rows = value.get_data()
         stored = [rows.shape, rows.data, rows.indices, rows.indptr]
-        return [value.feature_names, value.feature_types, *stored, *told_of_rows(value)]
+        return [value.feature_names, value.feature_types, *stored, *row_fields(value)]
     if isinstance(value, xgboost.Booster):
         return hashlib.sha256(value.save_raw()).hexdigest()
     if isinstance(value, _TEXTS):
