@@ -252,7 +252,7 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     refused(capsys, "can be classes or amounts", *train("level"))
     refused(capsys, "label 'same'.*row", *train("same"))
     refused(capsys, "4 missing.*200 rows", *train("gap"))
-    refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
+    refused(capsys, "label 'level'.*must have two classes", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "numbers.*got 'ill'", *train("ill", "--objective", "reg:squarederror"))
     refused(
         capsys,

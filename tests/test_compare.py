@@ -536,7 +536,7 @@ def test_one_size_needs_no_list():
     [
         ({"privileged": None}, ValueError, "no privileged features"),
         ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
-        ({"privileged": rows()[0]}, ValueError, "are in X and in privileged"),
+        ({"privileged": rows()[0]}, ValueError, "privileged must have no columns of X"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
         ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
         ({"y": np.ones(160)}, ValueError, "y has the same value in every row, 1.0"),

@@ -1351,7 +1351,7 @@ def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs()
         again = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y), eval_privileged=[z])
         assert guiding == {"crossfit": 2} or same_model(again, model)
     refused(r"table.*1", fit=lambda x, z, y: {**sets(x, z, y), "eval_privileged": [z, z]})
-    refused("eval_privileged was given without privileged", fit=lambda x, z, y: {"eval_privileged": [z]})
+    refused("eval_privileged needs privileged", fit=lambda x, z, y: {"eval_privileged": [z]})
 
 
 def test_constraints_that_cannot_be():
