@@ -79,7 +79,7 @@ def _rows(part: Any, n_rows: int, number: int) -> Array:
             f"got {part!r}"
         )
     if rows.min() < 0 or rows.max() >= n_rows:
-        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, but there are {n_rows} rows")
+        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, there are {n_rows} rows")
     return rows.astype(np.int64)
 
 
