@@ -13,7 +13,7 @@ _LARGEST = sys.float_info.max
 
 
 class PrivilegedData(NamedTuple):
-    """What :func:`make_privileged` returns.
+    """The result of :func:`make_privileged`.
 
     Attributes
     ----------

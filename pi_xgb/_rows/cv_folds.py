@@ -32,7 +32,7 @@ class Dealing(NamedTuple):
             return _checked_folds(self.folds, labelled, len(label))
         if self.folds is None:
             self._check_nfold(len(rows), "rows" if labelled is None else "labelled rows")
-        return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in self._split(label[rows])]
+        return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in self._split(label[rows])]
 
     def _split(self, label: Array) -> list[Fold]:
         splitter = self.folds
@@ -50,7 +50,7 @@ class Dealing(NamedTuple):
         n_rows = len(label)
         order = np.random.RandomState(self.seed).permutation(n_rows) if self.shuffle else np.arange(n_rows)
         parts = np.array_split(order, self.nfold)
-        return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), out) for k, out in enumerate(parts)]
+        return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), test) for k, test in enumerate(parts)]
 
     def _of_queries(self, label: Array, labelled: Array | None, query: Array, rows: Array) -> list[Fold]:
         """Return folds of whole queries, assigned as in ``xgboost.cv``."""
@@ -60,18 +60,18 @@ class Dealing(NamedTuple):
         if folds is not None:
             if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
                 split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
-                folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
-            dealt = _checked_folds(folds, labelled, len(label))
-            for number, (rest, out) in enumerate(dealt):
-                check_apart(query, rest, out, number)
-            return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
+                folds = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in split]
+            pairs = _checked_folds(folds, labelled, len(label))
+            for number, (train, test) in enumerate(pairs):
+                check_apart(query, train, test, number)
+            return [(np.sort(train), np.sort(test)) for train, test in pairs]
         codes = pd.factorize(query[rows])[0]
         queries = np.unique(codes)
         self._check_nfold(len(queries), "queries")
         where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
         return [
-            (np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out]))
-            for rest, out in self._split(queries)
+            (np.concatenate([where[i] for i in train]), np.concatenate([where[i] for i in test]))
+            for train, test in self._split(queries)
         ]
 
     def _check_nfold(self, at_most: int, what: str) -> None:
@@ -81,21 +81,21 @@ class Dealing(NamedTuple):
 
 
 def _checked_folds(folds: Any, labelled: Array | None, n_rows: int) -> list[Fold]:
-    dealt = pairs_of_rows(folds, n_rows)
-    if not dealt:
+    pairs = pairs_of_rows(folds, n_rows)
+    if not pairs:
         raise ValueError("folds must have at least one pair (training rows, held-out rows), got an empty list")
-    return [_labelled_fold(rest, out, labelled) for rest, out in dealt]
+    return [_labelled_fold(train, test, labelled) for train, test in pairs]
 
 
-def _labelled_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+def _labelled_fold(train: Array, test: Array, labelled: Array | None) -> Fold:
     if labelled is None:
-        return rest, out
-    if not labelled[out].all():
+        return train, test
+    if not labelled[test].all():
         raise ValueError(
-            f"folds must hold out labelled rows only, got {int((~labelled[out]).sum())} rows without a label, which "
+            f"folds must hold out labelled rows only, got {int((~labelled[test]).sum())} rows without a label, which "
             "cannot be scored: hold out labelled rows"
         )
-    return rest[labelled[rest]], out
+    return train[labelled[train]], test
 
 
 def with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | None) -> list[Fold]:
@@ -103,5 +103,5 @@ def with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | No
     if labelled is None:
         return folds
     unlabelled = np.flatnonzero(~labelled)
-    joined = [(np.concatenate([rest, unlabelled]), out) for rest, out in folds]
-    return joined if query is None else [(np.sort(rest), out) for rest, out in joined]
+    joined = [(np.concatenate([train, unlabelled]), test) for train, test in folds]
+    return joined if query is None else [(np.sort(train), test) for train, test in joined]

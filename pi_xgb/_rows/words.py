@@ -12,9 +12,9 @@ PARQUET = (".parquet", ".pq")
 _OF_LANGUAGES = ("NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>")
 _OF_SPREADSHEETS = ("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
 MISSING = (*_OF_LANGUAGES, *_OF_SPREADSHEETS)
-"""What programs write for a missing number. In a text column each of them may be a name."""
+"""Texts that programs write for a missing number. In a text column each of them may be a name."""
 EMPTY = (*MISSING, "NaT", "?", "-", ".")
-"""What programs write for a missing text."""
+"""Texts that programs write for a missing text."""
 
 
 def is_text(column: pd.Series[Any]) -> bool:

@@ -73,14 +73,16 @@ def splits_of(
             raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}")
         if classes:
             check_classes(label, nfold, names, groups, rows)
-        splits = _dealt(label, nfold, repeats, seed, classes=classes, groups=groups)
+        splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
     return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
 
 
-def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None) -> list[Split]:
+def _repeated_folds(
+    label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None
+) -> list[Split]:
     partitions: set[frozenset[bytes]] = set()
 
-    def dealt(repeat: int) -> list[tuple[Array, Array]]:
+    def folds_of(repeat: int) -> list[tuple[Array, Array]]:
         if groups is None:
             return deal_folds(label, nfold, seed + repeat)
         # Few groups have few partitions, and repeated folds add nothing.
@@ -98,7 +100,7 @@ def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, 
     return [
         Split(repeat, fold, train, test)
         for repeat in range(repeats)
-        for fold, (train, test) in enumerate(dealt(repeat))
+        for fold, (train, test) in enumerate(folds_of(repeat))
     ]
 
 

@@ -43,13 +43,13 @@ def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: 
     # The largest groups first, since later ones can balance them; random order among groups of similar size.
     magnitude = np.floor(np.log2(counts.sum(axis=1)))
     order = shuffled[np.argsort(-magnitude[shuffled], kind="stable")]
-    dealt = np.zeros((nfold, counts.shape[1]))
+    totals = np.zeros((nfold, counts.shape[1]))
     fold_of = np.empty(n_groups, np.intp)
     for group in order:
         # The fold with the fewest rows of these labels; the total number of rows breaks ties.
-        fold = np.lexsort((dealt.sum(axis=1), dealt @ share[group]))[0]
+        fold = np.lexsort((totals.sum(axis=1), totals @ share[group]))[0]
         fold_of[group] = fold
-        dealt[fold] += counts[group]
+        totals[fold] += counts[group]
     return _pairs(fold_of[codes], nfold)
 
 
@@ -58,14 +58,14 @@ def pairs_of_rows(folds: Any, n_rows: int) -> list[tuple[Array, Array]]:
     expected = "folds must be pairs (training rows, held-out rows) or a splitter of scikit-learn's, got"
     if not isinstance(folds, Iterable):
         raise TypeError(f"{expected} {folds!r}: pass the number of folds as nfold")
-    dealt = []
+    pairs = []
     for number, pair in enumerate(folds):
         try:
             train, test = pair
         except (TypeError, ValueError):
             raise TypeError(f"{expected} {type(pair).__name__} as fold {number}") from None
-        dealt.append((_rows(train, n_rows, number), _rows(test, n_rows, number)))
-    return dealt
+        pairs.append((_rows(train, n_rows, number), _rows(test, n_rows, number)))
+    return pairs
 
 
 def _rows(part: Any, n_rows: int, number: int) -> Array:

@@ -1,4 +1,4 @@
-"""What the workers of a distributed training exchange: sums, columns, names and failures."""
+"""Exchange between the workers of a distributed training: sums, columns, names and failures."""
 
 from __future__ import annotations
 
