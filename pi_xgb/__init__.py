@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         PrivilegedXGBRegressorCV,
     )
 
-# Everything is imported when it is asked for: it takes time, in which Ctrl-C should end in no traceback of imports, and
-# some of it needs an extra. Each name stands in the module on its right, or is one where there is none.
+# Names are imported at first use: imports take time, Ctrl-C should not end in a traceback of them, and some need an
+# extra. Each name is defined in the module on its right; with None it is a module itself.
 _LATER = {
     "Comparison": "selection",
     "Frontier": "_frontier.result",

@@ -44,12 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             chosen.run(chosen, _log)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        kept = getattr(chosen, "resume", None)
-        rest = f"what is finished is kept in {kept}, with which the same command goes on" if kept else ""
-        _log(f"\nstopped; {rest or 'nothing was written'}")
+        resume = getattr(chosen, "resume", None)
+        state = f"finished parts are in {resume}; run the same command to continue" if resume else "nothing was written"
+        _log(f"\nstopped; {state}")
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes once more at its end, and would complain.
+        # Python flushes standard output at exit, and would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (ValueError, TypeError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
@@ -62,18 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """A stream that the shell closed (``2>&-``) is one without end or use; no file opened later takes its number."""
+    """Replace streams that the shell closed (``2>&-``) by the null device, so that no later file gets their number."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open as they do
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open, as the standard streams do
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and those of the commands."""
-    # Here, and not above: Ctrl-C while all this is imported is an interruption like others.
+    """Return the parser, and those of the commands."""
+    # Imported here, so that Ctrl-C during the imports is handled.
     from ._cli import compare, demo, evaluate, frontier, predict, train, tune
 
     parser = argparse.ArgumentParser(
@@ -91,7 +91,7 @@ def _log(text: str) -> None:
 
 
 def _message(error: BaseException | str, arguments: argparse.Namespace | None) -> str:
-    """The text of an error or a warning, without the C++ of XGBoost around it, with the option that it is about."""
+    """Return the text of an error or a warning, without XGBoost's C++ trace, with options in place of keywords."""
     from ._cli.options import with_option
 
     text = str(error).partition("\nStack trace:")[0].strip() or type(error).__name__

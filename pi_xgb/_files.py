@@ -1,4 +1,4 @@
-"""Files that are written: never over another one unasked, and all of it or nothing."""
+"""Writing files: completely or not at all, and never over another file unless requested."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import secrets
 from pathlib import Path
 
 ANYWAY = "pass overwrite=True"
-"""What a caller of a function does to replace a file."""
+"""The remedy in errors of functions about existing files."""
 
 
 def new_file(
     name: str | os.PathLike[str], what: str, *, overwrite: bool, anyway: str = ANYWAY, endings: tuple[str, ...] = ()
 ) -> Path:
-    """The file that the argument ``what`` names, checked before any work: it can be written and destroys nothing."""
+    """Return the file that the argument ``what`` names, or raise if it cannot be written or exists."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
         raise ValueError(f"{what} must end in {' or '.join(endings)}, got {str(name)!r}")
     if path.is_dir():
-        raise IsADirectoryError(f"{what} must name a file, and {str(path)!r} is a folder: add a file name to it")
+        raise IsADirectoryError(f"{what} must name a file, got the folder {str(path)!r}: add a file name to it")
     folder = path.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"{what} is {str(path)!r}, and the folder {str(folder)!r} does not exist: create it first"
+            f"{what} is {str(path)!r}, but the folder {str(folder)!r} does not exist: create it first"
         )
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{what} is {str(path)!r}, and nothing can be written to the folder {str(folder)!r}")
+        raise PermissionError(f"{what} must be in a writable folder, got {str(path)!r} in {str(folder)!r}")
     if path.exists() and not overwrite:
         raise _exists(path, anyway)
     return path
 
 
 def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANYWAY) -> None:
-    """Write under another name in the same folder, then rename: whoever looks sees the whole file or none.
+    """Write under another name in the same folder, then rename: readers see the complete file or none.
 
-    A link is followed, and a device or a pipe is written to as it is.
+    A link is followed; a device or a pipe is written directly.
     """
     if overwrite:
         path = path.resolve()
@@ -48,9 +48,9 @@ def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANY
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # Some file systems take what they have no room for.
+        # Some file systems accept writes for which they have no room.
         if draft.stat().st_size != len(content):
-            raise OSError(errno.ENOSPC, f"{draft.stat().st_size} of {len(content)} bytes arrived", str(path))
+            raise OSError(errno.ENOSPC, f"{draft.stat().st_size} of {len(content)} bytes written", str(path))
         if overwrite:
             os.replace(draft, path)
         else:
@@ -60,7 +60,7 @@ def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANY
 
 
 def _rename_to_new(draft: Path, path: Path, anyway: str) -> None:
-    """Rename unless the name was taken while the work went on."""
+    """Rename, or raise if the file was created in the meantime."""
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -72,4 +72,4 @@ def _rename_to_new(draft: Path, path: Path, anyway: str) -> None:
 
 
 def _exists(path: Path, anyway: str) -> FileExistsError:
-    return FileExistsError(f"{str(path)!r} exists and is left as it is: choose another name, or {anyway}")
+    return FileExistsError(f"{str(path)!r} exists and was not changed: choose another name, or {anyway}")

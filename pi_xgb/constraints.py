@@ -1,14 +1,14 @@
-"""Constraints as teachers: q is what the constraint would have the student's current predictions be.
+"""Constraints as teachers: q is the student's current predictions, changed to satisfy the constraint.
 
-Use one wherever a teacher is taken, alone, with others, or beside a privileged teacher. The sensitive column is needed
-for the training rows only: the model never sees it.
+Pass a constraint as a teacher, alone or with other teachers. The sensitive column is needed for the training rows only:
+the model never sees it.
 
-``kl_weight`` is the price of a violation against the labels: it shrinks with growing ``kl_weight`` and does not vanish
-at a finite one. For ``DemographicParity`` and ``EqualizedOdds`` the number of rounds that plain XGBoost wants is a good
-number at every ``kl_weight``, from some forty rounds on. ``soft=True`` pulls every prediction, ``soft=False`` only the
-rows whose decision at p > 1/2 the constraint would change: it needs probabilities of one class, changes less, and does
-not get to small gaps. Row weights count, classes are taken one by one, and among workers the statistics are those of
-all rows. docs/constraints.md tells all of this at length.
+``kl_weight`` is the price of a violation against the labels. The violation shrinks with growing ``kl_weight``, but does
+not vanish at a finite one. For ``DemographicParity`` and ``EqualizedOdds`` the best number of rounds of plain XGBoost
+suits every ``kl_weight``, if it is forty or more. ``soft=True`` moves every prediction. ``soft=False`` moves only rows
+whose decision at p > 1/2 the constraint would change: it needs probabilities of one class, changes less, and does not
+reach small gaps. Row weights count, classes are treated one by one, and on several workers the statistics are those of
+all rows. See docs/constraints.md.
 
 Examples
 --------
@@ -16,7 +16,7 @@ Examples
 >>> from pi_xgb.constraints import DemographicParity
 >>> data = pi_xgb.datasets.make_privileged(1000, seed=0, group_gap=2.0)
 >>> dtrain, sex = xgb.DMatrix(data.x[:500], data.y[:500]), data.group[:500]
->>> dtest, group = xgb.DMatrix(data.x[500:]), data.group[500:]  # not those that it was trained on
+>>> dtest, group = xgb.DMatrix(data.x[500:]), data.group[500:]  # rows that were not trained on
 >>> def gap(**teaching):
 ...     params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
 ...     p = pi_xgb.train(params, dtrain, 30, **teaching).predict(dtest)

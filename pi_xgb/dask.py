@@ -1,17 +1,17 @@
-"""Training on a Dask cluster, in the manner of ``xgboost.dask``.
+"""Training on a Dask cluster, as with ``xgboost.dask``.
 
 ``train`` is ``xgboost.dask.train`` with a teacher, the estimators are ``xgboost.dask``'s with a teacher. Matrices
 (``DaskDMatrix``), prediction (``predict``, ``inplace_predict``) and all communication between workers are XGBoost's
-own; its matrices and functions for prediction are here under the same names, so that one import will do.
+own. Its matrices and prediction functions are also exported here, so that one import is enough.
 
-Privileged rows must be the training rows, cut into the same partitions in the same order. Make both from one table, or
-repartition one as the other. Partitions need not lie on the same workers: those of ``privileged`` and of teachers are
-sent to the worker that has the training rows. Each worker builds its own matrices and calls :func:`pi_xgb.train` among
-the others, so the model is that of one machine with all the rows, as far as XGBoost's own quantiles are: to the bit
-where the columns have fewer distinct values than bins.
+Privileged rows must be the training rows, in the same partitions and the same order. Make both from one table, or
+repartition one like the other. Partitions may lie on different workers: those of ``privileged`` and of teachers are
+sent to the worker that has the training rows. Each worker builds its own matrices and calls :func:`pi_xgb.train`, so
+the model is that of one machine with all the rows, as far as XGBoost's own quantiles are: to the bit where the columns
+have fewer distinct values than bins.
 
-Workers without training rows take no part. Where a worker is lost during the training, the others end with an error,
-as in ``xgboost.dask``, at the latest after the timeout of ``coll_cfg`` (``xgboost.collective.Config(timeout=...)``).
+Workers without training rows take no part. If a worker is lost during the training, the others end with an error, as
+in ``xgboost.dask``, at the latest after the timeout of ``coll_cfg`` (``xgboost.collective.Config(timeout=...)``).
 Warnings of a training appear in the logs of the workers, not where ``train`` was called.
 """
 

@@ -13,16 +13,16 @@ _LARGEST = sys.float_info.max
 
 
 class PrivilegedData(NamedTuple):
-    """What :func:`make_privileged` returns.
+    """The result of :func:`make_privileged`.
 
     Attributes
     ----------
     x, z
-        Classifier features, known at training and at prediction, and privileged ones, known at training only.
+        Classifier features, known at training and at prediction, and privileged features, known at training only.
     y, group
         Labels, and a sensitive group that is in neither x nor z; both 0 or 1.
     q
-        The true P(y = 1 | x, z), before label noise: what a perfect teacher would say.
+        The true P(y = 1 | x, z) before label noise: the predictions of a perfect teacher.
 
     Examples
     --------
@@ -51,22 +51,22 @@ def make_privileged(
     group_gap: float = 0.0,
     seed: int = 0,
 ) -> PrivilegedData:
-    """Draw rows whose privileged features say more about the label than the classifier features do.
+    """Draw rows whose privileged features predict the label better than the classifier features do.
 
-    A hidden score u decides the label: P(y = 1) = sigmoid(strength * u). The privileged features are u, seen
-    almost plainly from ``n_privileged`` sides. The classifier features are ``n_features`` blurred and bent
-    views of it. A teacher on z can therefore tell a row that is surely positive from one that was positive by
-    chance, which the labels alone do not tell the student.
+    A hidden score u decides the label: P(y = 1) = sigmoid(strength * u). The privileged features are
+    ``n_privileged`` copies of u with little noise. The classifier features are ``n_features`` copies with more
+    noise, every second one transformed. A teacher on z can therefore distinguish a row that is surely positive from
+    a row that is positive by chance, which the labels alone do not show the student.
 
     Parameters
     ----------
     n_rows, n_features, n_privileged
-        Sizes.
+        Numbers of rows, of classifier features and of privileged features.
     strength
-        How much u says about y: at 0 nothing, at 2 a perfect knowledge of u has an AUC of about 0.87, at 10
-        labels are almost certain, and a teacher then has nothing to add to them.
+        How well u predicts y: at 0 not at all, at 2 with an AUC of about 0.87. At 10 labels are almost certain, and a
+        teacher has nothing to add to them.
     x_noise, label_noise
-        Standard deviation of the blur on each classifier feature (that of u is 1), and share of labels turned over.
+        Standard deviation of the noise on each classifier feature (that of u is 1), and share of flipped labels.
     group_share, group_gap, seed
         Share of group 1, and how much lower its u is, in standard deviations. The same seed gives the same data.
 

@@ -1,4 +1,4 @@
-"""Which features make a model treat groups differently: by the splits of its trees (FairFIS), by its predictions."""
+"""Feature importance for differences between groups: by the splits of trees (FairFIS) or by predictions."""
 
 from ._importance.fair_importance import fair_importance
 from ._importance.shap_gap import shap_gap

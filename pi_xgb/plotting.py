@@ -1,8 +1,8 @@
-"""Pictures of a model's groups, its features and its price: each takes and returns a matplotlib Axes.
+"""Plots of a model's groups, its features and the cost of fairness: each takes and returns a matplotlib Axes.
 
-They need matplotlib, which the extra brings: ``pip install "pi-xgb[plot]"``. Without ``ax`` each opens a figure of
-its own with pyplot. Colours are safe for the colour-blind, and lines and markers differ, so that a picture printed
-in grey can be read. At most six groups or methods get a look of their own; further groups are thin grey lines.
+They need matplotlib, which an extra installs: ``pip install "pi-xgb[plot]"``. Without ``ax`` each opens a new pyplot
+figure. Colours are safe for the colour-blind, and lines and markers differ, so that plots can be read in grey. Up to
+six groups or methods have separate styles; further groups are thin grey lines.
 
 ==============================  =====================================================================================
 rows, by group                  :func:`plot_roc`, :func:`plot_calibration`, :func:`plot_scores`

@@ -1,8 +1,8 @@
-"""Teachers whose answers keep a promise of differential privacy, and attacks that try whether they do.
+"""Teachers whose predictions are differentially private, and attacks that test them.
 
-:class:`PrivateTeacher` promises that the privileged values of any one row hardly change the chances of any trained
-model (see docs/privacy.md for the exact words, the proof, and what is not promised). :func:`audit` attacks a way of
-training, private or not, and reports what epsilon it has at least.
+:class:`PrivateTeacher` guarantees that the privileged values of any single row hardly change the probability of any
+trained model; docs/privacy.md has the exact guarantee, its proof and its limits. :func:`audit` attacks a training,
+private or not, and reports a lower bound of its epsilon.
 
 Examples
 --------

@@ -1,7 +1,7 @@
-"""Choosing how to teach, and finding out whether it is worth anything.
+"""Selection of methods and teachers, and the measurement of their gain.
 
-:func:`select` chooses among methods, teachers and weights by cross-validation, plain XGBoost among them.
-:func:`compare` asks first whether privileged features are worth anything, for this model, at this size.
+:func:`select` chooses among plain XGBoost, methods, teachers and weights by cross-validation.
+:func:`compare` measures whether privileged features improve this model at this number of rows.
 """
 
 from ._selection.compare import compare

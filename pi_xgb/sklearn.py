@@ -1,7 +1,8 @@
 """scikit-learn estimators: XGBoost's own, with a teacher.
 
-They take everything that ``XGBClassifier`` and ``XGBRegressor`` take, and privileged columns at ``fit``, either as a
-table apart (``fit(X, y, privileged=Z)``) or inside X (``privileged_features=[...]``). ``predict`` never needs them.
+They accept everything that ``XGBClassifier`` and ``XGBRegressor`` accept, and privileged columns at ``fit``, either as
+a separate table (``fit(X, y, privileged=Z)``) or inside X (``privileged_features=[...]``). ``predict`` never needs
+them.
 """
 
 from ._constraints.by_column import ByColumn, by_column

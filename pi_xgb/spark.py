@@ -1,12 +1,11 @@
-"""Training on a Spark cluster, in the manner of ``xgboost.spark``.
+"""Training on a Spark cluster, as with ``xgboost.spark``.
 
-The estimators are ``xgboost.spark``'s with a teacher. Rows, columns, partitions, barrier tasks and the communication
-between them are XGBoost's own affair; each task calls :func:`pi_xgb.train` on its rows among the others, so the model
-is that of one machine with all the rows, as far as XGBoost's own quantiles are: to the bit where the columns have fewer
-distinct values than bins.
+The estimators are ``xgboost.spark``'s with a teacher. XGBoost handles rows, columns, partitions, barrier tasks and
+their communication. Each task calls :func:`pi_xgb.train` on its rows, so the model is that of one machine with all the
+rows, as far as XGBoost's own quantiles are: to the bit where the columns have fewer distinct values than bins.
 
-What ``fit`` returns is ``xgboost.spark``'s own model. It holds no privileged column, needs none in ``transform``, and
-is saved, loaded and used where pi_xgb is not installed. ``fit`` needs pi_xgb on the executors.
+``fit`` returns ``xgboost.spark``'s own model. It holds no privileged column, needs none in ``transform``, and can be
+saved, loaded and used without pi_xgb. ``fit`` needs pi_xgb on the executors.
 Warnings of a training appear in the logs of the executors, not where ``fit`` was called.
 """
 

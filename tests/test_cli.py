@@ -265,7 +265,7 @@ def test_labels_that_do_not_decide_or_do_not_fit(files, capsys):
     refused(capsys, "can be classes or amounts", *train("level"))
     refused(capsys, "label 'same'.*row", *train("same"))
     refused(capsys, "4 missing.*200 rows", *train("gap"))
-    refused(capsys, "two classes apart", *train("level", "--objective", "binary:logistic"))
+    refused(capsys, "label 'level'.*must have two classes", *train("level", "--objective", "binary:logistic"))
     refused(capsys, "numbers.*got 'ill'", *train("ill", "--objective", "reg:squarederror"))
     refused(
         capsys,
@@ -309,9 +309,9 @@ def test_the_estimators_and_the_command_line_read_each_others_models(files):
         ("{}", "cannot be read"),
         ("[1]", "cannot be read"),
         ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
-        ('{"dtype": "<U1", "values": ["a"]}', "tells 2 classes apart"),
-        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "names ['a', 'a']"),
-        ('{"dtype": "<U1", "values": "ab"}', "tells 2 classes apart"),
+        ('{"dtype": "<U1", "values": ["a"]}', "has 2 classes"),
+        ('{"dtype": "<U1", "values": ["aa", "ab"]}', "got ['a', 'a']"),
+        ('{"dtype": "<U1", "values": "ab"}', "has 2 classes"),
     ],
 )
 def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):

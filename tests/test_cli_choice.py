@@ -210,7 +210,7 @@ def test_files_that_are_no_tables(files, capsys):
     Path("image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     refused(capsys, "image.csv", *train(data="image.csv"))
     refused(capsys, "is a folder", *train(data="."))
-    refused(capsys, "no model of XGBoost", "predict", "test.csv", "--model", "train.csv")
+    refused(capsys, "'train.csv' is not a model", "predict", "test.csv", "--model", "train.csv")
     refused(capsys, "model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
 
 

@@ -100,7 +100,7 @@ def test_the_words_for_missing_count_in_columns_of_numbers_and_truth_values(trai
     assert Path("empty.ubj").read_bytes() == Path("words.ubj").read_bytes()
 
 
-@pytest.mark.filterwarnings("always:.*a text among texts")
+@pytest.mark.filterwarnings("always:.*may mean a missing label")
 def test_in_a_column_of_text_they_are_text(files, capsys):
     rows, others = files
     names = ["NA", "None", "null", "", "x"]

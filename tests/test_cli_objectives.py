@@ -458,7 +458,7 @@ BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "a privileged query": ({}, [*RANKED, "--query", "z0"], "named by --privileged and by --query"),
     "a gap in y": ({"relevance": 1}, RANKED, "--unlabelled teach"),
     "no label": ({}, RANKED[2:], "rank:ndcg needs --label and --query, got --query"),
-    "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight differs within a query"),
+    "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight must be equal within a query"),
     "groups": ({}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must keep queries whole, got"),
     "jpib": ({}, [*RANKED, "--method", "jpib"], "an adaptive teacher"),
     "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "an adaptive teacher"),

@@ -109,7 +109,7 @@ def test_what_an_interruption_keeps_is_said(monkeypatch, capsys):
     monkeypatch.setattr("pi_xgb._cli.tune.read_training", interrupted)
     for options, told in (
         ([], "nothing was written"),
-        (["--resume", "kept"], "what is finished is kept in kept, with which the same command goes on"),
+        (["--resume", "kept"], "finished parts are in kept; run the same command to continue"),
     ):
         assert main(["tune", "rows.csv", "--privileged", "z", *options]) == 130
         assert capsys.readouterr().err == f"\nstopped; {told}\n"

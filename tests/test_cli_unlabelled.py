@@ -135,7 +135,7 @@ def test_where_every_row_has_a_label_the_option_changes_nothing(rows, capsys):
     assert "label and are" not in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("always:.*a text among texts")
+@pytest.mark.filterwarnings("always:.*may mean a missing label")
 @pytest.mark.parametrize("word", ["NA", "NaN", "null", "None"])
 def test_words_for_missing_are_no_label_among_numbers_and_a_class_among_texts(rows, capsys, word):
     write(gapped(rows).fillna(dict.fromkeys(LABELS, word)), "rows.csv")
@@ -148,14 +148,14 @@ def test_words_for_missing_are_no_label_among_numbers_and_a_class_among_texts(ro
     assert word in read_classes(xgb.Booster(model_file="model.ubj"))
 
 
-@pytest.mark.filterwarnings("always:.*a text among texts")
+@pytest.mark.filterwarnings("always:.*may mean a missing label")
 @pytest.mark.parametrize("word", ["?", "  ", "-", "<NA>"])
 def test_forms_that_were_left_blank_are_pointed_out(rows, capsys, word):
     frame = gapped(rows)
     write(frame.assign(kind=frame["kind"].fillna(word)), "rows.csv")
     works(*train("rows.csv", "kind", "--force"))
     said = capsys.readouterr().err
-    assert f"note: the label 'kind' of rows.csv has the class {word!r}, a text among texts; where it means that" in said
+    assert f"note: the label 'kind' of rows.csv has the class {word!r}, which may mean a missing label" in said
 
 
 @pytest.mark.filterwarnings("always::UserWarning")
@@ -182,7 +182,7 @@ ARGUMENTS = {"teacher_weight", "kl_weight", "crossfit", "teacher", "privileged",
         ("crossfit must be 0 or at least 2, got 1", "--crossfit must be 0 or at least 2, got 1"),
         ("metric must be one of logloss", "--metric must be one of logloss"),
         ("num_boost_round must be at least 1", "--rounds must be at least 1"),
-        ("sample_weight differs within a query", "--weight differs within a query"),
+        ("sample_weight must be equal", "--weight must be equal"),
         # Nothing inside a sentence, no word of English, no keyword without an option, no name of a file.
         ("privileged and teacher were both given: privileged= learns a teacher", None),
         ("the column 'kl_weight' of crossfit 5: pass kl_weight=1", None),

@@ -205,7 +205,7 @@ def test_a_summary_is_of_one_student_and_a_model_has_the_constraint_that_was_mea
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     assert str(frontier) == "statistical_parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.800 to 0.700"
     x, y, sex = made(60)
-    with pytest.raises(ValueError, match=r"statistical_parity.*EqualizedOdds.*close"):
+    with pytest.raises(ValueError, match=r"statistical_parity.*EqualizedOdds"):
         frontier.train(xgb.DMatrix(x, y), EqualizedOdds(sex), gap=0.2)
 
 
@@ -368,7 +368,7 @@ def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     for chosen in ({"teacher": Y}, {"kl_weight": 3}, {"params": {}}, {"num_boost_round": 9}, {"privileged": DTRAIN}):
-        with pytest.raises(TypeError, match=f"{next(iter(chosen))}=.*chosen"):
+        with pytest.raises(TypeError, match=f"{next(iter(chosen))}.*frontier"):
             frontier.train(DTRAIN, PARITY, gap=gap, **chosen)
     with pytest.raises(ValueError, match=r"sensitive_features.*150 for 200 rows"):
         frontier.train(DTRAIN, DemographicParity(SEX[:150]), gap=gap)
@@ -400,32 +400,36 @@ def weighted(weight):
         ({"gap": True}, ValueError, "got True"),
         ({"kl_weight": 0}, ValueError, "kl_weight must have a value above 0"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
-        ({"constraint": DemographicParity("sex")}, TypeError, r"column.*DMatrix"),
+        ({"constraint": DemographicParity("sex")}, TypeError, r"constraint.*groups.*column"),
         ({"constraint": Meritocracy(np.arange(200))}, TypeError, "must be DemographicParity, .*got Meritocracy"),
         ({"constraint": DemographicParity(SEX[:-1])}, ValueError, r"sensitive_features.*199 for 200 rows"),
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"n_boot": -1}, ValueError, "n_boot"),
         ({"threshold": 3}, ValueError, r"threshold.*0.*1"),
-        ({"params": {"objective": "reg:squarederror"}}, ValueError, "needs params.*binary:logistic"),
-        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*probabilities"),
+        ({"params": {"objective": "reg:squarederror"}}, ValueError, "params.*binary:logistic.*squarederror"),
+        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels from 0\.1"),
         ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels 0.*1.*1\.0.*2\.0"),
         ({"dtrain": xgb.DMatrix(X)}, ValueError, r"dtrain.*per row"),
         ({"num_boost_round": 0}, ValueError, r"num_boost_round.*least 1"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
-        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out all weigh 0"),
-        ({"dtrain": weighted(ROWS >= 100), "folds": HALVES}, ValueError, "weigh something, fold 0 has none: use"),
-        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, f"has only such of label {Y[0]}: use other"),
+        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),
+        (
+            {"dtrain": weighted(ROWS >= 100), "folds": HALVES},
+            ValueError,
+            "weights above 0, got no such rows in fold 0: use",
+        ),
+        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, f"got only label {Y[0]} in fold"),
         (
             {"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]},
             ValueError,
-            r"label 0.*1.*fold 2.*1",
+            r"labels 0.*1.*fold 2",
         ),
-        ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "labels of dtrain have 2 columns"),
+        ({"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))}, ValueError, "dtrain must have one label.* 2 columns"),
         (
             {"constraint": DemographicParity(ROWS < 100), "folds": HALVES},
             ValueError,
-            "all of one group, False: at least two",
+            "at least two groups to compare, got False",
         ),
         (MANY, ValueError, "makes 1200 groups of 6000 rows, and at most 1000 are taken"),
     ],

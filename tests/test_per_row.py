@@ -210,7 +210,7 @@ def test_tables_are_refused_where_a_row_has_one_value():
     for several in (False, True):
         with pytest.raises(ValueError, match=r"^w must have one or two dimensions, got shape \(3, 1, 1\)"):
             per_row("w", np.zeros((3, 1, 1)), several=several)
-    with pytest.raises(ValueError, match=r"^w must have .* a list of lists of several lengths"):
+    with pytest.raises(ValueError, match=r"^w must have .* lists of several lengths"):
         per_row("w", [[1.0], [1.0, 2.0]])
     for empty in ([], np.empty(0), pd.Series([], dtype=float)):
         with pytest.raises(ValueError, match=r"^w is empty"):

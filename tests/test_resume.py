@@ -242,7 +242,7 @@ def test_code_of_the_users_needs_a_key(name, code, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(xgb, "train", None)
         patch.setattr(xgb, "cv", None)
-        with pytest.raises(ValueError, match=f"^resume_key .* here in {next(iter(code))}: "):
+        with pytest.raises(ValueError, match=f"^resume_key .* code in {next(iter(code))}: "):
             search(path, **code)
     assert not path.exists()
     first = search(path, **code, resume_key="1")

@@ -111,11 +111,11 @@ def test_wrong_matrices():
         ((dtrain, unequal), ValueError, r"labels.*dtrain.*disagree"),
         ((dtrain, dtrain), ValueError, "dtrain itself"),
         ((ranked, privileged), ValueError, "without qid"),
-        ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "build a DMatrix for select"),
+        ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "dtrain must be a DMatrix for select"),
         (
             (external, privileged),
             TypeError,
-            r"type ExtMemQuantileDMatrix.*build",
+            r"dtrain.*ExtMemQuantileDMatrix.*build",
         ),
         ((dtrain, np.zeros((150, 2))), TypeError, "privileged must be an xgboost.DMatrix"),
     ]:

@@ -167,8 +167,8 @@ def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
         found = rows.select(z=z)
     said = [str(warning.message) for warning in warned]
     assert len(said) == 2
-    assert "no privileged value at all and are not taught" in said[0]
-    assert "neither a label nor a teacher that counts" in said[1]
+    assert "no privileged value" in said[0]
+    assert "neither a label nor a teacher" in said[1]
     assert {warning.filename for warning in warned} == {__file__}
     rest = np.delete(np.arange(N), idle)
     dtrain, privileged, _ = rows.matrices(rest)

@@ -29,7 +29,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> 
         return _training_times(columns, str(objective), file)
     column = columns.iloc[:, 0]
     target = read_target(
-        column, objective, whole_numbers="ask", missing="unlabelled", name=_named(column, file), say="--objective "
+        column, objective, whole_numbers="error", missing="unlabelled", name=_named(column, file), option="--objective "
     )
     classes = target.classes
     if classes is not None:

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.frontier``: what a constraint costs, on rows held out."""
+"""Implementation of ``pi_xgb.frontier``: the cost of a constraint on held-out rows."""

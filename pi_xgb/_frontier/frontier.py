@@ -1,4 +1,4 @@
-"""``frontier``: the cost of equal treatment of groups, by weight or for a wanted gap, on rows held out."""
+"""``frontier``: the cost of a constraint between groups on held-out rows, by weight or for a wanted gap."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .result import Frontier, wanted_gaps
 
 KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HALVINGS = 2
-"""How often the step of the grid in which a wanted gap is reached is halved."""
+"""The number of halvings of the grid step in which a wanted gap is reached."""
 
 
 @called_like(xgboost.cv)
@@ -57,20 +57,20 @@ def frontier(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Frontier:
-    """The cost of a constraint between groups, on rows held out.
+    """Measure the cost of a constraint between groups on held-out rows.
 
     Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
-    scored by models that did not see it; accuracy, the gap that the constraint is to close, and what it costs in
-    accuracy are those of all rows together.
+    scored by models that did not see it. Accuracy, the gap of the constraint and the cost in accuracy are computed over
+    all rows together.
 
     Parameters
     ----------
     params, dtrain, num_boost_round
         As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``DemographicParity`` and
-        ``EqualizedOdds`` the number of rounds that plain XGBoost wants is a good number at every weight, if it is forty
-        or more. ``PredictiveParity``, and the others with hessian="adaptive", take shorter steps beyond a weight of 1 /
-        eta and need more rounds there: with too few, what the table calls the cost of the constraint is partly theirs.
-        Row weights count in training and in the table.
+        ``EqualizedOdds`` the best number of rounds of plain XGBoost suits every weight, if it is forty or more.
+        ``PredictiveParity``, and the others with hessian="adaptive", take shorter steps beyond a weight of 1 / eta and
+        need more rounds there: with too few, the cost in the table includes that of missing rounds. Row weights count
+        in training and in the table.
     constraint
         ``DemographicParity``, ``EqualizedOdds`` or ``PredictiveParity`` of :mod:`pi_xgb.constraints`, made of the
         groups of the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or
@@ -78,7 +78,7 @@ def frontier(
         ``equalized_odds`` is the sum of the differences in true and in false positive rate, and goes up to 2;
         Fairlearn's is the larger of the two.
     kl_weight
-        The weights to try, one or several. Plain XGBoost, which is 0, is always there.
+        The weights to try, one or several. Plain XGBoost, which is 0, is always included.
     gap
         Wanted gaps, one or several numbers between 0 and 1, for ``EqualizedOdds`` between 0 and 2: the step of the
         weights in which the held-out gap falls to that size is halved twice more, and ``choices`` has the smallest
@@ -86,15 +86,14 @@ def frontier(
     threshold
         Rows with a probability above it are decided 1.
     nfold, folds, groups, seed
-        The folds, as for :func:`pi_xgb.select`: ``groups`` here are rows that belong together, not those that are
-        compared.
+        The folds, as for :func:`pi_xgb.select`; ``groups`` are rows that belong together, not the compared groups.
     n_boot, confidence
-        Draws for the intervals of the gap (0 for none), and how sure all intervals should be. Those of accuracy and
-        cost are normal, the cost's paired row by row; they hold for these models, and leave out that other
-        training rows would give other models.
+        Draws for the intervals of the gap (0 for none), and the confidence of all intervals. Those of accuracy and
+        cost are normal, that of the cost paired by row. They hold for these models and ignore that other training
+        rows would give other models.
     n_jobs
-        How many folds to work on side by side, in threads; -1: one for each core. The result does not depend on it.
-        By default as for :func:`pi_xgb.select`: up to 10,000 rows, where params have no ``nthread``, each training has
+        The number of folds to train at the same time, in threads; -1: one per core. The result does not depend on it.
+        By default as for :func:`pi_xgb.select`: up to 10,000 rows, if params have no ``nthread``, each training has
         one thread and ``n_jobs`` is -1; otherwise 1.
     progress
         As for :func:`pi_xgb.select`.
@@ -107,8 +106,8 @@ def frontier(
     Notes
     -----
     It costs ``nfold`` trainings for each weight and for plain XGBoost, and twice ``nfold`` for each wanted gap. A
-    weight that is chosen by its held-out gap will often show a slightly larger one on fresh rows: the best of several
-    is flattered.
+    weight that is chosen by its held-out gap often has a slightly larger gap on new rows, as the best of several is
+    optimistic.
 
     Examples
     --------
@@ -167,7 +166,7 @@ class Students:
     step: Callable[[], Any]
 
     def scores(self, kl_weight: float) -> Array:
-        """For every row that a fold holds out, the mean score of the students that did not see it."""
+        """The mean score of every held-out row over the students that did not see it."""
         total, count = np.zeros((2, self.dtrain.num_row()))
         scores_of_splits = in_threads(lambda split: self._held_out(split, kl_weight), self.splits, self.jobs)
         for split, scores in zip(self.splits, scores_of_splits, strict=True):
@@ -186,67 +185,66 @@ class Students:
 
 def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     if isinstance(constraint, ByColumn):
-        raise TypeError(f"{constraint!r} names a column, which a DMatrix does not have: give it the groups of the rows")
+        raise TypeError(f"constraint must have the groups of the rows, got {constraint!r}, which names a column")
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
             "constraint must be DemographicParity, EqualizedOdds or PredictiveParity with the groups of the training "
-            f"rows, whose gap can be measured, got {type(constraint).__name__}"
+            f"rows, got {type(constraint).__name__}"
         )
     spec = Spec.read(params)
     if spec.objective != "binary:logistic":
         raise ValueError(
-            f"frontier measures decisions, and needs params['objective'] = 'binary:logistic', got {spec.objective!r}"
+            f"params['objective'] must be 'binary:logistic' for frontier, which needs decisions, got {spec.objective!r}"
         )
     check_dmatrix(dtrain, "dtrain", spec.loss)
     if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
-        raise TypeError(f"dtrain is a {type(dtrain).__name__}, which cannot be cut into folds: build a DMatrix")
+        raise TypeError(f"dtrain must be a DMatrix, got a {type(dtrain).__name__}, which cannot be cut into folds")
     constraint.check(dtrain.num_row())
     label = spec.loss.label_of(dtrain)
     if label.ndim == 2:
         raise ValueError(
-            f"frontier measures one decision per row, and the labels of dtrain have {label.shape[1]} columns: pass one "
-            "of them at a time"
+            f"dtrain must have one label per row for frontier, got {label.shape[1]} columns: pass one at a time"
         )
     if not np.isin(label, (0, 1)).all():
         raise ValueError(
-            "frontier counts right decisions, and needs labels 0 and 1, not probabilities; they range from "
+            "dtrain must have labels 0 and 1 for frontier, which counts correct decisions, got labels from "
             f"{label.min()} to {label.max()}"
         )
 
 
 def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
-    """Each fold trains on both labels, and the held-out ``rows`` weigh something."""
+    """Raise unless each fold trains on both labels and some held-out row has a weight above 0."""
     counts = weight > 0 if weight.size else np.ones(len(label), bool)
     for split in splits:
         labels = np.unique(label[split.train[counts[split.train]]])
         if len(labels) < 2:
-            found = f"only such of label {labels[0]:g}" if len(labels) else "none"
+            found = f"only label {labels[0]:g}" if len(labels) else "no such rows"
             raise ValueError(
-                f"each fold must train on rows of label 0 and of label 1 that weigh something, fold {split.fold} has "
-                f"{found}: use other folds, or give such rows a weight above 0"
+                f"each fold must train on rows of labels 0 and 1 with weights above 0, got {found} in fold "
+                f"{split.fold}: use other folds, or give such rows a weight above 0"
             )
     if not counts[rows].any():
         raise ValueError(
-            "the rows that folds hold out all weigh 0, so that nothing is measured: hold out others, or give them a "
-            "weight above 0"
+            "the rows that folds hold out must have weights above 0, got 0 in all of them: hold out other rows, or "
+            "give them a weight above 0"
         )
 
 
 def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
-    """The groups of the held-out rows, as many as can be compared."""
+    """Return the groups of the held-out rows, or raise if they cannot be compared."""
     groups = Groups(constraint.group_of_rows[rows], pd.Index(constraint.groups, tupleize_cols=False))
     present = groups.by_appearance()
     if present.count < 2:
         raise ValueError(
-            f"the rows that folds hold out are all of one group, {describe(present.names)}: at least two are needed to "
-            "compare, hold out rows of both"
+            f"the rows that folds hold out must have at least two groups to compare, got {describe(present.names)} "
+            "alone: hold out rows of others too"
         )
     check_few(present, len(rows), MAX_GROUPS)
     return groups
 
 
 def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], Any], gap: str) -> None:
-    """Try weights within the step in which the gap falls to the wanted one."""
+    """Measure weights within the grid step in which the gap falls to the wanted one."""
     for _ in range(_HALVINGS):
         weights = sorted(found)
         reached = [weight for weight in weights if found[weight][gap] <= wanted]

@@ -1,4 +1,4 @@
-"""One student on rows held out: accuracy, the gap between groups and its cost, with intervals."""
+"""One student on held-out rows: accuracy, the gap between groups and its cost, with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..metrics._rates import UndefinedRateWarning, Values
 
 
 class HeldOut(NamedTuple):
-    """The held-out rows, and how scores on them are measured."""
+    """The held-out rows, and the settings of the measurement."""
 
     label: Array
     weight: Array | None
@@ -27,17 +27,17 @@ class HeldOut(NamedTuple):
     seed: int
 
     def measure(self, scores: Array, plain: Array | None = None) -> dict[str, float]:
-        """A row of the table; ``plain`` are the scores of plain XGBoost, against which accuracy is lost."""
-        right = self._right(scores)
-        own = right if plain is None else self._right(plain)
-        found = {**self._mean("accuracy", right), **self._gap(scores), **self._mean("cost", own - right)}
-        return {name: float(value) for name, value in found.items()}
+        """A row of the table; the cost is the loss of accuracy against ``plain``, the scores of plain XGBoost."""
+        correct = self._correct(scores)
+        baseline = correct if plain is None else self._correct(plain)
+        row = {**self._mean("accuracy", correct), **self._gap(scores), **self._mean("cost", baseline - correct)}
+        return {name: float(value) for name, value in row.items()}
 
-    def _right(self, scores: Array) -> Values:
+    def _correct(self, scores: Array) -> Values:
         return np.asarray((scores > self.threshold) == (self.label == 1), np.float64)
 
     def _mean(self, name: str, values: Values) -> dict[str, float]:
-        """A weighted mean over rows with its normal interval; paired where the values are differences row by row."""
+        """Return a weighted mean over rows with its normal interval; it is paired if values are differences by row."""
         from scipy.special import ndtri
 
         weight = np.ones(len(values)) if self.weight is None else self.weight.astype(np.float64)
@@ -48,7 +48,7 @@ class HeldOut(NamedTuple):
 
     def _gap(self, scores: Array) -> dict[str, float]:
         with warnings.catch_warnings():
-            # A group whose rate does not exist makes the gap NaN, and the table shows it.
+            # A group with an undefined rate makes the gap NaN, which the table shows.
             warnings.simplefilter("ignore", UndefinedRateWarning)
             table: Any = disparity_report(
                 self.label,

@@ -1,4 +1,4 @@
-"""What ``frontier`` found: a table, choices for wanted gaps, a picture, and the model of one."""
+"""The result of ``frontier``: a table, choices for wanted gaps, a plot, and the training of a choice."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .._plots.by_table import plot_frontier
 from .._rows.checks import several
 
 CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
-"""Keywords of ``train`` that would make another model than the one that was measured."""
+"""Keywords of ``train`` that would change the measured model."""
 LARGEST = {"equalized_odds": 2}
-"""Gaps that are sums of several differences; the others go up to 1."""
+"""The maxima of gaps that are sums of differences; the maximum of others is 1."""
 
 
 class Frontier:
-    """What :func:`frontier` found. It holds numbers only, nothing of the data.
+    """The result of :func:`frontier`. It holds numbers only, no data.
 
     Attributes
     ----------
     table
-        A row for each ``kl_weight``, 0 being plain XGBoost: ``accuracy``, the gap by its name, and ``cost``, what plain
-        XGBoost has more of accuracy. Each has an interval in the columns ending in ``_low`` and ``_high``.
+        A row for each ``kl_weight``, 0 being plain XGBoost: ``accuracy``, the gap by its name, and ``cost``, the loss
+        of accuracy against plain XGBoost. Columns ending in ``_low`` and ``_high`` have their intervals.
     gap
         The name of the gap.
     choices
-        For each wanted gap the row of the smallest weight that reaches it on held-out rows; NaN where none does.
+        For each wanted gap the row of the smallest weight that reaches it on held-out rows; NaN if it is not reached.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Frontier:
         """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight."""
         gaps = wanted_gaps(gap, self.gap)
         if len(gaps) != 1:
-            raise ValueError(f"gap must be one number, got {gap!r}: pass one at a time, such as gap=0.05")
+            raise ValueError(f"gap must be one number, got {gap!r}: pass a number such as gap=0.05")
         if self._is_undefined:
             raise ValueError(self._undefined)
         weight = self._reaching(gaps[0])
@@ -76,7 +76,7 @@ class Frontier:
         return row
 
     def _reaching(self, gap: float) -> float:
-        """The smallest weight that reaches the gap, NaN where none does."""
+        """Return the smallest weight that reaches the gap, or NaN."""
         reached = self.table.index[self.table[self.gap] <= gap]
         return float(reached[0]) if len(reached) else np.nan
 
@@ -87,8 +87,8 @@ class Frontier:
     @property
     def _undefined(self) -> str:
         return (
-            f"no kl_weight has a {self.gap} on held-out rows, for some group has no such rate (none of it is selected, "
-            "or none has the label): try more rows, another threshold, or fewer groups"
+            f"no kl_weight has a {self.gap} on held-out rows, since a rate of some group is undefined (no row is "
+            "selected, or no row has the label): use more rows, another threshold or fewer groups"
         )
 
     def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:
@@ -101,26 +101,26 @@ class Frontier:
         gap
             The wanted gap.
         **keywords
-            Of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on, but for what was chosen here.
+            Keywords of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on, except those chosen here.
         """
         if getattr(constraint, "gap", None) != self.gap:
-            raise ValueError(f"this is the frontier of {self.gap}, and {constraint!r} does not close that gap")
+            raise ValueError(f"constraint must reduce {self.gap}, the gap of this frontier, got {constraint!r}")
         if chosen := [name for name in CHOSEN if name in keywords]:
             raise TypeError(
-                f"{', '.join(f'{name}=' for name in chosen)}: these were chosen by the frontier, and others would give "
-                "a model that was not measured: leave them out, or call pi_xgb.train"
+                f"{' and '.join(chosen)} must not be passed, since the frontier chose the model: leave them out, or "
+                "call pi_xgb.train"
             )
         weight = float(str(self.at(gap).name))
-        # A weight of 0 leaves the constraint out of the training, which would not check it.
+        # Checked here, since with a weight of 0 the training does not use the constraint.
         check_is_dmatrix(dtrain, "dtrain")
         constraint.check(dtrain.num_row())
-        taught: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
-        return train(self._params, dtrain, self._rounds, **taught, **keywords)
+        teacher: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
+        return train(self._params, dtrain, self._rounds, **teacher, **keywords)
 
     def plot(self, ax: Any = None) -> Any:
         """Accuracy against the gap along ``kl_weight``, with intervals; needs matplotlib."""
-        shown = self.table.reset_index().assign(method="constraint")
-        return plot_frontier(shown, fairness=self.gap, ax=ax)
+        table = self.table.reset_index().assign(method="constraint")
+        return plot_frontier(table, fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
         if self._is_undefined:
@@ -149,13 +149,13 @@ class Frontier:
 
 
 def wanted_gaps(gap: Any, name: str) -> list[float]:
-    """Target gaps of that name, none, one or several."""
+    """Return the wanted values of this gap: none, one or several."""
     values, largest = [] if gap is None else several(gap), LARGEST.get(name, 1)
-    kind = "differences between rates" if largest == 1 else f"{name} being the sum of {largest} differences"
+    reason = "differences of rates are" if largest == 1 else f"{name} is the sum of {largest} differences"
     for value in values:
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= largest:
             raise ValueError(
-                f"gap must be numbers between 0 and {largest}, {kind}, got {value!r}: five percentage points are 0.05"
+                f"gap must be numbers between 0 and {largest}, as {reason}, got {value!r}: write 5 % as 0.05"
             )
     return [float(value) for value in values]

@@ -1,4 +1,4 @@
-"""Small checks of arguments, one message each: what was expected, what was passed, what to do."""
+"""Small checks of arguments; each message has the expected value, the passed value and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._xgb.params import usable_cores
 
 
 def check_choice(value: Any, choices: Sequence[str], name: str) -> None:
-    """One of a few names."""
+    """Raise unless the value is among the choices."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
@@ -24,7 +24,7 @@ def require(names: Sequence[str]) -> str:
 
 
 def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = "") -> None:
-    """A whole number that is large enough; ``hint`` is its meaning."""
+    """Raise unless the value is a whole number of at least ``at_least``; ``hint`` explains its values."""
     advice = f": {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, got {value!r}{advice}")
@@ -33,14 +33,14 @@ def check_whole(name: str, value: Any, at_least: int | None = None, hint: str = 
 
 
 def several(values: Any) -> list[Any]:
-    """One value or several; to NumPy one number may be an array without dimensions."""
+    """Return one value or several as a list; a NumPy array without dimensions is one number."""
     if isinstance(values, np.ndarray) and values.ndim == 0:
         values = values.item()
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any]:
-    """One value or several, each checked, none of them twice."""
+    """Return one value or several as a list, each checked, without duplicates."""
     values = several(value)
     if not values:
         raise ValueError(f"{name} is an empty list: give at least one value")
@@ -52,7 +52,7 @@ def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any
 
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
-    """How the work is done: the number of jobs, of which -1 is one for each core; 0 by default."""
+    """Return the number of jobs, -1 being one per core; 0 if it is not set. Raise if a keyword is wrong."""
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs)
     if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
@@ -63,32 +63,32 @@ def check_jobs(n_jobs: Any, progress: Any) -> int:
 
 
 def check_confidence(confidence: Any) -> None:
-    """How sure an interval should be."""
+    """Raise unless the confidence of an interval lies between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}: 0.95 is usual")
 
 
 def check_bootstrap(n_boot: Any, confidence: Any) -> None:
-    """How many resamples, and how sure the interval should be."""
+    """Raise if the number of resamples or the confidence is wrong."""
     check_whole("n_boot", n_boot, 0, "0 for no intervals, 1000 is usual")
     check_confidence(confidence)
 
 
 def check_no_mask(values: Any, name: str) -> None:
-    """Nothing is hidden: numpy hands on what lies under a mask as if it were there."""
+    """Raise if a mask hides values, since NumPy would pass the values under the mask on."""
     if not isinstance(values, np.ma.MaskedArray):
         return
-    # As plain truth values, which those of a structured array are not.
+    # The mask of a structured array has one truth value per field.
     if np.ascontiguousarray(np.ma.getmaskarray(values)).view(np.bool_).any():
         raise TypeError(
-            f"{name} is a masked array, and what the mask hides would be seen: fill it first, as in array.filled(0), "
-            "or array.astype(float).filled(numpy.nan) where NaN stands for a missing value"
+            f"{name} is a masked array, whose hidden values would be read: pass array.filled(0), or "
+            "array.astype(float).filled(numpy.nan) where NaN means a missing value"
         )
 
 
 def check_folder(path: os.PathLike[str] | str) -> Path:
-    """A folder that is there."""
+    """Return the path of an existing folder, or raise."""
     folder = Path(path)
     if not folder.is_dir():
-        raise ValueError(f"checkpoints need an existing folder, {str(path)!r} is none: create it first")
+        raise ValueError(f"checkpoints need an existing folder, got {str(path)!r}: create it first")
     return folder

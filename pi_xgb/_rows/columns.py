@@ -1,4 +1,4 @@
-"""One value per row or several, whatever holds them: as named columns, or as a table of numbers."""
+"""One value per row or several, in any container: as named columns, or as a table of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_PANDAS = (pd.Series, pd.Index, pd.Categorical)
 
 
 def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:
-    """Columns of finite numbers as float64 of shape (rows, columns), in an array that nobody else holds."""
+    """Return columns of finite numbers as a new float64 array of shape (rows, columns)."""
     columns = named_columns(values, name, name, n_rows)
     hint = "encode text as numbers, ordered categories by their .cat.codes, and leave out rows with gaps"
     return np.column_stack(
@@ -25,13 +25,13 @@ def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:
 
 
 def named_columns(values: Any, name: str, stem: str, n_rows: int | None = None) -> list[tuple[Hashable, Any]]:
-    """The columns of whatever holds one value per row, or several, with their names; the others are ``stem_i``.
+    """Return named columns of any container of one value per row or several; unnamed ones are ``stem_i``.
 
-    Those of pandas stay as they are, since categories have an order.
+    Columns of pandas are unchanged, since categories have an order.
     """
     if isinstance(values, (list, tuple)) and any(isinstance(row, (list, tuple, np.ndarray)) for row in values):
-        values = pd.DataFrame(list(values)).to_numpy(dtype=object)  # in which each value keeps its kind
-    if isinstance(values, np.ndarray) and values.dtype.names and values.ndim == 1:  # a table as NumPy has it
+        values = pd.DataFrame(list(values)).to_numpy(dtype=object)  # each value keeps its type
+    if isinstance(values, np.ndarray) and values.dtype.names and values.ndim == 1:  # a structured array
         values = pd.DataFrame(on_host(values, name))
     if isinstance(values, pd.DataFrame):
         columns: list[tuple[Any, Any]] = [(label, values.iloc[:, i]) for i, label in enumerate(values.columns)]

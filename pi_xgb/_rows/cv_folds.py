@@ -1,4 +1,4 @@
-"""The folds of ``cv`` by row numbers: those that ``xgboost.cv`` would make, of labelled rows, in whole queries."""
+"""The folds of ``cv`` as row numbers: those of ``xgboost.cv``, of labelled rows, in whole queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fold = tuple[Array, Array]
 
 
 class Dealing(NamedTuple):
-    """How ``xgboost.cv`` is asked to make its folds. Teachers need their row numbers, which it keeps to itself."""
+    """The keywords of ``xgboost.cv`` for its folds; it does not return their row numbers, which teachers need."""
 
     nfold: int = 3
     stratified: bool = False
@@ -24,7 +24,7 @@ class Dealing(NamedTuple):
     seed: int = 0
 
     def row_folds(self, label: Array, labelled: Array | None, query: Array | None) -> list[Fold]:
-        """The folds that ``xgboost.cv`` would make of the labelled rows, by row number."""
+        """The folds that ``xgboost.cv`` makes of the labelled rows, as row numbers."""
         rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
         if query is not None:
             return self._of_queries(label, labelled, query, rows)
@@ -32,7 +32,7 @@ class Dealing(NamedTuple):
             return _checked_folds(self.folds, labelled, len(label))
         if self.folds is None:
             self._check_nfold(len(rows), "rows" if labelled is None else "labelled rows")
-        return [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in self._split(label[rows])]
+        return [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in self._split(label[rows])]
 
     def _split(self, label: Array) -> list[Fold]:
         splitter = self.folds
@@ -41,71 +41,67 @@ class Dealing(NamedTuple):
                 from sklearn.model_selection import StratifiedKFold
             except ImportError as error:
                 raise ImportError(
-                    'stratified folds need scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
+                    'stratified=True needs scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
                 ) from error
             splitter = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
         if splitter is not None:
             return list(splitter.split(X=label, y=label))
-        # XGBoost draws from NumPy's global generator after seeding it; the same numbers without that side effect.
+        # XGBoost seeds NumPy's global generator and draws from it; a local one gives the same numbers.
         n_rows = len(label)
         order = np.random.RandomState(self.seed).permutation(n_rows) if self.shuffle else np.arange(n_rows)
         parts = np.array_split(order, self.nfold)
-        return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), out) for k, out in enumerate(parts)]
+        return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), test) for k, test in enumerate(parts)]
 
     def _of_queries(self, label: Array, labelled: Array | None, query: Array, rows: Array) -> list[Fold]:
-        """The same in whole queries, as ``xgboost.cv`` deals them where it makes the folds."""
+        """Return folds of whole queries, assigned as in ``xgboost.cv``."""
         if self.stratified:
-            raise ValueError(
-                "stratified folds would tear queries apart: leave stratified out, queries are dealt as a whole"
-            )
+            raise ValueError("stratified must be False for queries, which are assigned to folds as a whole, got True")
         folds = self.folds
         if folds is not None:
-            if hasattr(folds, "split"):  # which numbers the rows that it is shown
+            if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
                 split = folds.split(X=label[rows], y=label[rows], groups=query[rows])
-                folds = [(rows[np.asarray(rest)], rows[np.asarray(out)]) for rest, out in split]
-            dealt = _checked_folds(folds, labelled, len(label))
-            for number, (rest, out) in enumerate(dealt):
-                check_apart(query, rest, out, number)
-            return [(np.sort(rest), np.sort(out)) for rest, out in dealt]
+                folds = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in split]
+            pairs = _checked_folds(folds, labelled, len(label))
+            for number, (train, test) in enumerate(pairs):
+                check_apart(query, train, test, number)
+            return [(np.sort(train), np.sort(test)) for train, test in pairs]
         codes = pd.factorize(query[rows])[0]
         queries = np.unique(codes)
         self._check_nfold(len(queries), "queries")
         where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
         return [
-            (np.concatenate([where[i] for i in rest]), np.concatenate([where[i] for i in out]))
-            for rest, out in self._split(queries)
+            (np.concatenate([where[i] for i in train]), np.concatenate([where[i] for i in test]))
+            for train, test in self._split(queries)
         ]
 
     def _check_nfold(self, at_most: int, what: str) -> None:
         check_whole("nfold", self.nfold, 2)
         if self.nfold > at_most:
-            raise ValueError(
-                f"nfold must be at most the {at_most} {what}, which are dealt to the folds, got {self.nfold}"
-            )
+            raise ValueError(f"nfold must be at most the {at_most} {what}, got {self.nfold}: use fewer folds")
 
 
 def _checked_folds(folds: Any, labelled: Array | None, n_rows: int) -> list[Fold]:
-    dealt = pairs_of_rows(folds, n_rows)
-    if not dealt:
-        raise ValueError("folds is an empty list: give at least one pair (training rows, held-out rows)")
-    return [_labelled_fold(rest, out, labelled) for rest, out in dealt]
+    pairs = pairs_of_rows(folds, n_rows)
+    if not pairs:
+        raise ValueError("folds must have at least one pair (training rows, held-out rows), got an empty list")
+    return [_labelled_fold(train, test, labelled) for train, test in pairs]
 
 
-def _labelled_fold(rest: Array, out: Array, labelled: Array | None) -> Fold:
+def _labelled_fold(train: Array, test: Array, labelled: Array | None) -> Fold:
     if labelled is None:
-        return rest, out
-    if not labelled[out].all():
+        return train, test
+    if not labelled[test].all():
         raise ValueError(
-            f"{int((~labelled[out]).sum())} rows without a label are among those that a fold holds out, where they "
-            "judge nobody: hold out labelled rows alone"
+            f"folds must hold out labelled rows only, got {int((~labelled[test]).sum())} rows without a label, which "
+            "cannot be scored: hold out labelled rows"
         )
-    return rest[labelled[rest]], out
+    return train[labelled[train]], test
 
 
 def with_unlabelled(folds: list[Fold], labelled: Array | None, query: Array | None) -> list[Fold]:
-    """Rows without a label are in every training part and in no test part; rows of a query stay side by side."""
+    """Return the folds with the unlabelled rows in every training part; rows of a query stay adjacent."""
     if labelled is None:
         return folds
-    others = np.flatnonzero(~labelled)
-    joined = [(np.concatenate([rest, others]), out) for rest, out in folds]
-    return joined if query is None else [(np.sort(rest), out) for rest, out in joined]
+    unlabelled = np.flatnonzero(~labelled)
+    joined = [(np.concatenate([train, unlabelled]), test) for train, test in folds]
+    return joined if query is None else [(np.sort(train), test) for train, test in joined]

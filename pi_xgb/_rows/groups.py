@@ -1,7 +1,7 @@
-"""From sensitive features to groups: a code per row and a name per code, read alike for whoever asks.
+"""From sensitive features to groups: a code per row and a name per code.
 
-Rows whose value is missing are a group of their own, so that no row disappears from view; ``missing="error"`` refuses
-them instead, where two unknown values must not pass for equal.
+Rows whose value is missing form a group, so that no row is dropped. With ``missing="error"`` they are an error, for
+callers to which two unknown values must not count as equal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MISSING = "missing"
 """The name of the group of rows whose sensitive feature is missing."""
 
 MAX_GROUPS = 1000
-"""Beyond this a sensitive feature is taken for a number or an identifier."""
+"""A sensitive feature with more groups is taken for a number or an identifier."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Groups:
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.names)
 
     def by_appearance(self) -> Groups:
-        """The same groups, numbered in the order in which the rows meet them."""
-        codes, met = pd.factorize(self.codes)
-        return Groups(codes.astype(np.intp), self.names.take(met))
+        """The same groups, numbered in the order of their first rows."""
+        codes, order = pd.factorize(self.codes)
+        return Groups(codes.astype(np.intp), self.names.take(order))
 
 
 def as_groups(
@@ -52,10 +52,10 @@ def as_groups(
     missing: Literal["group", "error"] = "group",
     most: int | None = MAX_GROUPS,
 ) -> Groups:
-    """The groups of one column, or the intersections of several, sorted by name; none of them is empty.
+    """Return the nonempty groups of one column, or the intersections of several, sorted by name.
 
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
-    tables of other libraries. ``most`` is for :func:`check_few`, None leaves that to the caller.
+    tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
     """
     return groups_of(encoded_columns(sensitive_features, n_rows, name=name, missing=missing), most)
 
@@ -67,14 +67,14 @@ def encoded_columns(
     name: str = "sensitive_features",
     missing: Literal["group", "error"] = "group",
 ) -> list[Groups]:
-    """Each sensitive column by itself; unnamed ones are called as Fairlearn calls them."""
+    """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
     columns = named_columns(sensitive_features, name, "sensitive_feature", n_rows)
     _check_names([label for label, _ in columns], name)
     return [_encode(label, values, name, missing) for label, values in columns]
 
 
 def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS) -> Groups:
-    """The intersections of encoded columns; one column stays itself."""
+    """Return the intersections of encoded columns; a single column is unchanged."""
     groups = columns[0] if len(columns) == 1 else _intersect(columns)
     if most is not None:
         check_few(groups, groups.codes.size, most)
@@ -82,31 +82,31 @@ def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS) -> Groups:
 
 
 def everyone(n_rows: int) -> Groups:
-    """All rows in one group without a feature."""
+    """Return one group of all rows."""
     return Groups(np.zeros(n_rows, dtype=np.intp), pd.Index([None]))
 
 
 def shared_codes(codes: Array, names: list[Any]) -> Groups:
-    """Groups by appearance, under a numbering that all workers share; ``names`` are those of all workers.
+    """Return groups by appearance under a numbering that all workers share; ``names`` are this worker's.
 
-    Names are numbered as they come with the ranks of the workers, which for rows in that order is the numbering of
-    one machine. A worker need not have rows of every name.
+    Names are numbered in the order of the workers' ranks, which for rows in that order is the numbering of one
+    machine. A worker need not have rows of every name.
     """
-    every = dict.fromkeys(name for names_there in from_each_worker(names) for name in names_there)
-    number = {name: i for i, name in enumerate(every)}
+    shared = dict.fromkeys(name for worker_names in from_each_worker(names) for name in worker_names)
+    number = {name: i for i, name in enumerate(shared)}
     return Groups(
-        np.array([number[name] for name in names], np.intp)[codes], pd.Index(list(every), tupleize_cols=False)
+        np.array([number[name] for name in names], np.intp)[codes], pd.Index(list(shared), tupleize_cols=False)
     )
 
 
 def on_several_workers(values: Array) -> int:
-    """How many of these values, which name things that belong together, more than one worker has; all must ask."""
+    """Return how many of these group values more than one worker has; every worker must call this."""
     hashes = gathered(pd.util.hash_array(np.asarray(pd.unique(values), object)))
     return int((np.unique(hashes, return_counts=True)[1] > 1).sum())
 
 
 def check_several(groups: Groups) -> None:
-    """A comparison needs two sides."""
+    """Raise if there is nothing to compare."""
     if groups.count < 2:
         raise ValueError(
             f"sensitive_features has one group only, {describe(groups.names)}: at least two are needed to compare"
@@ -114,12 +114,12 @@ def check_several(groups: Groups) -> None:
 
 
 def check_few(groups: Groups, n_rows: int, most: int) -> None:
-    """Few enough to be groups: no more than ``most``, and two rows in each on average."""
+    """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
         raise ValueError(
-            f"sensitive_features makes {groups.count} groups of {n_rows} rows, and at most {limit} are taken: is it a "
-            "number or an identifier? Cut numbers into bands, for example with pandas.cut"
+            f"sensitive_features makes {groups.count} groups of {n_rows} rows, and at most {limit} are taken: leave "
+            "out identifiers, and cut numbers into bands, for example with pandas.cut"
         )
 
 
@@ -138,11 +138,11 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
         if missing == "error":
             raise ValueError(
                 f"{name} must have a value in every row, got {int(absent.sum())} missing values, first in row "
-                f'{int(absent.argmax())}: give them a value of their own, such as "unknown"'
+                f'{int(absent.argmax())}: give them a separate value, such as "unknown"'
             )
         if MISSING in set(uniques):
             raise ValueError(
-                f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, and has a group of "
+                f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, but a group has "
                 "that name: rename it"
             )
         codes = np.where(absent, len(uniques), codes)
@@ -153,11 +153,11 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
 def _factorize(values: Any) -> tuple[NDArray[np.intp], pd.Index]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "O":
         values = pd.Series(values, dtype=object).infer_objects()
-    if isinstance(values, np.ndarray) and values.dtype == np.float16:  # of which pandas makes no names
+    if isinstance(values, np.ndarray) and values.dtype == np.float16:  # pandas has no index of float16
         values = values.astype(np.float32)
     try:
         codes, uniques = pd.factorize(values, sort=True)
-    except TypeError:  # values of kinds that have no order among them
+    except TypeError:  # values of types that cannot be compared
         codes, uniques = pd.factorize(values)
     return np.asarray(codes), pd.Index(uniques)
 
@@ -165,7 +165,7 @@ def _factorize(values: Any) -> tuple[NDArray[np.intp], pd.Index]:
 def _intersect(columns: list[Groups]) -> Groups:
     combined = np.zeros_like(columns[0].codes)
     for column in columns:
-        # Made dense again after each column, so that many columns cannot overflow the code.
+        # Renumbered after each column, so that many columns cannot overflow the code.
         combined = np.unique(combined * column.count + column.codes, return_inverse=True)[1]
     first_rows = np.unique(combined, return_index=True)[1]
     levels = [column.names.take(column.codes[first_rows]) for column in columns]

@@ -1,4 +1,4 @@
-"""y of any kind: labels as XGBoost takes them, the objective that they ask for, the names of their classes."""
+"""Reads y of any kind: labels for XGBoost, the objective that suits them, the names of their classes."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .words import EMPTY
 
 OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 OF_CLASSES = ("multi:softprob", "multi:softmax")
-"""The objectives whose labels are classes, or probabilities of the second of two."""
+"""The objectives whose labels are classes, or probabilities of the second of two classes."""
 
 _FEW = 5
 """Labelled rows of a class; with fewer not every fold of a cross-fitted teacher has one."""
 
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
-_LEAVE_OUT = "leave out the rows without a label"
+_LEAVE_OUT = "leave out rows without a label"
 
 
 @dataclass(frozen=True)
 class Target:
-    """The labels of y. All arrays have one entry per row, but ``classes``, which names 0, 1, ...
+    """The labels of y, one entry per row; ``classes`` are the names of 0, 1, ...
 
-    ``values`` are in single precision. ``classes`` is None for numbers. ``labelled`` is None where every row has a
-    label; else False where it has none, and the value there is 0.
+    ``values`` are float32. ``classes`` is None for numbers. ``labelled`` is None where every row has a label; else it
+    is False in rows without a label, whose value is 0.
     """
 
     values: Array
@@ -40,7 +40,7 @@ class Target:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The params of the booster that follow from the labels."""
+        """The params of the booster for these labels."""
         if self.classes is None or not self.objective.startswith("multi:"):
             return {"objective": self.objective}
         return {"objective": self.objective, "num_class": len(self.classes)}
@@ -54,25 +54,24 @@ def read_target(
     whole_numbers: str = "numbers",
     missing: Literal["error", "unlabelled"] = "error",
     name: str = "y",
-    say: str = "objective ",
+    option: str = "objective ",
 ) -> Target:
-    """The labels of training rows, in a container of any kind.
+    """Return the labels of training rows from any container.
 
     Without an ``objective`` the labels decide: two values mean ``binary:logistic``; several of text, truth values or
-    categories ``multi:softprob``; numbers ``reg:squarederror``. For ``binary:logistic`` numbers in [0, 1] are taken as
-    they are, any other two values are classes in their order.
+    categories ``multi:softprob``; numbers ``reg:squarederror``. For ``binary:logistic``, numbers in [0, 1] are
+    probabilities, and any other two values are classes in their order.
 
     Parameters
     ----------
     classes
-        Whether y holds classes whatever the objective.
+        Whether y holds classes for any objective.
     whole_numbers
-        What several whole numbers are where no objective decides it: "numbers", or "ask", an error, since they may be
-        classes.
+        How several whole numbers are read without an objective: "numbers", or "error", since they may be classes.
     missing
         "error", or "unlabelled": rows without a label (NaN, None, NaT, NA) are marked in :attr:`Target.labelled`.
-    name, say
-        How messages call y, and what they put before an objective that they advise.
+    name, option
+        For messages: the name of y, and the option that sets an objective.
     """
     column = per_row(name, y, kind="values", missing="refuse" if missing == "error" else "keep", hint=_LEAVE_OUT)
     labelled = ~np.asarray(pd.isna(column))
@@ -83,21 +82,22 @@ def read_target(
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: one class or one amount leaves "
-            "nothing to learn"
+            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: add rows with other values"
         )
     _warn_of_empty_words(distinct, name)
     if objective is None:
         is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
-        objective = _guess(distinct, is_category=is_category, ask=whole_numbers == "ask", name=name, say=say)
-    holds_classes = classes or _holds_classes(distinct, objective, name, say)
+        objective = _guess(
+            distinct, is_category=is_category, refuse_whole=whole_numbers == "error", name=name, option=option
+        )
+    holds_classes = classes or _holds_classes(distinct, objective, name, option)
     values = np.zeros(len(column), np.float32)
     values[labelled] = codes if holds_classes else numbers_of(column, name, missing="keep")[labelled]
     return Target(values, objective, distinct if holds_classes else None, None if labelled.all() else labelled)
 
 
 def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str = "y") -> Array:
-    """The labels of other rows, numbered as those of the training, which messages call ``like``."""
+    """Return the labels of other rows, numbered as those of the training, which messages call ``like``."""
     if classes is None:
         return numbers_of(y, name)
     column = unboxed(per_row(name, y, kind="values", hint=_LEAVE_OUT))
@@ -105,28 +105,28 @@ def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str =
     unknown = pd.unique(column[codes < 0]).tolist()
     if unknown:
         raise ValueError(
-            f"{name} has the classes {unknown[:5]}, which {like} has not: it has {classes.tolist()}. Evaluate on rows "
-            "of known classes, or train on some rows of the others"
+            f"{name} must have classes of {like}, {classes.tolist()}, got {unknown[:5]}: evaluate on rows of these "
+            "classes, or train on rows of the others too"
         )
     return codes.astype(np.float32)
 
 
 def numbers_of(y: Any, name: str = "y", missing: Literal["refuse", "keep"] = "refuse") -> Array:
-    """The labels, of one target or of several, as numbers that XGBoost can hold."""
+    """Return the labels of one target or of several as float32."""
     return per_row(name, y, within=FINITE_IN_SINGLE, missing=missing, several=True, dtype=np.float32, hint=_TO_NUMBERS)
 
 
 def read_targets(y: Any, name: str = "y") -> tuple[Array, Array]:
-    """Several numbers per row, 0 where a row has none, and which rows have them."""
+    """Return several numbers per row, 0 in rows without any, and which rows have them."""
     values = numbers_of(y, name, missing="keep")
     gaps = np.isnan(values)
     labelled = ~gaps.all(axis=1)
-    torn = np.flatnonzero(gaps.any(axis=1) & labelled)
-    if torn.size:
+    partial = np.flatnonzero(gaps.any(axis=1) & labelled)
+    if partial.size:
         raise ValueError(
-            f"{name} must have all {values.shape[1]} labels of a row or none, got some of them in {len(torn)} of "
-            f"{len(values)} rows, first in row {torn[0]}: leave such rows out, or make all their labels missing, so "
-            "that the teacher alone guides them"
+            f"{name} must have all {values.shape[1]} labels of a row or none, got some of them in {len(partial)} of "
+            f"{len(values)} rows, first in row {partial[0]}: leave such rows out, or make all their labels missing, so "
+            "that only the teacher supervises them"
         )
     if not labelled.any():
         raise no_labelled_row(name)
@@ -135,13 +135,13 @@ def read_targets(y: Any, name: str = "y") -> tuple[Array, Array]:
 
 
 def _warn_of_empty_words(distinct: Array, name: str) -> None:
-    """NumPy makes the text "nan" of a NaN among texts, and a form the text " " of nothing."""
+    """Warn of classes such as "nan", which NumPy makes of NaN among texts, and " ", which forms make of no answer."""
     if distinct.dtype.kind not in "OU":
         return
-    for word in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
+    for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
         warn_user(
-            f"{name} has the class {str(word)!r}, a text among texts; where it means that there is no label, it must "
-            "be empty: an empty field in a file, None or NaN in a table"
+            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field in a "
+            "file, None or NaN in a table"
         )
 
 
@@ -164,14 +164,14 @@ def warn_of_odd_classes(target: Target, name: str = "y") -> None:
 
 
 def _sorted(known: Array, name: str) -> tuple[Array, Array]:
-    """For each label its place among the distinct ones in their order, and these."""
+    """Return the code of each label and the distinct labels in their order."""
     try:
         codes, distinct = pd.factorize(known, sort=True)
     except TypeError as error:
         types = sorted({type(value).__name__ for value in known})
         raise TypeError(
-            f"{name} must have classes of one type that can be sorted, such as text, numbers or dates, and holds "
-            f"{', '.join(types)} ({error}): turn them into text, for example by .astype(str)"
+            f"{name} must have classes of one sortable type, such as text, numbers or dates, got {', '.join(types)} "
+            f"({error}): convert them to text, for example by .astype(str)"
         ) from error
     return codes, np.asarray(distinct, known.dtype)
 
@@ -180,27 +180,27 @@ def _is_number(values: Array) -> bool:
     return values.dtype.kind in "iuf"
 
 
-def _guess(distinct: Array, *, is_category: bool, ask: bool, name: str, say: str) -> str:
+def _guess(distinct: Array, *, is_category: bool, refuse_whole: bool, name: str, option: str) -> str:
     if len(distinct) == 2:
         return "binary:logistic"
     if is_category or not _is_number(distinct):
         return "multi:softprob"
-    if ask and (distinct == np.round(distinct)).all():
+    if refuse_whole and (distinct == np.round(distinct)).all():
         raise ValueError(
-            f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: say "
-            f"{say}multi:softprob or {say}reg:squarederror"
+            f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: pass "
+            f"{option}multi:softprob or {option}reg:squarederror"
         )
     return "reg:squarederror"
 
 
-def _holds_classes(distinct: Array, objective: str, name: str, say: str) -> bool:
-    """Whether these labels are classes to this objective, rather than numbers."""
+def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> bool:
+    """Return whether these labels are classes for this objective, rather than numbers."""
     if objective not in OF_TWO_CLASSES:
         return objective in OF_CLASSES
     if _is_number(distinct) and distinct.min() >= 0 and distinct.max() <= 1 and distinct.tolist() != [0, 1]:
         return False
     if len(distinct) > 2:
         raise ValueError(
-            f"{objective} tells two classes apart, and {name} has {len(distinct)} classes: say {say}multi:softprob"
+            f"{name} must have two classes for {objective}, got {len(distinct)}: pass {option}multi:softprob"
         )
     return True

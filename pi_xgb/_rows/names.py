@@ -1,4 +1,4 @@
-"""Names of groups and columns, as they should read in a message or a picture."""
+"""Names of groups and columns as text for messages and pictures."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\uff
 
 
 def printable(text: str) -> str:
-    """Text that a page, a picture or a file can hold: a mark in the place of control characters and lone surrogates."""
+    """Return text for a page, a picture or a file: control characters and lone surrogates are replaced by a mark."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def describe(names: Iterable[Hashable], most: int = 8) -> str:
-    """A few names for a message."""
+    """Return the first names for a message, and the number of the others."""
     listed = list(names)
     shown = ", ".join(repr(plain(name)) for name in listed[:most])
     return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def plain(name: Any) -> Any:
-    """A name without numpy's types."""
+    """Return a name without NumPy's types."""
     if isinstance(name, tuple):
         return tuple(plain(part) for part in name)
     return name.item() if isinstance(name, np.generic) else name
 
 
 def in_words(name: Hashable) -> str:
-    """The name of a group as text; the parts of an intersection are joined."""
+    """Return the name of a group as text; the parts of an intersection are joined."""
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

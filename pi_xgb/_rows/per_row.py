@@ -1,4 +1,4 @@
-"""The one reader of keywords with a value for each row: any container in, a NumPy array of its own out."""
+"""Reads keywords with a value for each row: from any container to a new NumPy array."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ def per_row(
     table: str = "",
     hint: str = "",
 ) -> NDArray[Any]:
-    """The values of a keyword, read once and checked, in an array that nobody else holds.
+    """Return the values of a keyword, checked, in a new array.
 
     Parameters
     ----------
     name
-        The keyword, as messages call it.
+        The keyword, for messages.
     values
         A list, an array of NumPy, CuPy or Arrow, a column of pandas or polars, or a table of one column.
     n_rows
-        How many values there must be; None takes any number but 0.
+        The required number of values; None accepts any number above 0.
     kind
-        "numbers"; "truth values", which 1 and 0 are too; or "values" of any type, such as the names of groups.
+        "numbers"; "truth values", including 1 and 0; or "values" of any type, such as the names of groups.
     within
-        The least and the greatest number. An infinite end lets infinite numbers through.
+        The least and the greatest number. An infinite end allows infinite numbers.
     missing
         Rows without a value (NaN, None, NaT, NA) are an error, or are kept: among numbers as NaN.
     several
         Whether a row may have several values. The array is then ``(n,)`` or ``(n, K)``.
     dtype
-        That of the numbers. None keeps theirs.
+        The dtype of numbers. None keeps theirs.
     unit, table
-        What has a value each, and whose: "row" and "dtrain" make "the rows of dtrain" in messages.
+        For messages: "row" and "dtrain" make "the rows of dtrain".
     hint
-        What to do about values that are refused; where "values" of any type are taken, about missing ones.
+        The remedy for wrong values; for "values" of any type, the remedy for missing ones.
     """
     array = as_columns(name, on_host(values, name), unit, several=several)
     check_count(name, len(array), n_rows, unit, table)
@@ -79,18 +79,18 @@ def per_row(
         odd = np.array([not isinstance(value, (Real, Decimal, np.bool_)) for value in array.ravel()])
         wrong = odd.reshape(array.shape) & ~gaps
         _refuse(TypeError, name, must, array, wrong if wrong.any() else ~gaps, unit, hint or "encode text as numbers")
-    # In double precision: beside a smaller float, NumPy would take the ends of the range for infinite.
+    # In float64: compared with a smaller float, the ends of the range would become infinite.
     checked = numbers.astype(np.float64)
     right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
     wrong = ~(right | gaps)
     if wrong.any():
         _refuse(ValueError, name, must, numbers, wrong, unit, hint or "correct such values, or leave these rows out")
-    with np.errstate(over="ignore"):  # what is too large for the dtype is infinite in it
+    with np.errstate(over="ignore"):  # values too large for the dtype become infinite
         return numbers.astype(np.bool_ if kind == "truth values" else dtype or numbers.dtype)
 
 
 def on_host(values: Any, name: str = "y") -> NDArray[Any]:
-    """What is in a container of any library, as an array in host memory that the container may share."""
+    """Return the values of any container as an array in host memory, which the container may share."""
     check_no_mask(values, name)
     if hasattr(values, "collect") and not hasattr(values, "shape"):  # polars.LazyFrame
         values = values.collect()
@@ -100,18 +100,18 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(
-            f"{name} must have one value per row, or as many in each row, got a list of lists of several lengths: "
-            "give an array or a table"
+            f"{name} must have the same number of values in each row, got lists of several lengths: pass an array or "
+            "a table"
         ) from error
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         items = np.array(values, dtype=object)
         if not all(isinstance(item, (str, bytes)) for item in items.flat):
-            return items  # NumPy would spell the numbers and the gaps among texts
+            return items  # NumPy would turn numbers and gaps among texts into text
     return array
 
 
 def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
-    """As many values as rows; any number but 0 where nobody knows how many these are."""
+    """Raise unless there are ``n_rows`` values; None accepts any number above 0."""
     if n_rows is None and not count:
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
@@ -122,17 +122,17 @@ def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", t
 
 
 def unboxed(array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers, or truth values, out of their Python objects, gaps as NaN; any other array as it is."""
+    """Return an object array of numbers or truth values with a dtype for them, gaps as NaN; others unchanged."""
     if array.dtype.kind != "O":
         return array
-    there = ~np.asarray(pd.isna(array))
-    types = set(map(type, array[there].tolist()))
+    present = ~np.asarray(pd.isna(array))
+    types = set(map(type, array[present].tolist()))
     truth = types <= {bool, np.bool_}
     if not truth and not all(map(_is_number, types)):
         return array
-    if not there.all():
+    if not present.all():
         numbers = np.full(array.shape, np.nan)
-        numbers[there] = array[there].astype(np.float64)
+        numbers[present] = array[present].astype(np.float64)
         return numbers
     if truth:
         return array.astype(np.bool_)
@@ -141,12 +141,12 @@ def unboxed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_number(kind: type) -> bool:
-    """Of a type; truth values among numbers are none."""
+    """Return whether the type is numeric; truth values among numbers are not."""
     return issubclass(kind, (Real, Decimal)) and not issubclass(kind, (bool, np.timedelta64))
 
 
 def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: bool) -> NDArray[Any]:
-    """A vector, of a table with one column too; or, where a row may have several values, a table."""
+    """Return a vector, also from a table of one column; or a table where a row may have ``several`` values."""
     if array.ndim == 0:
         raise TypeError(
             f"{name} must have one value per {unit}, got {array.item()!r}: give a list, an array or a Series"
@@ -154,9 +154,9 @@ def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: b
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim == 2 and not several:
-        raise ValueError(f"{name} must be one column, got {array.shape[1]}: take them one at a time")
+        raise ValueError(f"{name} must be one column, got {array.shape[1]}: pass one at a time")
     if array.ndim > 2:
-        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: give one row per {unit}")
+        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: pass one row per {unit}")
     return array
 
 
@@ -172,7 +172,7 @@ def _in_words(within: Range) -> str:
 
 
 def _first(marked: NDArray[np.bool_]) -> int:
-    """The row of the first one that is marked."""
+    """Return the row of the first marked value."""
     return int(np.argwhere(marked)[0][0])
 
 

@@ -19,14 +19,14 @@ import xgboost
 
 from .._files import new_file, write_file
 from .._version import __version__
-from .._xgb.matrix import told_of_rows
+from .._xgb.matrix import row_fields
 
 
 class ResumeCache:
     """The finished parts of one search by their names; without a path nothing is stored.
 
-    ``inputs`` are the keywords on which the parts depend. Code among them cannot be compared: ``resume_key`` stands
-    for it.
+    ``inputs`` are the keywords on which the parts depend. Code among them cannot be compared; ``resume_key``
+    represents it.
     """
 
     def __init__(self, path: Any, resume_key: Any, search: str, inputs: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ class ResumeCache:
         if not (resume_key is None or isinstance(resume_key, str)):
             raise TypeError(f"resume_key must be a text, got {resume_key!r}: pass one such as '1'")
         if path is None and resume_key is not None:
-            raise ValueError(f"resume_key is read with resume only, got {resume_key!r} alone: pass resume as well")
+            raise ValueError(f"resume_key needs resume, got resume_key={resume_key!r} alone: pass resume as well")
         self._path = None if path is None else new_file(path, "resume", overwrite=True)
         self._lock = threading.Lock()
         self._finished: dict[str, Any] = {}
@@ -50,9 +50,9 @@ class ResumeCache:
     def memoize(
         self, work: Callable[[Any], Any], name_of: Callable[[Any], str], read: Callable[[Any], Any] = lambda part: part
     ) -> Callable[[Any], Any]:
-        """``work``, unless its result is stored; from any thread. ``read`` takes what JSON makes of a result."""
+        """``work``, with stored results used and new ones stored, from any thread; ``read`` decodes the JSON."""
 
-        def once(item: Any) -> Any:
+        def memoized(item: Any) -> Any:
             name = name_of(item)
             if name in self._finished:
                 return read(self._finished[name])
@@ -64,7 +64,7 @@ class ResumeCache:
                     write_file(self._path, content.encode(), overwrite=True)
             return result
 
-        return once
+        return memoized
 
 
 def _read(path: Path, search: str) -> dict[str, Any]:
@@ -73,12 +73,12 @@ def _read(path: Path, search: str) -> dict[str, Any]:
         stored, finished = state["search"], dict(state["finished"])
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"resume names {str(path)!r}, which is not a resume file: name one, or a file that does not exist"
+            f"resume must be a resume file or a new file, got {str(path)!r}, which is not a resume file: pass another"
         ) from error
     if stored != search:
         raise ValueError(
-            f"resume names {str(path)!r}, which belongs to another search (other rows, folds, params, candidates, "
-            "resume_key or versions): name another file, or delete this one"
+            f"resume must be a file of this search, got {str(path)!r}, which belongs to another search (other rows, "
+            "folds, params, candidates, resume_key or versions): pass another file, or delete this one"
         )
     return finished
 
@@ -96,14 +96,14 @@ def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
             code.append(name)
     if code and resume_key is None:
         raise ValueError(
-            f"resume_key must be a text where the search runs code of yours, here in {', '.join(code)}: resume cannot "
-            "see whether code has changed. Pass resume_key='1', and another text when it has"
+            f"resume_key must be a text where the search runs your own code, got None with code in {', '.join(code)}: "
+            "resume cannot detect changes of code. Pass resume_key='1', and another text after a change"
         )
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _parts(value: Any, unread: list[Any]) -> Any:
-    """In terms of JSON all that a result depends on, the same in every process; else it is ``unread``."""
+    """Return the value as JSON types, equal in every process; values that have no such form go to ``unread``."""
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype.hasobject:
             return [value.shape, value.tolist()]
@@ -111,7 +111,7 @@ def _parts(value: Any, unread: list[Any]) -> Any:
     if isinstance(value, xgboost.DMatrix):
         rows = value.get_data()
         stored = [rows.shape, rows.data, rows.indices, rows.indptr]
-        return [value.feature_names, value.feature_types, *stored, *told_of_rows(value)]
+        return [value.feature_names, value.feature_types, *stored, *row_fields(value)]
     if isinstance(value, xgboost.Booster):
         return hashlib.sha256(value.save_raw()).hexdigest()
     if isinstance(value, _TEXTS):
@@ -125,4 +125,4 @@ def _parts(value: Any, unread: list[Any]) -> Any:
 
 
 _TEXTS = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, pd.Interval, pd.Period, bytes)
-"""What names of groups may be besides numbers and text."""
+"""Types of group names besides numbers and text."""

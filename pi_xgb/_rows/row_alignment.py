@@ -1,4 +1,4 @@
-"""What comes next to X must describe the rows of X, in their order."""
+"""Checks that tables and columns passed with X describe the rows of X, in their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tables import as_table
 
 
 def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """As many rows on both sides, in one order."""
+    """Raise if the two differ in the number or in the order of rows."""
     n_expected, n_rows = row_count(X), row_count(privileged)
     if n_expected != n_rows:
         raise ValueError(
@@ -26,7 +26,7 @@ def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
 
 
 def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """Rows are matched by position, so an index that is the other's in another order is a mistake."""
+    """Raise if one index is a permutation of the other, since rows are matched by position."""
     if not (isinstance(X, pd.DataFrame) and isinstance(privileged, (pd.DataFrame, pd.Series))):
         return
     if X.index.equals(privileged.index) or not (X.index.is_unique and privileged.index.is_unique):
@@ -34,26 +34,26 @@ def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
     if not X.index.isin(privileged.index).all():
         return
     raise ValueError(
-        f"{name} and {X_name} have the same index in another order, and rows are matched by position: pass "
-        f"{name}.loc[{X_name}.index], or reset the index of one if it means nothing"
+        f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
+        f"{name}.loc[{X_name}.index], or reset an index without meaning"
     )
 
 
 def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
-    """The same for several, each under its name."""
+    """Check the order of several columns, each under its name."""
     for name, column in values.items():
         check_same_order(X, column, X_name, name)
 
 
 def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
-    """The same for the evaluation sets, and for lists with something for each of them."""
+    """Check the order of the evaluation sets, and of lists with a column for each of them."""
     for i, (X, y) in enumerate(eval_set or ()):
         columns = {f"{name}[{i}]": sets[i] for name, sets in values.items() if sets is not None and i < len(sets)}
         check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **columns})
 
 
 def eval_pairs(eval_set: Any) -> list[Any] | None:
-    """The evaluation sets as a list of (X, y); or None."""
+    """Return the evaluation sets as a list of (X, y), or None."""
     if eval_set is None:
         return None
     if not np.iterable(eval_set):
@@ -64,18 +64,18 @@ def eval_pairs(eval_set: Any) -> list[Any] | None:
             got = f"a {type(pair).__name__}" + (f" of {len(pair)}" if isinstance(pair, (tuple, list)) else "")
             raise TypeError(
                 f"eval_set must be a list of (X, y), got {got} as item {i}: give a list even for one pair, "
-                "eval_set=[(X, y)], and what else is known of its rows by its own keyword, such as eval_privileged"
+                "eval_set=[(X, y)], and other values of its rows by their keyword, such as eval_privileged"
             )
     return pairs
 
 
 def check_one_label_each(label: Any, X: Any, name: str = "y", X_name: str = "X") -> None:
-    """A label, or several, for each row; those that are missing may be."""
+    """Raise unless each row has a label or several; they may be missing."""
     per_row(name, label, row_count(X), "values", missing="keep", several=True, table=X_name)
 
 
 def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name: str = "X") -> None:
-    """As many margins as rows, or as rows times classes; or None."""
+    """Raise unless the number of margins is a multiple of the rows; None is accepted."""
     if margin is None:
         return
     n_rows, shape = row_count(X), on_host(margin, name).shape
@@ -88,11 +88,11 @@ def check_one_margin_each(margin: Any, X: Any, name: str = "base_margin", X_name
 def checked_weight(
     sample_weight: Any, X: Any, labelled: Any = None, name: str = "sample_weight", X_name: str = "X"
 ) -> Array | None:
-    """One finite weight per row in the order of X, or None; a row that has a label weighs something."""
+    """Return one finite weight per row in the order of X, or None; some labelled row has a weight above 0."""
     check_same_order(X, sample_weight, X_name, name)
     return row_weights(sample_weight, row_count(X), name=name, labelled=labelled, table=X_name)
 
 
 def row_count(table: Any) -> int:
-    """The rows of a table of any kind."""
+    """Return the number of rows of a table of any kind."""
     return int(table.shape[0]) if hasattr(table, "shape") else len(as_table(table, "X"))

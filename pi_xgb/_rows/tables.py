@@ -1,4 +1,4 @@
-"""Columns of whatever scikit-learn's users call X: found by name or position, taken, left out, put side by side."""
+"""Columns of tables of any kind: found by name or position, selected, left out, joined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .names import describe
 
 
 def as_table(data: Any, name: str) -> Any:
-    """The data in its own library, with rows and columns that can be selected; one column makes a table of one."""
+    """Return the data as a table of its own library whose rows and columns can be selected."""
     if hasattr(data, "collect") and not hasattr(data, "shape"):  # polars.LazyFrame
         data = data.collect()
     if hasattr(data, "tocsr"):
@@ -21,7 +21,7 @@ def as_table(data: Any, name: str) -> Any:
         try:
             data = np.asarray(data)
         except ValueError as error:
-            raise ValueError(f"{name} must have rows and columns, got rows of different lengths: {error}") from error
+            raise ValueError(f"{name} must have rows and columns, got rows of different lengths ({error})") from error
     if len(data.shape) == 1:
         return data.to_frame() if hasattr(data, "to_frame") else data.reshape(-1, 1)
     if len(data.shape) != 2:
@@ -30,16 +30,16 @@ def as_table(data: Any, name: str) -> Any:
 
 
 def column_names(table: Any) -> list[Any] | None:
-    """The names of the columns, or None for an array, a list or a sparse matrix."""
+    """Return the names of the columns, or None for an array, a list or a sparse matrix."""
     if hasattr(table, "collect_schema"):  # polars, lazy or not
         return list(table.collect_schema().names())
-    # In pyarrow the names are column_names, and columns are the columns themselves.
+    # pyarrow calls the names column_names, and the data columns.
     names = getattr(table, "column_names", getattr(table, "columns", None))
     return None if names is None else list(names)
 
 
 def listed(columns: Any) -> list[Any]:
-    """A user's columns as a list: None is no column, and a name or a number alone is one."""
+    """Return a user's columns as a list; None is no column, a single name or number is one."""
     if columns is None:
         return []
     if isinstance(columns, (str, int, np.integer)):
@@ -48,34 +48,34 @@ def listed(columns: Any) -> list[Any]:
 
 
 def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
-    """Where these columns are in the table called ``name``; ``what`` is where the user wrote them down."""
+    """Return the positions of these columns in the table ``name``; ``what`` is the keyword that lists them."""
     names = column_names(table)
     if names is None:
         return _positions(table, columns, name, what)
     missing = [column for column in columns if column not in names]
     if missing:
         raise ValueError(
-            f"{what} {describe(missing)} are not among the columns of {name}, which are {describe(names)}: "
-            f"{name} must have them at fit"
+            f"{what} must be columns of {name}, got {describe(missing)}: add them for fit, or choose among "
+            f"{describe(names)}"
         )
     return [names.index(column) for column in columns]
 
 
 def _positions(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
-    words = [column for column in columns if not isinstance(column, (int, np.integer))]
-    if words:
+    names = [column for column in columns if not isinstance(column, (int, np.integer))]
+    if names:
         raise ValueError(
-            f"{what} {describe(words)} are names, but {name} is a {type(table).__name__} without column names: pass a "
-            f"DataFrame, or give whole numbers, the positions of these columns in {name}"
+            f"{what} must be positions, since {name} is a {type(table).__name__} without column names, got "
+            f"{describe(names)}: pass whole numbers, or a DataFrame"
         )
     outside = [column for column in columns if not 0 <= column < table.shape[1]]
     if outside:
-        raise ValueError(f"{what} {describe(outside)} are not columns of {name}, which has {table.shape[1]}")
+        raise ValueError(f"{what} must be columns of {name}, which has {table.shape[1]}, got {describe(outside)}")
     return [int(column) for column in columns]
 
 
 def take(table: Any, positions: Sequence[int]) -> Any:
-    """Some columns of a table."""
+    """Return the columns at these positions."""
     if hasattr(table, "iloc"):
         return table.iloc[:, list(positions)]
     names = column_names(table)
@@ -85,29 +85,29 @@ def take(table: Any, positions: Sequence[int]) -> Any:
 
 
 def take_rows(table: Any, rows: Any) -> Any:
-    """Some rows of a table, by their numbers."""
+    """Return the rows of these numbers."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
-    return table.take(rows) if hasattr(table, "column_names") else table[rows]  # the former is pyarrow's
+    return table.take(rows) if hasattr(table, "column_names") else table[rows]  # pyarrow has column_names
 
 
 def rows_without_values(table: Any) -> Any:
-    """Which rows have nothing in any column; what a sparse matrix does not store is 0 to all but XGBoost."""
+    """Return which rows are empty in every column; the gaps of a sparse matrix are zeros except to XGBoost."""
     if hasattr(table, "tocsr"):
         return np.zeros(table.shape[0], bool)
     return as_frame(table).isna().all(axis=1).to_numpy()
 
 
 def leave_out(table: Any, positions: Iterable[int]) -> Any:
-    """The table without these columns; the very same object if there are none."""
-    gone = set(positions)
-    return take(table, [i for i in range(table.shape[1]) if i not in gone]) if gone else table
+    """Return the table without these columns; the same object if there are none."""
+    dropped = set(positions)
+    return take(table, [i for i in range(table.shape[1]) if i not in dropped]) if dropped else table
 
 
 def present(table: Any, columns: Sequence[Any], n_others: int) -> list[int]:
-    """Where those of the columns are that the table has.
+    """Return the positions of those columns that the table has.
 
-    An array has no names to go by, but a width: it has all of the columns or, with ``n_others``, none.
+    An array has no names: by its width it has all of the columns or, if that is ``n_others``, none.
     """
     names = column_names(table)
     if names is not None:
@@ -116,7 +116,7 @@ def present(table: Any, columns: Sequence[Any], n_others: int) -> list[int]:
 
 
 def side_by_side(left: Any, right: Any) -> Any:
-    """One table of both sets of columns, rows in the order in which they stand."""
+    """Return one table of both sets of columns, whose rows are matched by position."""
     if hasattr(left, "tocsr") or hasattr(right, "tocsr"):
         from scipy import sparse
 
@@ -129,7 +129,7 @@ def side_by_side(left: Any, right: Any) -> Any:
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """The table in pandas."""
+    """Return the table as a DataFrame."""
     if isinstance(table, pd.DataFrame):
         return table
     if hasattr(table, "to_pandas"):
@@ -139,20 +139,20 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def check_no_text(table: Any, name: str) -> None:
-    """Columns of text, which XGBoost takes as categories only."""
+    """Raise if a column holds text, which XGBoost accepts as categories only."""
     if not isinstance(table, pd.DataFrame):
         return
     for position, column in enumerate(table.columns):
         dtype = table.iloc[:, position].dtype
         if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
             raise ValueError(
-                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: make it a category, "
-                f"{name}[{column!r}].astype('category'), or numbers"
+                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: pass it as a "
+                f"category, {name}[{column!r}].astype('category'), or as numbers"
             )
 
 
 def _explicit_csr(table: Any) -> Any:
-    """A sparse matrix in which the zeros of a dense table stay values: to XGBoost, what is not stored is missing."""
+    """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
     from scipy import sparse
 
     if hasattr(table, "tocsr"):
@@ -161,8 +161,8 @@ def _explicit_csr(table: Any) -> Any:
         dense = np.asarray(table, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            "a sparse matrix can be put side by side with numbers only, and the other table has columns that are "
-            "none: encode them first, or pass both tables as DataFrames"
+            "a sparse matrix can be joined with numeric columns only, and the other table has other columns: encode "
+            "them first, or pass both tables as DataFrames"
         ) from error
     rows, columns = dense.shape
     return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))

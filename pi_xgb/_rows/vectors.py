@@ -1,4 +1,4 @@
-"""The rows that a metric is handed, as checked arrays: labels, decisions, scores, weights; and the cut between them."""
+"""The arguments of metrics as checked arrays: labels, decisions, scores, weights; and thresholds."""
 
 from __future__ import annotations
 
@@ -15,49 +15,46 @@ Bools = NDArray[np.bool_]
 
 
 def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
-    """The true labels, 0 or 1."""
+    """Return the true labels, 0 or 1."""
     hint = "recode it, as in (y == positive_class).astype(int)"
     return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
 
 
 def as_decisions(y_pred: Any) -> Bools:
-    """Decisions already made."""
+    """Return decisions, 0 or 1."""
     return per_row("y_pred", y_pred, kind="truth values", hint="pass decisions, as in y_score > threshold")
 
 
 def as_scores(y_score: Any, within: Range = ANY_NUMBER, hint: str = "", name: str = "y_score") -> Floats:
-    """Scores of any scale; float32 stays float32, so that comparisons are those that the user would make."""
+    """Return scores of any scale; float32 stays float32, so that comparisons match the user's."""
     array = per_row(name, y_score, within=within, dtype=None, hint=hint)
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
-    """Scores that are probabilities."""
+    """Return scores that are probabilities."""
     return as_scores(y_score, (0.0, 1.0), "margins become probabilities by 1 / (1 + exp(-margin))", name)
 
 
 def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
-    """Labels, probabilities and weights of the same rows."""
+    """Return labels, probabilities and weights of the same rows."""
     scores = as_probabilities(y_score)
     return as_labels(y_true, scores.size), scores, row_weights(sample_weight, scores.size)
 
 
 def as_threshold(threshold: Any) -> float:
-    """A single cut."""
+    """Return a single threshold."""
     if np.ndim(threshold) != 0 or isinstance(threshold, (str, bool)) or threshold is None:
         raise TypeError(f"threshold must be one number, got {threshold!r}")
     if np.isnan(threshold):
-        raise ValueError("threshold is NaN: no row would be selected; give a number")
+        raise ValueError("threshold is NaN, which selects no row: pass a number")
     return float(threshold)
 
 
 def as_cut(threshold: Any) -> float:
-    """A single cut between probabilities."""
+    """Return a single threshold of probabilities."""
     cut = as_threshold(threshold)
-    # Just below 0 lies the cut that choose_threshold gives for "every row" when a probability is 0.
+    # choose_threshold returns a value just below 0 to select every row when a probability is 0.
     if not -1e-6 <= cut <= 1:
-        raise ValueError(
-            f"threshold must lie between 0 and 1, as the probabilities that it cuts do, got {cut:g}: "
-            "divide percent by 100"
-        )
+        raise ValueError(f"threshold must lie between 0 and 1, as probabilities do, got {cut:g}: divide percent by 100")
     return cut

@@ -1,4 +1,4 @@
-"""Who sees which columns: the student, the teacher, a constraint."""
+"""The columns of each role: student, teacher, constraint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EvalSet = list[tuple[Any, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Views:
-    """One data set as its parties see it. ``eval_privileged`` has None where an evaluation set lacks the columns."""
+    """One data set by role. ``eval_privileged`` has None where an evaluation set lacks the columns."""
 
     student: Any
     eval_set: EvalSet | None
@@ -27,7 +27,7 @@ class Views:
     privileged_labels: list[Any]
 
     def values(self, columns: Any, *, hidden_from_student: bool) -> Any:
-        """The values of one column (a name) or of several (a list), wherever they are."""
+        """The values of one column (a name) or of several (a list), classifier or privileged features."""
         frame = pd.DataFrame({c: self._column(c, hidden_from_student) for c in listed(columns)})
         return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
 
@@ -36,21 +36,21 @@ class Views:
             table, position = self.privileged, self.privileged_labels.index(column)
         elif column not in self.student_labels:
             raise ValueError(
-                f"a constraint reads the column {column!r}, which is neither in X nor in privileged: X has "
+                f"a constraint must read a column of X or privileged, got {column!r}: X has "
                 f"{describe(self.student_labels)}, privileged has {describe(self.privileged_labels) or 'no columns'}"
             )
         elif hidden_from_student:
             raise ValueError(
                 f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, "
-                "so that only the constraint reads it. If the student is meant to use it, give the constraint the "
-                "values of the column instead of its name"
+                "so that only the constraint reads it. If the student may use it, pass the constraint the values of "
+                "the column instead of its name"
             )
         else:
             table, position = as_table(self.student, "X"), self.student_labels.index(column)
         return as_frame(take(table, [position])).iloc[:, 0].to_numpy()
 
     def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
-        """What a teacher learns from, and the same of the evaluation sets; None where nothing is privileged."""
+        """The features of a teacher, and those of its evaluation sets; None without privileged columns."""
         seen = [label for label in self.privileged_labels if label not in hidden]
         if not seen:
             return None, None
@@ -70,23 +70,23 @@ class Views:
         return visible(self.student, self.privileged, "X"), evals
 
     def _part(self, table: Any, labels: list[Any], rows: str) -> Any:
-        """These privileged columns of a table that is laid out as ``privileged``, or names its columns."""
+        """Return these privileged columns of a table with the columns of ``privileged``, named or in their order."""
         names = column_names(table) or self.privileged_labels
         missing = [label for label in labels if label not in names]
         if missing or table.shape[1] != len(names):
             raise ValueError(
-                f"the privileged columns of {rows} lack {describe(missing) or 'some'}: the teacher learns from "
-                f"{describe(labels)}, give it all of them, or none"
+                f"the privileged columns of {rows} lack {describe(missing) or 'some'}: pass all columns that the "
+                f"teacher learns from, {describe(labels)}, or none"
             )
         return take(table, [names.index(label) for label in labels])
 
 
 def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
-    """The views of a data set whose privileged columns come inside X or as a table apart."""
+    """Return the views of a data set whose privileged columns are in X or in a separate table."""
     features = listed(privileged_features)
     sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
     if getattr(X, "shape", ())[1:] == (0,):
-        raise ValueError("X has no columns: there is nothing to learn from, give the student a feature at least")
+        raise ValueError("X must have at least one column for the student, got none: add a feature")
     if features:
         _check_one_source(privileged, eval_privileged)
         return _divide_within(X, sets, features)
@@ -106,7 +106,7 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
 
 
 def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
-    """X as the student knows it, whether or not it has the privileged columns."""
+    """Return the student's columns of X, which may have the privileged columns."""
     features = listed(privileged_features)
     if not features:
         return X
@@ -120,14 +120,14 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
     n_others = table.shape[1] - len(positions)
     if n_others == 0:
         raise ValueError(
-            f"all {len(positions)} columns of X are in privileged_features, so the student has 0 features: leave it "
-            "at least one that will be there at predict"
+            f"privileged_features must leave the student a column of X, got all {len(positions)}: remove a column that "
+            "exists at predict"
         )
     student, privileged = leave_out(table, positions), take(table, positions)
     labels = _labels(table)
     students, teachers = [], []
     for X_i, y_i in sets or ():
-        if X_i is X:  # The same object again, by which XGBoost recognises the training rows.
+        if X_i is X:  # XGBoost recognises the training rows by this object.
             students.append((student, y_i))
             teachers.append(privileged)
             continue
@@ -146,7 +146,7 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
 
 
 def _labels(table: Any) -> list[Any]:
-    """What the columns can be called by: their names, or their positions in an array."""
+    """Return the names of the columns, or their positions in an array."""
     names = column_names(table)
     if names is not None:
         return names
@@ -160,8 +160,8 @@ def _check_one_source(privileged: Any, eval_privileged: Any) -> None:
     ]
     if given:
         raise ValueError(
-            f"{' and '.join(given)} and privileged_features were both given: privileged columns come either inside "
-            "X, by name, or as a table apart. Add these columns to X, or drop privileged_features"
+            f"{' and '.join(given)} and privileged_features were both given: privileged columns are either columns "
+            "of X or a separate table. Add these columns to X, or drop privileged_features"
         )
 
 
@@ -169,7 +169,7 @@ def _check_eval_privileged(sets: EvalSet | None, privileged: Any, eval_privilege
     if eval_privileged is None:
         return
     if privileged is None:
-        raise ValueError("eval_privileged was given without privileged, the same columns of the training rows")
+        raise ValueError("eval_privileged needs privileged, the same columns of the training rows: pass both")
     if sets is None or len(sets) != len(eval_privileged):
         raise ValueError(
             f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
@@ -182,6 +182,6 @@ def _check_no_overlap(X: Any, privileged: Any) -> None:
     shared = [name for name in column_names(privileged) or () if str(name) in names]
     if shared:
         raise ValueError(
-            f"the columns {describe(shared)} are in X and in privileged: drop them from one of the two. A teacher that "
-            "sees the classifier features as well is teacher='all'"
+            f"privileged must have no columns of X, got {describe(shared)}: drop them from one of the two. "
+            "teacher_sees='all' gives the teacher the classifier features as well"
         )

@@ -1,1 +1,1 @@
-"""Behind ``pi_xgb.selection``: candidates, folds, scores, the choice, and the verdict."""
+"""Implementation of ``pi_xgb.selection``: candidates, folds, scores, the choice and the verdict."""

@@ -1,4 +1,4 @@
-"""What a selection chooses among: plain XGBoost, and each kind of teacher with each ``kl_weight``."""
+"""The candidates of a selection: plain XGBoost, and each kind of teacher with each ``kl_weight``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KL_WEIGHTS = (1.0, 10.0)
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """One way to train the student. ``teacher`` is None where nobody teaches; the rest as for ``train``."""
+    """One way to train the student. ``teacher`` is None for plain XGBoost; the other fields are as for ``train``."""
 
     method: str
     kl_weight: float
@@ -31,14 +31,14 @@ class Candidate:
 
     @property
     def kind(self) -> str:
-        """The name of the teacher's kind; of an estimator that of its class."""
+        """The name of the teacher's kind; for an estimator, its class."""
         if self.teacher is None:
             return ""
         return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
 
     @property
     def way(self) -> str:
-        """What a reader would call it, next to ``kl_weight``."""
+        """The name without ``kl_weight``."""
         if self.teacher is None:
             return "plain"
         if not self.learns_first:
@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """In tables and sentences."""
+        """The name in tables and sentences."""
         return self.way if self == PLAIN else f"{self.way} {self.kl_weight:g}"
 
     @property
@@ -85,9 +85,9 @@ PLAIN = Candidate("plain", 0.0)
 def candidates_of(
     params: Any, method: Any, teacher: Any, teacher_sees: Any, crossfit: Any, kl_weight: Any
 ) -> list[Candidate]:
-    """Plain XGBoost first, then every combination that means something.
+    """Return plain XGBoost and then every useful combination.
 
-    Without a ``teacher`` that is a mixed one, or boosting on all features where the objective has no mean.
+    Without a ``teacher`` it is a mixed one, or boosting on all features for objectives without a mean.
     """
     if teacher is None:
         loss = LOSSES.get(objective_name(user_params(params)))
@@ -98,7 +98,7 @@ def candidates_of(
     views = [None] if teacher_sees is None else checked_list(teacher_sees, "teacher_sees", _check_sees)
     folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", _check_folds)
     weights = positive_weights(kl_weight, KL_WEIGHTS)
-    ways = [way for way in itertools.product(teachers, views, folds) if _means_something(*way, folds)]
+    ways = [way for way in itertools.product(teachers, views, folds) if _is_useful(*way, folds)]
     candidates = [PLAIN]
     for name in methods:
         tried = ways if name == "kbpib" else [("boosted", None, None)]
@@ -108,36 +108,36 @@ def candidates_of(
 
 
 def _check_names(candidates: Sequence[Candidate]) -> None:
-    """In tables a candidate is known by its name, which of an estimator is its class."""
+    """Raise if two candidates have the same name, which for an estimator is its class."""
     names: set[str] = set()
     for candidate in candidates:
         if candidate.name in names:
             raise ValueError(
-                f"teacher must be estimators of different classes, got two of {candidate.kind}, which tables could not "
-                "tell apart: call select once for each, with the same folds"
+                f"teacher must be estimators of different classes, got two of {candidate.kind}, with equal names in "
+                "tables: call select once for each, with the same folds"
             )
         names.add(candidate.name)
 
 
-def _means_something(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:
-    """In-sample a teacher that sees everything repeats the labels: for those alone who ask for nothing else."""
+def _is_useful(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:
+    """Return False for in-sample teachers on all features, which repeat the labels, unless only crossfit=0 is set."""
     sees_all = seen_by(teacher, sees, has_privileged=True) == "all"
     return crossfit != 0 or not sees_all or not any(folds)
 
 
 def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
-    """The weights to try besides 0, which is plain XGBoost and always tried."""
+    """Return the weights to try besides 0, plain XGBoost, which is always tried."""
     weights = sorted(float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight) if weight > 0)
     if not weights:
         raise ValueError(
-            "kl_weight must have a value above 0, got none: plain XGBoost, which is 0, is always among the candidates. "
-            f"Add weights to compare it with, for example kl_weight={tuple(usual)}"
+            "kl_weight must have a value above 0, got none: plain XGBoost, which is 0, is always a candidate. Add "
+            f"weights to compare it with, for example kl_weight={tuple(usual)}"
         )
     return weights
 
 
 def without_privileged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The same kinds of teachers, cross-fitted on the classifier features: what a gain needs no privileged ones for."""
+    """Return the same kinds of teachers, cross-fitted on the classifier features, as a control."""
     controls = []
     for candidate in candidates:
         if candidate != PLAIN:
@@ -147,12 +147,12 @@ def without_privileged(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _teachers(teacher: Any) -> list[Any]:
-    """The kinds of teachers to try: words and estimators."""
+    """Return the kinds of teachers to try: words and estimators."""
     if isinstance(teacher, Teacher):
         raise TypeError(
-            f"teacher must be a word or an estimator, which is trained in every fold, got a {type(teacher).__name__}, "
-            "which exists already (a private one would spend its budget in every fold): set rows apart, and compare "
-            "students of several kl_weight by train(teacher=..., evals=...)"
+            f"teacher must be a word or an estimator, to be trained in every fold, got a {type(teacher).__name__}, "
+            "which is trained already (a private teacher would spend its budget in every fold): hold rows out, and "
+            "compare students of several kl_weight by train(teacher=..., evals=...)"
         )
     if hasattr(teacher, "fit"):
         return [teacher]

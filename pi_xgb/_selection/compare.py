@@ -1,4 +1,4 @@
-"""``compare``: is privileged data worth anything, for this model, at this size?"""
+"""``compare``: do privileged features improve this model at this number of rows?"""
 
 from __future__ import annotations
 
@@ -67,38 +67,37 @@ def compare(
     resume: Any = None,
     resume_key: str | None = None,
 ) -> Comparison:
-    """Find out whether privileged features are worth anything, before you build on them.
+    """Measure whether privileged features improve the model, before you build on them.
 
-    Five models are judged on the same held-out rows, and the student's teacher with them:
+    Five models are scored on the same held-out rows, and the student's teacher with them:
 
     =====================  ==========================================================================================
-    plain XGBoost          XGBoost on X: what you have today
-    z known at prediction  XGBoost on X and the privileged features, which it sees at prediction too: the ceiling
-    student                what :func:`pi_xgb.select` chooses, by folds inside the training rows alone
-    self-distillation      the same with a cross-fitted teacher that sees X only: what smoothing alone is worth
-    shuffled               as the student, with privileged rows that belong to others: guidance without information
-    teacher                what taught the student, its own predictions; the best of those tried where nobody teaches
+    plain XGBoost          XGBoost on X: the model without a teacher
+    z known at prediction  XGBoost on X and the privileged features, also at prediction: the upper bound
+    student                the choice of :func:`pi_xgb.select`, by folds inside the training rows alone
+    self-distillation      the same with a cross-fitted teacher that sees X only: the gain of smoothing alone
+    shuffled               as the student, with the privileged features of other rows: a teacher without information
+    teacher                the predictions of the student's teacher, or of the best teacher if plain XGBoost is chosen
     =====================  ==========================================================================================
 
-    Privileged features have earned a gain only where the student is convincingly better than plain XGBoost and
+    There is evidence for privileged features only where the student is significantly better than plain XGBoost and
     than both controls; the verdict is one sentence.
 
-    Rows whose y is missing are rows without a label: they are in every training part and in no test part. Plain
-    XGBoost and the ceiling learn from labelled rows alone, teachers teach all rows. The teachers of both controls do so
-    too: self-distillation is what the further rows are worth without privileged features, so that the verdict separates
-    the two.
+    Rows whose y is missing have no label: they are in every training part and in no test part. Plain XGBoost and the
+    upper bound learn from labelled rows alone; teachers, also of both controls, teach all rows. Self-distillation
+    therefore measures the gain of the unlabelled rows without privileged features, and the verdict separates the two.
 
     Parameters
     ----------
     X, y
-        The classifier features and labels, NaN or None where a label is not known. Two values, strings or categories
-        are classes, other numbers are numbers, unless ``params`` name an objective. For ``survival:aft`` y is a table
-        of two columns, the lower and the upper bound.
+        The classifier features and labels, NaN or None for an unknown label. Two values, strings or categories are
+        classes, other numbers are numbers, unless ``params`` name an objective. For ``survival:aft`` y is a table of
+        two columns, the lower and the upper bound.
     privileged, privileged_features
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
     params, num_boost_round, kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight, \
 crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
-        As for :func:`pi_xgb.select`. Constraints hold for all five models, so that none wins by being less bound.
+        As for :func:`pi_xgb.select`. Constraints hold for all five models, so that the comparison is fair.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
     sizes
@@ -107,14 +106,14 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     nfold, repeats, folds, seed
         The outer folds, as for :func:`pi_xgb.select`.
     groups
-        For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked. The
-        folds, outer and inner, keep each group together; a splitter gets it, and pairs of row numbers are checked
-        against it. So do the folds of cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a
-        label train where no row of their group is held out.
+        For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked.
+        Outer and inner folds keep each group together, and so do the folds of cross-fitted teachers, unless
+        ``crossfit_groups`` are given. A splitter gets the groups, and pairs of row numbers are checked against them.
+        Rows without a label train where no row of their group is held out.
     inner_nfold
-        The folds inside each training part, by which the rounds of every model and the student are chosen.
+        The number of folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence
-        Of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
+        The confidence of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
     n_jobs, progress, resume, resume_key
         As for :func:`pi_xgb.select`.
 
@@ -124,9 +123,9 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
 
     Notes
     -----
-    Everything is chosen anew within every outer training part: no held-out row influences the models it scores.
-    That costs about 90 trainings per outer fold and size by default, 900 in all; one ``kl_weight`` less saves its
-    share. The inner folds are dealt once, where :func:`pi_xgb.select` deals few rows several times.
+    Everything is chosen within every outer training part: no held-out row influences the models it scores.
+    By default that costs about 90 trainings per outer fold and size, 900 in all; one ``kl_weight`` less saves its
+    share. There is one set of inner folds, where :func:`pi_xgb.select` repeats the folds of few rows.
 
     Examples
     --------
@@ -167,8 +166,8 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
     five.check(problem, cells)
-    problem.check_taught(candidates)
-    problem.learning_from(None, None).check_taught(controls)
+    problem.check_candidates(candidates)
+    problem.learning_from(None, None).check_candidates(controls)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
@@ -183,15 +182,15 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
-    """The labels, and the fields of a matrix that hold them."""
+    """Return the labels, and the fields of a matrix that hold them."""
     if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
         target = read_target(y, objective, missing="unlabelled")
         return target, {"label": target.values}
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
         raise ValueError(
-            f"{objective} has two bounds in place of a label, got y of shape {bounds.shape}: give a table of two "
-            "columns, the lower and the upper bound, infinite for an end that was not observed"
+            f"y must have two columns for {objective}, got shape {bounds.shape}: pass the lower and the upper bound, "
+            "infinite for an end that was not observed"
         )
     known = ~np.isnan(bounds).any(axis=1)
     bounds[~known] = [0, np.inf]
@@ -200,28 +199,26 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
 
 
 def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
-    """Give both matrices the queries that ``groups`` are."""
-    together = checked_groups(groups, dtrain.num_row())
-    if together is None:
-        raise ValueError("rows are ranked within queries: pass groups=qid, one value per row")
+    """Set ``groups`` as the queries of both matrices."""
+    queries = checked_groups(groups, dtrain.num_row())
+    if queries is None:
+        raise ValueError("groups must be passed to rank rows within queries: pass groups=qid, one value per row")
     if np.size(sizes):
-        raise ValueError("sizes draw single rows, which tears queries apart: leave sizes out where rows are ranked")
-    if len(runs(pd.factorize(together)[0])[0]) > len(pd.unique(together)):
+        raise ValueError(f"sizes must be empty where rows are ranked, got {sizes!r}: drawn rows would split queries")
+    if len(runs(pd.factorize(queries)[0])[0]) > len(pd.unique(queries)):
         raise ValueError(
-            "the rows of a query must stand next to each other where rows are ranked: sort X, y, privileged and what "
-            "else has a value per row by groups"
+            "the rows of a query must be adjacent where rows are ranked: sort X, y, privileged and all other values "
+            "per row by groups"
         )
-    set_queries(dtrain, together, weight)
-    set_queries(privileged, together)
+    set_queries(dtrain, queries, weight)
+    set_queries(privileged, queries)
 
 
 def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[str, Any]) -> Views:
-    """The columns of each side, of tables that XGBoost can read and whose rows are in one order."""
+    """Return the views of the tables, or raise if XGBoost cannot read them or their rows differ in order."""
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
-        raise ValueError(
-            "there are no privileged features: pass privileged=, or name columns of X in privileged_features"
-        )
+        raise ValueError("compare needs privileged features: pass privileged, or columns of X as privileged_features")
     for table, name in ((X, "X"), (privileged, "privileged")):
         check_no_text(table, name)
     for name, column in per_row.items():

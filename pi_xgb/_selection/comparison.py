@@ -1,4 +1,4 @@
-"""What ``compare`` found: a table, a summary, a picture and one sentence."""
+"""The result of ``compare``: a table, a summary, a plot and one sentence."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .words import better_by
 
 
 class Comparison:
-    """What :func:`compare` found.
+    """The result of :func:`compare`.
 
     Attributes
     ----------
     table
-        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, what was chosen,
-        rounds. Sizes, ``n_train`` and ``n_test`` count labelled rows.
+        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, the chosen
+        candidate and its rounds. Sizes, ``n_train`` and ``n_test`` count labelled rows.
     summary
-        By size and model: mean score, mean gain over plain XGBoost with its corrected interval, positive for the better
-        whichever way the metric points.
+        By size and model: mean score, and mean gain over plain XGBoost with its corrected interval. Positive gains
+        are improvements for every metric.
     verdict
         One sentence on the largest size.
     evidence
-        Whether the privileged features have earned a gain: the interval of the student's gain over plain XGBoost lies
-        above 0, and the student is better than each control by a one-sided test at the same level. All three must hold,
-        so uninformative privileged features pass no more often than any one of the three would let them.
+        Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
+        0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
+        uninformative privileged features pass no more often than in any single test.
     metric, maximize, confidence
-        What was measured, whether more is better, and the confidence of the intervals.
+        The metric, whether more is better, and the confidence of the intervals.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Comparison:
         )
 
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
-        """How much better one model is than another, on the same held-out rows; by default at the largest size."""
+        """The gain of one model over another on the same held-out rows; by default at the largest size."""
         for name in (model, other):
             check_choice(name, ROWS, "model")
         sizes = sorted(set(self.table["size"]))

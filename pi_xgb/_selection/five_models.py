@@ -38,12 +38,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Among the others of one comparison."""
+        """The name of the cell within a comparison."""
         return f"{self.size}/{self.split.name}"
 
 
 def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
-    """Every fold at every number of labelled training rows."""
+    """Return every fold at every number of labelled training rows."""
     label = problem.loss.label_of(problem.dtrain)
     full = min(len(split.train) for split in splits)
     sizes = several(sizes)
@@ -51,22 +51,22 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
         check_whole("sizes", size, 2)
         if size >= full:
             raise ValueError(
-                f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are there anyway, "
-                f"got {size}"
+                f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are always "
+                f"included, got {size}: pass smaller sizes"
             )
     cells = []
     for number, split in enumerate(splits):
         cells += [
             Cell(int(size), split, subset(label, split.train, size, seed + number)) for size in sorted(set(sizes))
         ]
-        # Folds differ by a row or so; the curve has one point for them.
+        # Folds differ by a row or so; the curve has one point for all of them.
         cells.append(Cell(full, split, split.train))
     return cells
 
 
 @dataclasses.dataclass(frozen=True)
 class FiveModels:
-    """How the five are chosen and evaluated in each cell."""
+    """The settings by which the five models are chosen and evaluated in each cell."""
 
     candidates: list[Candidate]
     controls: list[Candidate]
@@ -78,11 +78,11 @@ class FiveModels:
 
     @property
     def steps(self) -> int:
-        """Of the progress bar, per cell."""
+        """The steps of the progress bar per cell."""
         return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + 1)
 
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
-        """Whether every training part can be cut into the inner folds."""
+        """Raise if a training part cannot be cut into the inner folds."""
         label, classes = problem.loss.label_of(problem.dtrain), problem.loss.probabilities
         how = {"classes": classes, "names": self.names}
         for cell in cells:
@@ -92,7 +92,7 @@ class FiveModels:
             check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold")
 
     def evaluate(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
-        """A row of the table for each of the five, and for the teacher."""
+        """Return a row of the table for each of the five models and for the teacher."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
@@ -101,7 +101,7 @@ class FiveModels:
         for model in MODELS:
             candidate, rounds = found[model].candidate, found[model].best_rounds
             if model not in (BASELINE, CEILING) and candidate == PLAIN:
-                scores[model] = scores[BASELINE]  # A student that is plain XGBoost is trained already.
+                scores[model] = scores[BASELINE]  # the student is plain XGBoost, which is trained already
             else:
                 held_out = test_both if model == CEILING else test
                 scores[model] = float(parts[model].curves(candidate, rounds, held_out, self.score)[-1, -1])
@@ -124,26 +124,26 @@ class FiveModels:
         ]
 
     def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
-        """The score of the student's teacher; where plain XGBoost was chosen, of the best teacher that was tried."""
+        """Return the score of the student's teacher; if plain XGBoost was chosen, of the best teacher."""
         candidate = found.candidate
         if candidate == PLAIN:
             candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
         test = slice_rows(problem.dtrain, cell.split.test)
         teacher = part.teacher_of(candidate)
-        if not candidate.learns_first:  # it grows with the student
+        if not candidate.learns_first:  # the teacher grows with the student
             part.fit(candidate, found.best_rounds, teacher)
         return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
-        """The training data of the ceiling and of the two controls."""
+        """Return the training data of the upper bound and of the two controls."""
         rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
         privileged: Any = part.config.privileged
-        # Rows without any privileged value stay where they are, so that the same rows have a teacher.
+        # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
         filled = np.flatnonzero(~rows_without_values(privileged))
         order = np.arange(privileged.num_row())
         order[filled] = rng.permutation(filled)
         shuffled = slice_rows(privileged, order)
-        for field in part.loss.label_fields:  # Rows of others, next to the labels of these.
+        for field in part.loss.label_fields:  # features of other rows with the labels of these
             shuffled.set_info(**{field: part.dtrain.get_float_info(field)})
         copy_queries(part.dtrain, shuffled)
         return {
@@ -153,11 +153,11 @@ class FiveModels:
         }
 
     def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
-        """The choice of each, by folds inside the training rows alone."""
+        """Return the choice for each model, by folds inside the training rows alone."""
         tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.controls, SHUFFLED: self.candidates}
         found: dict[str, Found] = {}
         for model, candidates in tried.items():
-            # Plain XGBoost is the same in all of them, but where it sees other features.
+            # Plain XGBoost is the same in all searches except for the upper bound, which has other features.
             plain = None if model == CEILING else found.get(STUDENT)
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
             found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)

@@ -1,4 +1,4 @@
-"""One student: its data, the data of its teachers, what is known of each row, and how both are trained."""
+"""A student's training problem: its rows, its teachers' rows, and the training of both."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Values = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """How candidates are trained, whatever the data."""
+    """The training settings of all candidates, without data."""
 
     params: dict[str, Any]
     num_boost_round: int
-    """The most that a student may have, and what the teachers of KbPIB have."""
+    """The maximum for students, and the number of rounds of KbPIB teachers."""
     teacher_params: Any
 
     def problem(
@@ -51,9 +51,9 @@ class Recipe:
         constraints: Any = (),
         sees_all: bool,
     ) -> Problem:
-        """The recipe with its data, checked for everything that can be wrong with them, before any training.
+        """The recipe with its data, checked completely before any training.
 
-        ``name`` is the calling function, ``sees_all`` whether a teacher, or a student, sees both sides.
+        ``name`` is the calling function. ``sees_all``: a teacher or a student sees all features.
         """
         spec, privileged = Spec.read(self.params), config.privileged
         for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
@@ -62,18 +62,17 @@ class Recipe:
             check_is_dmatrix(matrix, role)
             if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
                 raise TypeError(
-                    f"{role} is of type {type(matrix).__name__}, which cannot be cut into folds: build a DMatrix for "
-                    f"{name}"
+                    f"{role} must be a DMatrix for {name}, got a {type(matrix).__name__}, which cannot be cut into "
+                    "folds: build a DMatrix"
                 )
         label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
             raise ValueError(
-                f"{name} scores one target, and the labels of dtrain have {label.shape[1]} columns: pass one target "
-                "at a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
+                f"dtrain must have one target for {name}, got {label.shape[1]} columns of labels: pass one target at "
+                "a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
             )
-        together = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
+        groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
         check_constraints(constraints, n_rows)
-        # One thread for each of many trainings on few rows.
         params = on_one_thread(self.params, n_rows)
         teacher_params = None if self.teacher_params is None else on_one_thread(self.teacher_params, n_rows)
         recipe = dataclasses.replace(self, params=params, teacher_params=teacher_params)
@@ -81,7 +80,7 @@ class Recipe:
         if config.teacher_weight is None and privileged is not None:
             weight = weight_of_known(privileged, besides=dtrain)
         elif weight is None and privileged is not None and rows_without_values(privileged).any():
-            weight = np.ones(n_rows)  # rows without privileged values are taught as well: the user wants it
+            weight = np.ones(n_rows)  # the user's weights also teach rows without privileged values
         own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
         config = dataclasses.replace(
             config,
@@ -89,39 +88,39 @@ class Recipe:
             teacher_params=teacher_params,
             labelled=read_labelled(config.labelled, n_rows),
             teacher_weight=weight,
-            crossfit_groups=together if own_groups is None else own_groups,
+            crossfit_groups=groups if own_groups is None else own_groups,
         )
         supervision = config.read(spec, dtrain, Boosting(self.num_boost_round))
         supervision.task(spec, dtrain).check_labelled_rows()
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
-                f"{name} deals queries as a whole for ranking objectives only, and {spec.objective} is none: build "
-                "dtrain without qid, and pass groups=qid"
+                f"dtrain must have no queries for {spec.objective}, since {name} reads them for ranking objectives "
+                "only: build it without qid, and pass groups=qid"
             )
         both = side_by_side(dtrain, privileged) if sees_all and privileged is not None else None
-        return Problem(recipe, dtrain, config, both, together, tuple(constraints))
+        return Problem(recipe, dtrain, config, both, groups, tuple(constraints))
 
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A recipe and its rows, with what is known of each row."""
+    """A recipe with its rows and their supervision."""
 
     recipe: Recipe
     dtrain: xgboost.DMatrix
     config: TeacherConfig
-    """The privileged features; of each row whether it has a label, the teacher's weight, its cross-fitting group."""
+    """The privileged features, and by row ``labelled``, ``teacher_weight`` and ``crossfit_groups``."""
     both: Any
-    """Classifier and privileged features side by side, None where no model sees them."""
+    """Classifier and privileged features side by side, None if no model sees both."""
     groups: Array | None = None
     """Rows that stay together in the folds of the selection."""
     constraints: Sequence[tuple[Teacher, float]] = ()
-    """They hold for every candidate."""
+    """Constraints of every candidate."""
     folds: Any = None
-    """Of the selection, where they are those of cross-fitted teachers too."""
+    """The folds of the selection, if cross-fitted teachers share them."""
 
     @property
     def loss(self) -> Loss:
-        """Of the student."""
+        """The loss of the student."""
         return Spec.read(self.recipe.params).loss
 
     @property
@@ -132,41 +131,41 @@ class Problem:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """What its trainings depend on, by keyword."""
+        """The inputs of its trainings, by keyword."""
         rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
         return {**vars(self.recipe), **vars(self.config), **rows}
 
     @property
     def adjective(self) -> str:
-        """Of the rows that are dealt to folds, in messages."""
+        """The adjective of the rows in folds, for messages."""
         return "" if self.labelled is None else "labelled "
 
     @property
     def plain(self) -> xgboost.DMatrix:
-        """The training rows of plain XGBoost: labelled ones."""
+        """The training rows of plain XGBoost: the labelled rows."""
         return labelled_part(self.dtrain, self.labelled)
 
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
-        """The folds of its labelled rows."""
+        """The folds of the labelled rows."""
         label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
         rows = {"groups": self.groups, "labelled": self.labelled}
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
         if not self.loss.by_query:
             return splits
-        # The rows of a query stay side by side.
+        # The rows of a query stay adjacent.
         return [dataclasses.replace(split, train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
 
     def take(self, rows: Array, held_out: Array) -> Problem:
-        """The same problem for some of the labelled rows, in their order, and all without a label, in own matrices.
+        """The problem of some labelled rows, in their order, and all unlabelled ones, in new matrices.
 
-        No row trains whose group is among those of the labelled rows that are ``held_out``.
+        Rows whose group is among those of the ``held_out`` labelled rows are left out.
         """
         if self.labelled is not None:
-            others = ~self.labelled & ~self.idle
+            unlabelled = ~self.labelled & ~self.idle
             if self.groups is not None:
-                others &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
-            rows = np.concatenate([rows, np.flatnonzero(others)])
-            if self.loss.by_query:  # whose rows stand side by side
+                unlabelled &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
+            rows = np.concatenate([rows, np.flatnonzero(unlabelled)])
+            if self.loss.by_query:  # the rows of a query stay adjacent
                 rows = np.sort(rows)
         with exclusive(self.dtrain, *([] if self.both is None else [self.both]), *self.config.matrices):
             return dataclasses.replace(
@@ -180,18 +179,19 @@ class Problem:
             )
 
     def learning_from(self, privileged: xgboost.DMatrix | None, both: Any) -> Problem:
-        """The same rows, their teachers shown something else; None: the features of the student."""
+        """The same rows with other features for the teachers; None: the features of the student."""
         return dataclasses.replace(self, config=dataclasses.replace(self.config, privileged=privileged), both=both)
 
-    def check_taught(self, candidates: Sequence[Candidate]) -> None:
-        """Raise, before any training, if a candidate cannot teach these rows."""
+    def check_candidates(self, candidates: Sequence[Candidate]) -> None:
+        """Raise, before any training, if the teacher of a candidate cannot teach these rows."""
         spec = Spec.read(self.recipe.params)
-        for candidate in dict.fromkeys(dataclasses.replace(one, kl_weight=1.0) for one in candidates if one != PLAIN):
+        taught = [candidate for candidate in candidates if candidate != PLAIN]
+        for candidate in dict.fromkeys(dataclasses.replace(candidate, kl_weight=1.0) for candidate in taught):
             config = self._config_of(candidate)
             config.check()
-            taught = config.read(spec, self.dtrain, self._boosting)
+            supervision = config.read(spec, self.dtrain, self._boosting)
             constraints = [WeightedTeacher(constraint, weight) for constraint, weight in self.constraints]
-            supervision = taught.with_teachers([*taught.teachers, *constraints])
+            supervision = supervision.with_teachers([*supervision.teachers, *constraints])
             choose("auto", Plan(spec=spec, supervision=supervision, is_uniform=False, dtrain=self.dtrain))
 
     @property
@@ -206,7 +206,7 @@ class Problem:
         return Boosting(self.recipe.num_boost_round)
 
     def _config_of(self, candidate: Candidate) -> TeacherConfig:
-        """The keywords of the candidate's teacher, which sees what the library has put side by side."""
+        """Return the keywords of the candidate's teacher, with the joined features if it sees all."""
         has_privileged, sees = self.config.privileged is not None, self._seen_by(candidate)
         return dataclasses.replace(
             self.config,
@@ -223,7 +223,7 @@ class Problem:
         return seen_by(candidate.teacher, candidate.sees, has_privileged=self.config.privileged is not None)
 
     def teacher_of(self, candidate: Candidate) -> Any:
-        """The teacher that :func:`pi_xgb.train` would make; one that learns first can serve several students."""
+        """The teacher that :func:`pi_xgb.train` would make; a teacher that learns first can serve several students."""
         config = self._config_of(candidate)
         with exclusive(self.dtrain, *config.matrices):
             supervision = config.read(Spec.read(self.recipe.params), self.dtrain, self._boosting)
@@ -235,9 +235,10 @@ class Problem:
     def teacher_score(
         self, candidate: Candidate, teacher: Any, rows: Array, held_out: xgboost.DMatrix, score: Score
     ) -> float:
-        """What the teacher itself would score on these rows of this problem, which it was not trained on."""
+        """The score of the teacher's own predictions on these held-out rows of this problem."""
         config = self._config_of(candidate)
-        matrix: Any = next(one for one in (config.all_features, config.privileged, self.dtrain) if one is not None)
+        features = (config.all_features, config.privileged, self.dtrain)
+        matrix: Any = next(matrix for matrix in features if matrix is not None)
         with exclusive(matrix):
             seen = slice_rows(matrix, rows)
         if candidate.learns_first:
@@ -255,7 +256,7 @@ class Problem:
         dtrain: Any = None,
         **keywords: Any,
     ) -> xgboost.Booster:
-        """The candidate's student. ``teacher`` is its :meth:`teacher_of`, made here if it is not given."""
+        """The candidate's student. ``teacher`` is its :meth:`teacher_of`, trained here if None."""
         params = self.recipe.params if params is None else params
         if candidate == PLAIN and not self.constraints:
             return train(params, self.plain, rounds, **keywords)
@@ -280,7 +281,7 @@ class Problem:
         teacher: Any = None,
         besides: Sequence[str] = (),
     ) -> Values:
-        """XGBoost's metrics ``besides`` on held-out rows after each round, and last the score."""
+        """The metrics ``besides`` and then the score, on held-out rows after each round."""
         log: dict[str, dict[str, list[float]]] = {}
         self.fit(
             candidate,
@@ -297,13 +298,13 @@ class Problem:
         undefined = values[-1][~np.isfinite(values[-1])]
         if undefined.size:
             raise ValueError(
-                f"{score.name} is {undefined[0]} on {held_out.num_row()} held-out rows: choose a metric, or folds, for "
-                "which every fold has a value"
+                f"{score.name} must be finite in every fold, got {undefined[0]} on {held_out.num_row()} held-out rows: "
+                "choose another metric or other folds"
             )
         return values
 
     def _engine(self, candidate: Candidate) -> str:
-        """For scores the one that is fast, where it gives the same model to rounding."""
+        """Return the fastest engine if it gives the same model up to rounding, which is enough for scores."""
         if not candidate.learns_first or self.constraints:
             return "auto"
         uniform = self.labelled is None and self.config.teacher_weight is None
@@ -311,9 +312,9 @@ class Problem:
 
 
 def check_constraints(constraints: Any, n_rows: int) -> None:
-    """Pairs of a teacher of these rows and what it weighs."""
-    none = isinstance(constraints, (list, tuple)) and not constraints
-    if not (none or is_list_of_pairs(constraints)):
+    """Raise unless the constraints are pairs of a teacher of these rows and its weight."""
+    is_empty = isinstance(constraints, (list, tuple)) and not constraints
+    if not (is_empty or is_list_of_pairs(constraints)):
         raise TypeError(
             "constraints must be a list of (constraint, weight), as in constraints=[(DemographicParity(sex), 5.0)], "
             f"got {constraints!r}"
@@ -326,7 +327,7 @@ def check_constraints(constraints: Any, n_rows: int) -> None:
 
 
 def _subset(config: TeacherConfig, rows: Array) -> TeacherConfig:
-    """The keywords of some of the rows."""
+    """Return the keywords for some of the rows."""
     cut: dict[str, Any] = {
         name: None if (values := getattr(config, name)) is None else values[rows] for name in PER_ROW
     }
@@ -335,7 +336,7 @@ def _subset(config: TeacherConfig, rows: Array) -> TeacherConfig:
 
 
 def settled(params: Any) -> dict[str, Any]:
-    """The params under unambiguous names, or every training of many would warn."""
+    """Return the params under unambiguous names, since otherwise every training would warn."""
     own = user_params(params)
     own["objective"] = objective_name(own)
     if "alpha" in own and "reg_alpha" not in own:
@@ -344,7 +345,7 @@ def settled(params: Any) -> dict[str, Any]:
 
 
 def labelled_part(matrix: xgboost.DMatrix, labelled: Array | None) -> xgboost.DMatrix:
-    """The rows that have a label; the matrix itself where all have."""
+    """Return the labelled rows; the matrix itself if all rows have labels."""
     if labelled is None:
         return matrix
     with exclusive(matrix):

@@ -1,4 +1,4 @@
-"""How far a search is: a bar for those who watch a terminal or a notebook, a line every so often elsewhere."""
+"""The progress of a search: a bar in terminals and notebooks, lines at intervals elsewhere."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from importlib import import_module
 from typing import Any
 
 _SECONDS = 30.0
-"""Between two lines, and before the first: short searches print none."""
+"""Between two lines, and before the first one: short searches print none."""
 
 
 @contextlib.contextmanager
 def progress_bar(
     total: int, name: str, progress: bool | None, first_estimate: int | None = None
 ) -> Iterator[Callable[[], None]]:
-    """A function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
+    """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
 
-    With ``progress`` None there is a bar where somebody watches and tqdm is installed, else a line on standard error
-    every half minute. True: a bar in any case, or lines from the first step on where nobody watches. After
-    ``first_estimate`` steps, which are like all that follow, the estimate of a long search is printed at once.
+    With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
+    half minute. True: always a bar there, elsewhere lines from the first step on. After ``first_estimate`` steps,
+    which are typical of all, the estimate of a long search is printed at once.
     """
     if progress is False or not total:
         yield lambda: None
@@ -49,7 +49,7 @@ def _tqdm(progress: bool | None) -> Any:
 
 
 class _Lines:
-    """Prints now and then how many steps are done and how long the rest will take."""
+    """Prints at intervals how many steps are done and how long the others will take."""
 
     def __init__(self, total: int, name: str, patience: float, first_estimate: int | None) -> None:
         self._total, self._name, self._first_estimate = total, name, first_estimate
@@ -57,7 +57,7 @@ class _Lines:
         self._next = self._began + patience
 
     def update(self) -> None:
-        """One more is done."""
+        """Count a step."""
         self._done += 1
         now = time.monotonic()
         taken = now - self._began

@@ -32,11 +32,11 @@ class Score:
 
     @property
     def sign(self) -> float:
-        """A difference times this is a gain."""
+        """The factor that turns a difference into a gain."""
         return 1.0 if self.maximised else -1.0
 
     def applied_to(self, params: Mapping[str, Any], besides: Sequence[str] = ()) -> dict[str, Any]:
-        """The params of a training that computes these metrics of XGBoost's, this score last, and no other."""
+        """The params of a training that computes the metrics ``besides`` and then this score, and no other."""
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}
         if self.custom:
             chosen["disable_default_eval_metric"] = 1
@@ -45,14 +45,14 @@ class Score:
 
 
 def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
-    """The score that these means would have as predictions of the rows of ``matrix``."""
+    """Return the score of these means as predictions of the rows of ``matrix``."""
     if score.custom:
         return float(score.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
     return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
 
 
 def error_metrics_of(loss: Loss) -> tuple[str, ...]:
-    """XGBoost's metric of the share of rows whose class is wrong, if there are classes."""
+    """Return XGBoost's metric for the share of wrong classes, if there are classes."""
     if not loss.probabilities:
         return ()
     return ("merror",) if loss.multiclass else ("error",)
@@ -61,13 +61,13 @@ def error_metrics_of(loss: Loss) -> tuple[str, ...]:
 def score_of(
     metric: Any, custom_metric: Any, maximize: bool | None, params: Mapping[str, Any], loss: Loss, dtrain: Any
 ) -> Score:
-    """The score of these keywords; by default the last ``eval_metric``, or the loss itself."""
+    """Return the score of these keywords; by default the last ``eval_metric``, or the loss."""
     if custom_metric is not None:
         check_metric(custom_metric)
         if metric is not None:
-            raise ValueError("metric and custom_metric were both given: one score decides, leave the other out")
+            raise ValueError("metric and custom_metric were both given: leave one of them out")
         if maximize is None:
-            raise ValueError("custom_metric needs maximize=True or False: its name does not say whether more is better")
+            raise ValueError("custom_metric needs maximize: pass True if more is better, else False")
         return Score(getattr(custom_metric, "__name__", "custom_metric"), bool(maximize), custom_metric)
     if metric is None:
         metric = params.get("eval_metric", loss.default_metric)
@@ -82,8 +82,8 @@ def score_of(
         return Score(metric, name in _LARGER_IS_BETTER)
     if loss.by_query or loss.label_fields != ("label",):
         raise ValueError(
-            f"metric {metric!r} is none of XGBoost's, and a scorer of scikit-learn's takes one label per row, no "
-            f"queries and no bounds: name a metric of XGBoost's, such as {loss.default_metric}, or pass custom_metric"
+            f"metric must be a metric of XGBoost's for queries or bounds, which scorers do not accept, got {metric!r}: "
+            f"pass one such as {loss.default_metric}, or custom_metric"
         )
     return _scorer(metric, params, loss, dtrain)
 
@@ -94,7 +94,7 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
         from sklearn.metrics import get_scorer
     except ImportError as error:
         raise ImportError(
-            f'metric {metric!r} is none of {known}; scorers need scikit-learn: pip install "pi-xgb[sklearn]"'
+            f'metric must be one of {known}, got {metric!r}; scorers need scikit-learn: pip install "pi-xgb[sklearn]"'
         ) from error
     if not (isinstance(metric, str) or callable(metric)):
         raise TypeError(f"metric must be the name of a metric or a scorer of scikit-learn, got {metric!r}")
@@ -114,19 +114,19 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
         custom(base, dtrain)
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(
-            f"the scorer {metric!r} cannot score these labels ({error}): choose one that suits the objective"
+            f"metric must suit the labels, got the scorer {metric!r}, which fails ({error}): choose another scorer"
         ) from error
     return Score(metric if isinstance(metric, str) else str(metric), True, custom)
 
 
 class ScoredByScikitLearn:
-    """A scorer as ``custom_metric``: it gets an estimator that has nothing but the predictions."""
+    """A scorer as ``custom_metric``: it gets an estimator that returns the predictions."""
 
     def __init__(self, scorer: Any, n_classes: int, *, probabilities: bool) -> None:
         self._scorer, self._n_classes, self._probabilities = scorer, n_classes, probabilities
 
     def __call__(self, predictions: Array, matrix: xgboost.DMatrix) -> tuple[str, float]:
-        """The score of these predictions, with the weights of their rows."""
+        """Return the score of these predictions, with the weights of their rows."""
         label, weight = matrix.get_label(), matrix.get_weight()
         more = {"sample_weight": weight} if weight.size else {}
         if self._probabilities:
@@ -143,7 +143,7 @@ class ScoredByScikitLearn:
 
 
 def _fitted(predictions: Array, *, classifies: bool) -> Any:
-    """A fitted estimator of scikit-learn's whose predictions are these."""
+    """Return a fitted scikit-learn estimator with these predictions."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     class Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -22,20 +22,20 @@ from .shared_folds import shared_folds
 from .splits import Split
 
 LEAST_WRONG = 10
-"""Plain XGBoost must get so many held-out rows wrong, or the folds cannot tell whether another gets fewer wrong."""
+"""With fewer errors of plain XGBoost on held-out rows, the folds cannot show whether a candidate makes fewer."""
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progress: Any) -> int:
-    """The keywords of ``select`` and ``compare`` on how to search; the number of jobs, 0 where none is given."""
+    """Check the search keywords of ``select`` and ``compare``; return the number of jobs, 0 if not set."""
     check_whole("num_boost_round", num_boost_round, 1)
     check_standard_errors(standard_errors)
     return check_jobs(n_jobs, progress)
 
 
 def check_crossfit_fits(problem: Problem, candidates: Sequence[Candidate], parts: Sequence[Array], fold: str) -> None:
-    """Whether these training rows of every fold can be dealt into those of the cross-fitted teachers."""
+    """Raise if the training rows of some fold are too few for the folds of the cross-fitted teachers."""
     crossfit = max(candidate.crossfit or 0 for candidate in candidates)
     groups, rows = problem.config.crossfit_groups, f"{problem.adjective}training rows of {fold}"
     smallest = min(map(len, parts))
@@ -54,9 +54,9 @@ class FoldCurves(NamedTuple):
     scores: Values
     """(candidates, rounds)"""
     wrong: Values
-    """How many held-out rows plain XGBoost gets wrong; numbers are never right."""
+    """The number of held-out rows that plain XGBoost gets wrong; for numbers, all of them."""
     teachers: Values
-    """The score of each candidate's teacher on these rows; NaN where there is none."""
+    """The score of each candidate's teacher on these rows; NaN without a teacher."""
 
 
 def fold_curves(
@@ -67,10 +67,10 @@ def fold_curves(
     step: Callable[[], Any] = lambda: None,
     plain: FoldCurves | None = None,
 ) -> FoldCurves:
-    """A curve per candidate, of which plain XGBoost is the first.
+    """Return a curve per candidate, plain XGBoost first.
 
-    The fold's matrices are cut and quantised once, its teachers trained once. ``plain`` has the curve of plain XGBoost
-    where another search on the same rows found it already.
+    The fold's matrices are cut and quantised once, and its teachers trained once. ``plain`` has the curve of plain
+    XGBoost from another search on the same rows.
     """
     part, rounds = problem.take(split.train, split.test), problem.recipe.num_boost_round
     with exclusive(problem.dtrain):
@@ -107,8 +107,9 @@ class Found:
     """(candidates, splits), each after the rounds of its candidate."""
     gains: list[Interval]
     wrong: float
-    """How many of all labelled rows plain XGBoost gets wrong where they are held out, after its rounds."""
-    can_tell: bool
+    """The number of labelled rows that plain XGBoost, after its rounds, gets wrong where they are held out."""
+    is_decidable: bool
+    """Whether plain XGBoost makes enough errors to show a gain."""
     chosen: int
     folds: list[FoldCurves]
 
@@ -120,12 +121,12 @@ class Found:
 
     @property
     def candidate(self) -> Candidate:
-        """The one to train."""
+        """The candidate to train."""
         return self.candidates[self.chosen]
 
     @property
     def best_rounds(self) -> int:
-        """How many rounds it is best with."""
+        """The number of rounds of the candidate."""
         return self.rounds[self.chosen]
 
 
@@ -143,8 +144,8 @@ def search(
 ) -> Found:
     """Train every candidate on every fold, find the rounds of each, and choose.
 
-    Folds in the ``cache`` are not trained again. ``plain`` is another search on the same rows and splits, from which
-    plain XGBoost, first in both, is taken.
+    Folds in the ``cache`` are not trained again. ``plain`` is another search on the same rows and splits, whose curves
+    of plain XGBoost are used again.
     """
     known = [None] * len(splits) if plain is None else plain.folds
 
@@ -162,14 +163,14 @@ def search(
     gains = [corrected_interval(score.sign * (row - scores[0]), held_out_ratio(splits)) for row in scores]
     rounds = [int(round_) + 1 for round_ in best]
     wrong = sum(float(fold.wrong[best[0]]) for fold in folds) / len({split.repeat for split in splits})
-    # Further rows that only a teacher can use gain so often that few mistakes are no reason to do without.
-    can_tell = wrong >= LEAST_WRONG or problem.labelled is not None or standard_errors == 0
-    chosen = choose(gains, standard_errors) if can_tell else 0
-    return Found(list(candidates), list(splits), mean_curves, rounds, scores, gains, wrong, can_tell, chosen, folds)
+    # With unlabelled rows, which only a teacher can use, gains are frequent enough to trust few errors.
+    decidable = wrong >= LEAST_WRONG or problem.labelled is not None or standard_errors == 0
+    chosen = choose(gains, standard_errors) if decidable else 0
+    return Found(list(candidates), list(splits), mean_curves, rounds, scores, gains, wrong, decidable, chosen, folds)
 
 
 def held_out_ratio(splits: Sequence[Split]) -> float:
-    """The mean of n_test / n_train, for the corrected interval."""
+    """Return the mean of n_test / n_train, for the corrected interval."""
     return float(np.mean([len(split.test) / len(split.train) for split in splits]))
 
 
@@ -179,7 +180,7 @@ def _columns(candidate: Candidate) -> dict[str, Any]:
 
 
 def table_of(found: Found, score: Score) -> pd.DataFrame:
-    """One row per candidate, repeat and fold."""
+    """Return one row per candidate, repeat and fold."""
     rows = [
         {
             **_columns(candidate),
@@ -198,7 +199,7 @@ def table_of(found: Found, score: Score) -> pd.DataFrame:
 
 
 def summary_of(found: Found) -> pd.DataFrame:
-    """One row per candidate."""
+    """Return one row per candidate."""
     rows = [
         {
             **_columns(candidate),
@@ -217,14 +218,14 @@ def summary_of(found: Found) -> pd.DataFrame:
 
 
 def in_threads(work: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[R]:
-    """The results in order; XGBoost lets go of Python's lock while it boosts."""
+    """Return the results in order; XGBoost releases Python's lock while it boosts."""
     if n_jobs == 1:
         return [work(item) for item in items]
     pool = ThreadPoolExecutor(n_jobs)
     try:
         futures = [pool.submit(work, item) for item in items]
         for future in as_completed(futures):
-            future.result()  # the first error ends it all
+            future.result()  # the first error ends the search
         return [future.result() for future in futures]
     finally:
         pool.shutdown(cancel_futures=True)

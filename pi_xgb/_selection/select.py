@@ -62,92 +62,91 @@ def select(
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
-    Every candidate is trained on the training rows of every fold and judged on its held-out rows; plain XGBoost is
-    always a candidate. It is chosen unless the mean gain of the best of the others is more than ``standard_errors``
-    standard errors on the same folds, and whenever the folds cannot tell: where every row has a label and plain
-    XGBoost gets fewer than ten of the held-out rows wrong. A gain that is chosen may still be chance: see its
-    interval. In a fold the teachers see its training rows, and nothing of those held out.
+    Every candidate is trained on the training rows of every fold and scored on its held-out rows; plain XGBoost is
+    always a candidate. Plain XGBoost is replaced only if the mean gain of the best candidate exceeds
+    ``standard_errors`` standard errors on the same folds. It is also kept where errors are too few to show a gain:
+    every row has a label, and plain XGBoost gets fewer than ten held-out rows wrong. A chosen gain may still be
+    chance: see its interval. The teachers of a fold see its training rows only.
 
     Parameters
     ----------
     params, dtrain
-        As for :func:`pi_xgb.train`; row weights count in training and in the score. Rankings are dealt to folds by
-        query.
+        As for :func:`pi_xgb.train`; row weights count in training and in the score. Folds of rankings have whole
+        queries.
     num_boost_round
-        The most rounds that a student may have, and what the teachers of KbPIB have. As in ``xgboost.cv`` each
+        The maximum number of rounds of a student, and the rounds of KbPIB teachers. As in ``xgboost.cv``, each
         candidate gets the number of rounds at which the mean of its scores over all folds is best. Raise it if
         the best candidates use all of it.
     privileged
-        A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. Without columns of
-        ``dtrain``: the teacher on all features gets both side by side. None: teachers learn from the columns of
+        A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. It must not have
+        columns of ``dtrain``: a teacher on all features gets both. None: teachers learn from the columns of
         ``dtrain``.
     kl_weight
-        The values to try, one or several. Plain XGBoost, which is 0, need not be among them.
+        The values to try, one or several. Plain XGBoost, which is 0, is always tried.
     method
         ``"kbpib"``, ``"jpib"`` or both.
     teacher
         The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators. None is
         "mixed", or "boosted" on all features where the objective has no mean (rankings, survival, medians).
     teacher_sees
-        What they see: ``"privileged"`` (as in the paper), ``"all"``, which is the features of ``dtrain`` too, or both.
-        None: what suits each kind. A teacher that does not see the classifier features pulls good predictions towards
-        poor ones where the privileged ones are weak.
+        The features of the teachers: ``"privileged"`` (as in the paper), ``"all"``, which adds the features of
+        ``dtrain``, or both. None: the default of each kind. A teacher without the classifier features moves good
+        predictions towards poor ones where the privileged features are weak.
     crossfit
-        How they predict their own training rows, one number or several: 0 in-sample (as in the paper), or out of so
-        many folds. None: what suits each kind. Where that is ``nfold``, the folds of the selection are also theirs: a
-        teacher that has seen neither of two folds predicts each while the other is held out, which halves the
-        trainings. Teachers that see all features are tried in-sample for ``crossfit=0`` alone: they repeat the labels.
+        The number of folds by which teachers predict their own training rows, one or several; 0 is in-sample (as in
+        the paper). None: the default of each kind. Where it equals ``nfold``, teachers share the folds of the
+        selection: a teacher trained without two folds predicts each while the other is held out, which halves the
+        trainings. In-sample teachers on all features repeat the labels, and are tried for ``crossfit=0`` alone.
     teacher_params, teacher_weight
         As for :func:`pi_xgb.train`.
     labelled
-        One truth value per row, False where the label is not (yet) known, as for :func:`pi_xgb.train`. Rows without a
-        label are in every training part and in no test part: folds are dealt among the labelled ones. Every way of
-        teaching is tried on all rows, plain XGBoost on labelled ones alone. The same teachers on labelled rows alone
-        are no candidates: they gain next to nothing where the others do, and would cost as much again.
+        One truth value per row, False for an unknown label, as for :func:`pi_xgb.train`. Rows without a label are in
+        every training part and in no test part: only labelled rows are in folds. Teachers teach all rows; plain
+        XGBoost learns from labelled rows alone. Teachers of labelled rows alone are not candidates: they gain almost
+        nothing where the others do, and would double the cost.
     crossfit_groups
-        One value per row; rows of one value are judged by the same cross-fitted teacher, which has seen none of them.
-        By default the ``groups``.
+        One value per row; rows of one value are predicted by the same cross-fitted teacher, which has seen none of
+        them. By default the ``groups``.
     constraints
         A list of (constraint, weight), as in ``[(DemographicParity(sex), 5.0)]``, which hold for every candidate: plain
-        XGBoost is then plain XGBoost under the constraints. What they cost, and how much they should weigh, is the
-        question of :func:`pi_xgb.frontier`.
+        XGBoost is then plain XGBoost under the constraints. :func:`pi_xgb.frontier` measures their cost and helps to
+        choose their weight.
     metric
-        What decides: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
-        ``make_scorer``. By default the last ``eval_metric`` of the params, and without one the loss
-        that is trained: logloss, mlogloss or rmse. It separates small differences better than auc or error do. A
-        scorer is called in every round, XGBoost's metrics are much faster.
+        The metric of the choice: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
+        ``make_scorer``. By default the last ``eval_metric`` of the params, and without it the loss of the training:
+        logloss, mlogloss or rmse. The loss separates small differences better than auc or error. A scorer is called
+        in every round; XGBoost's metrics are much faster.
     custom_metric, maximize
-        Instead of ``metric``: a function as ``xgboost.cv`` takes it, and whether more is better; of ``metric``
-        that is known.
+        Instead of ``metric``: a function as for ``xgboost.cv``, and whether more is better, which is known for
+        ``metric``.
     standard_errors
-        How convincing a gain must be: a candidate is preferred to plain XGBoost if its mean gain is larger than
-        this many standard errors, corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and
-        gives away gains on small data, 0 believes any gain, of however few mistakes.
+        The threshold of a gain: plain XGBoost is replaced if the mean gain is larger than this many standard errors,
+        corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and misses gains on small
+        data; 0 accepts any gain, however few the errors.
     nfold, repeats, folds, seed
-        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y); by default
-        once, and more often below 501 labelled rows: until 1,000 are judged, five times at most (once with groups). Or
-        pairs of row numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter is shown labelled rows
-        alone, and pairs may hold out no others.
+        ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y). By default one
+        repeat; below 501 labelled rows as many as score 1,000 rows, at most five (one with groups). Or pairs of row
+        numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter gets labelled rows alone, and
+        pairs must hold out labelled rows only.
     groups
-        For rows that belong together (one patient, one day): one value per row. The folds keep
-        each group together; a splitter gets it, and pairs of row numbers are checked against it. So do the folds of
-        cross-fitted teachers, unless ``crossfit_groups`` are given. Rows without a label train where no row of
-        their group is held out.
+        For rows that belong together (one patient, one day): one value per row. The folds keep each group together,
+        and so do the folds of cross-fitted teachers, unless ``crossfit_groups`` are given. A splitter gets the groups,
+        and pairs of row numbers are checked against them. Rows without a label train where no row of their group is
+        held out.
     n_jobs
-        How many folds to work on side by side, in threads. -1: one for each core. The result does not depend on it.
-        Each training has ``params["nthread"]`` threads of its own. Up to 10,000 rows, where params have no
-        ``nthread``, each training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric):
-        threads that wait for each other in every round cost more there than they save, many times more on a busy
-        machine. Otherwise 1.
+        The number of folds to train at the same time, in threads. -1: one per core. The result does not depend on it.
+        Each training has ``params["nthread"]`` threads. Up to 10,000 rows, if params have no ``nthread``, each
+        training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric): more threads would
+        wait for each other in every round, which costs more than it saves, above all on a busy machine. Otherwise 1.
     progress
-        Whether to show how far it is: a bar (with tqdm) on a terminal and in a notebook, elsewhere a line on standard
-        error every so often. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
+        Whether to show progress: a bar (with tqdm) on a terminal and in a notebook, elsewhere lines on standard
+        error. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume
-        A file for the finished folds. After an interruption the same call with the same file goes on where it was; a
-        file of another search is refused.
+        A file for the finished folds. After an interruption the same call with the same file continues; a file of
+        another search is an error.
     resume_key
-        A text that stands for your own code: scorers, functions, splitters, constraints of your own classes. ``resume``
-        needs it with any of them, and cannot see whether they changed: pass another text when they did.
+        A text that represents your own code: scorers, functions, splitters, constraints of your own classes.
+        ``resume`` needs it with any of them, and cannot detect changes: pass another text after a change.
 
     Returns
     -------
@@ -156,14 +155,14 @@ def select(
 
     Notes
     -----
-    By default it costs 25 trainings: in each of five folds one of plain XGBoost and two students, and a teacher for
-    each pair of folds, which is a booster, a forest and a linear model; so many again with every repeat. In general it
-    costs, in every fold, a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for any
-    other (half of that where they are shared); teachers serve every ``kl_weight``. Students are trained natively where
-    that gives the same model to rounding.
+    By default it costs 25 trainings per repeat: in each of five folds plain XGBoost and two students, and a teacher
+    for each pair of folds, which is a booster, a forest and a linear model. In general every fold costs a training per
+    candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are
+    shared); teachers serve every ``kl_weight``. Students are trained natively where that gives the same model up to
+    rounding.
 
-    The score of the choice is that of the best of several, so a little too good; :func:`pi_xgb.compare` holds rows
-    out of the choice as well.
+    The score of the choice is the best of several, so it is slightly optimistic; :func:`pi_xgb.compare` also holds
+    rows out of the choice.
 
     Examples
     --------
@@ -179,7 +178,8 @@ def select(
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
     has_privileged = privileged is not None
-    if crossfit_groups is not None and not any(one.crossfits(has_privileged=has_privileged) for one in candidates):
+    crossfitted = [candidate for candidate in candidates if candidate.crossfits(has_privileged=has_privileged)]
+    if crossfit_groups is not None and not crossfitted:
         raise ValueError(
             f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
             "add folds"
@@ -192,11 +192,11 @@ def select(
     )
     score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
     if repeats is None:
-        # Few groups can be dealt in few ways.
+        # Few groups have few partitions.
         repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
     splits = problem.splits(nfold, repeats, folds, seed)
     check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
-    problem.check_taught(candidates)
+    problem.check_candidates(candidates)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
     inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
@@ -205,7 +205,7 @@ def select(
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
         found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
-    if problem.labelled is None:  # further rows are a gain of their own
+    if problem.labelled is None:  # unlabelled rows give a gain that is not smoothing
         _warn_of_poor_teacher(found, score)
     crossfits = found.candidate.crossfits(has_privileged=has_privileged)
     together = crossfits and (crossfit_groups is not None or groups is not None)
@@ -219,39 +219,39 @@ def select(
 
 
 def _warn_of_poor_teacher(found: Found, score: Score) -> None:
-    """A teacher that is no better than its student may give nothing but smoothing."""
+    """Warn if the teacher is no better than its student, since the gain may be smoothing."""
     teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
     if score.sign * (teacher - student) <= 0:  # False for plain XGBoost, whose teacher scores NaN
         warn_user(
             f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
-            f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing, for which no "
-            "privileged feature is needed: pi_xgb.compare measures how much a teacher without them gives"
+            f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing without privileged "
+            "features: measure the gain of a teacher without them by pi_xgb.compare"
         )
 
 
 class Selection:
-    """What :func:`select` found. It holds scores only, nothing of the data.
+    """The result of :func:`select`. It holds scores only, no data.
 
     Attributes
     ----------
     table
-        A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there. A
-        gain is positive for the better, whichever way the metric points. ``n_train``, ``n_test`` count labelled rows.
+        A row for each candidate, repeat and fold: its rounds, its score and its gain over plain XGBoost there.
+        Positive gains are improvements for every metric. ``n_train``, ``n_test`` count labelled rows.
     summary
-        A row for each candidate: mean score, that of its teacher on the same rows, mean gain, the corrected standard
-        error of the gain (``gain_se``), its 95 % interval (``low``, ``high``), and which one was chosen.
+        A row for each candidate: mean score, the score of its teacher on the same rows, mean gain, the corrected
+        standard error of the gain (``gain_se``), its 95 % interval (``low``, ``high``), and whether it was chosen.
     curves
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
         The keywords of :func:`pi_xgb.train`, next to ``privileged`` and the values of each row (``labelled``,
-        ``teacher_weight``, ``crossfit_groups``). The teacher then has as many rounds as the student: :meth:`train`
-        gives it those that it was cross-validated with, and takes constraints, for which these have no room.
+        ``teacher_weight``, ``crossfit_groups``). With them the teacher has as many rounds as the student;
+        :meth:`train` uses the rounds of the cross-validation, and accepts constraints.
     candidate
         The name of the choice, as in the tables.
     n_errors
-        How many labelled rows plain XGBoost gets wrong where they are held out (all of them where y is a number).
+        The number of labelled rows that plain XGBoost gets wrong where they are held out (all of them for numbers).
     metric, maximize
-        What decided, and whether more of it is better.
+        The metric of the choice, and whether more is better.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class Selection:
             index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
             columns=[candidate.name for candidate in found.candidates],
         )
-        self.n_errors, self._can_tell = found.wrong, found.can_tell
+        self.n_errors, self._is_decidable = found.wrong, found.is_decidable
         self._score = Score(score.name, score.maximised)  # without the user's function
         self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
         self._needed = tuple(needed)
@@ -291,7 +291,7 @@ class Selection:
 
     @property
     def gain(self) -> float:
-        """The mean gain of the choice over plain XGBoost, 0 if that was chosen."""
+        """The mean gain of the choice over plain XGBoost; 0 if plain XGBoost was chosen."""
         return float(self.summary["gain"][self.candidate])
 
     def train(
@@ -305,24 +305,24 @@ class Selection:
         constraints: Any = (),
         **keywords: Any,
     ) -> xgboost.Booster:
-        """Train the choice, with the params and rounds that it was cross-validated with.
+        """Train the choice with the params and rounds of the cross-validation.
 
         Parameters
         ----------
         dtrain, privileged
-            The training rows, as for :func:`select`. ``privileged`` may be left out where plain XGBoost was chosen.
+            The training rows, as for :func:`select`. ``privileged`` may be left out if plain XGBoost was chosen.
         labelled, teacher_weight, crossfit_groups
-            As for :func:`select`. What was given there is needed here too: ``labelled``, and for a cross-fitted teacher
-            ``crossfit_groups``, which are the ``groups`` where :func:`select` got no others.
+            As for :func:`select`. Keywords that were passed there are needed here too: ``labelled``, and for a
+            cross-fitted teacher ``crossfit_groups``, by default the ``groups`` of :func:`select`.
         constraints
             As for :func:`select`, made of the groups of these rows.
         **keywords
-            Of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
+            Keywords of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
         if "num_boost_round" in keywords:
             raise ValueError(
-                f"num_boost_round was chosen by cross-validation and is {self._rounds}: for another number call "
-                "pi_xgb.train with the keywords of .choice"
+                f"num_boost_round must not be passed, since cross-validation chose {self._rounds}: for another number "
+                "call pi_xgb.train with the keywords of .choice"
             )
         rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
         return self.fit_matrices(dtrain, TeacherConfig(privileged, **rows), keywords, constraints=constraints)[0]
@@ -335,15 +335,18 @@ class Selection:
         student: Any = None,
         constraints: Any = (),
     ) -> tuple[xgboost.Booster, Teacher | None]:
-        """For adapters: :meth:`train`, with another matrix of the same rows as the student's, and who taught."""
+        """Train as :meth:`train`, optionally with another matrix of the student's rows; also return the teacher.
+
+        For adapters.
+        """
         check_constraints(constraints, dtrain.num_row())
         rows = {**vars(config), "constraints": constraints or None}
         needed = [name for name in self._needed if name != "privileged" or self._chosen != PLAIN]
         missing = [name for name in needed if rows[name] is None]
         if missing:
             raise ValueError(
-                f"{' and '.join(missing)} must be passed, since the choice was cross-validated with "
-                f"{' and '.join(missing)}: pass what holds for these rows, one value for each"
+                f"{' and '.join(missing)} must be passed, since select was called with them: pass the values of "
+                "these rows"
             )
         params, rounds = self._recipe.params, self._rounds
         student = dtrain if student is None else student
@@ -370,12 +373,14 @@ class Selection:
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
         gain = in_words(self._score, Interval(best.gain, best.gain_se, best.low, best.high))
         if self._chosen != PLAIN:
-            sure = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
-            return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{sure}"
-        why = f"no gain is convincing, the best is {gain} ({best.name})"
-        if not self._can_tell:
-            why = f"the folds cannot tell, plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed"
-        return f"plain, {self._rounds} rounds: {why}"
+            doubt = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
+            return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{doubt}"
+        reason = f"no gain is convincing, the best is {gain} ({best.name})"
+        if not self._is_decidable:
+            reason = (
+                f"too few errors to choose, plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed"
+            )
+        return f"plain, {self._rounds} rounds: {reason}"
 
     def __repr__(self) -> str:
         return f"<Selection: {self}>"

@@ -1,4 +1,4 @@
-"""Folds whose models serve two splits: one that has seen neither of two folds predicts each while the other is out."""
+"""Folds whose models serve two splits: a model trained without two folds predicts each while the other is held out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .problem import Problem
 from .splits import Split
 
 _FEWEST = 4
-"""With fewer folds a teacher without two of them would see half of the rows or less."""
+"""With fewer folds a teacher without two of them would see at most half of the rows."""
 
 
 class _Once:
@@ -32,14 +32,15 @@ class _Once:
 class SharedFolds:
     """The folds of one repeat of a selection, one of them held out.
 
-    The model of fold j while fold k is held out has seen neither, and is that of fold k while j is held out.
+    The model of fold j while fold k is held out has seen neither fold, so it is also the model of fold k while j is
+    held out.
     """
 
     fold_of: Array
     number: int
     held_out: int = -1
     way: str = ""
-    """What the teachers see and learn, where several kinds share the folds."""
+    """The features and the kind of the teachers, where several kinds share the folds."""
     _models: dict[tuple[str, str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
 
     def subset(self, rows: Array) -> SharedFolds:
@@ -52,7 +53,7 @@ class SharedFolds:
 
     @contextlib.contextmanager
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
-        """The model that has not seen this fold either, held against other threads."""
+        """The model without this fold and the held-out one, locked against other threads."""
         once = self._models.setdefault((self.way, member, frozenset({fold, self.held_out})), _Once())
         with once.lock:
             if once.model is None:
@@ -73,7 +74,7 @@ class _ModelsOfFolds(Folds):
 
 
 def shared_folds(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
-    """The problem of each split, with folds whose models are shared wherever the splits of a repeat part the rows."""
+    """Return the problem of each split, with shared folds where the splits of a repeat partition the rows."""
     repeats = {split.repeat for split in splits}
     folds_of = {repeat: _folds(problem, [split for split in splits if split.repeat == repeat]) for repeat in repeats}
     problems = []
@@ -86,18 +87,18 @@ def shared_folds(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
 
 
 def _folds(problem: Problem, splits: Sequence[Split]) -> SharedFolds | None:
-    """The folds of one repeat, none of them held out yet; None where they cannot be those of the teachers too."""
+    """Return the folds of one repeat, none of them held out yet; None if teachers cannot share them."""
     fold_of = np.full(problem.dtrain.num_row(), SHARED)
     for number, split in enumerate(splits):
         fold_of[split.test] = number
     n_known = len(fold_of) if problem.labelled is None else int(problem.labelled.sum())
-    parts = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
+    partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
     complete = all(len(split.train) + len(split.test) == n_known for split in splits)
-    # Other groups for the teachers mean other folds for them.
-    alike = np.array_equal(cast("Any", problem.config.crossfit_groups), cast("Any", problem.groups))
-    if len(splits) < _FEWEST or not (parts and complete and alike):
+    # Teachers with other groups need other folds.
+    same_groups = np.array_equal(cast("Any", problem.config.crossfit_groups), cast("Any", problem.groups))
+    if len(splits) < _FEWEST or not (partition and complete and same_groups):
         return None
     if problem.groups is not None:
-        # Rows without a label belong to the fold of their group, where it has one.
+        # Rows without a label belong to the fold of their group, if it has labelled rows.
         fold_of = pd.Series(fold_of).groupby(pd.factorize(problem.groups)[0]).transform("max").to_numpy()
     return SharedFolds(fold_of, len(splits))

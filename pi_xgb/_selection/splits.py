@@ -24,7 +24,7 @@ _ROWS_SCORED, _MOST_REPEATS = 1000, 5
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """Numbers of labelled rows in one fold of one repeat. Rows without a label are in every training part besides."""
+    """Numbers of labelled rows in one fold of one repeat. Every training part has all unlabelled rows as well."""
 
     repeat: int
     fold: int
@@ -33,7 +33,7 @@ class Split:
 
     @property
     def name(self) -> str:
-        """Among the others of one search."""
+        """The name of the split within a search."""
         return f"{self.repeat}/{self.fold}"
 
 
@@ -49,14 +49,14 @@ def splits_of(
     groups: Array | None = None,
     labelled: Array | None = None,
 ) -> list[Split]:
-    """The user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) dealt out evenly.
+    """Return the user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) spread evenly.
 
-    ``names`` are what the user calls the classes that the labels count. Rows of one group are in one fold. Only
-    ``labelled`` rows are dealt.
+    ``names`` are the user's names of the classes 0, 1, ... Rows of one group are in one fold. Only ``labelled`` rows
+    are in folds.
     """
     known = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if np.ptp(label[known]) == 0:
-        raise ValueError(f"every label is {_class_name(label[known[0]], names)}: there is nothing to learn")
+        raise ValueError(f"every label is {_class_name(label[known[0]], names)}: add rows with other labels")
     if folds is not None and not hasattr(folds, "split"):
         return _checked(folds, len(label), groups, labelled)
     label, groups = label[known], None if groups is None else groups[known]
@@ -73,17 +73,19 @@ def splits_of(
             raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}")
         if classes:
             check_classes(label, nfold, names, groups, rows)
-        splits = _dealt(label, nfold, repeats, seed, classes=classes, groups=groups)
+        splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
     return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
 
 
-def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None) -> list[Split]:
+def _repeated_folds(
+    label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None
+) -> list[Split]:
     partitions: set[frozenset[bytes]] = set()
 
-    def dealt(repeat: int) -> list[tuple[Array, Array]]:
+    def folds_of(repeat: int) -> list[tuple[Array, Array]]:
         if groups is None:
             return deal_folds(label, nfold, seed + repeat)
-        # Few groups can be dealt in few ways, and the same folds again add nothing.
+        # Few groups have few partitions, and repeated folds add nothing.
         for attempt in range(_ATTEMPTS):
             pairs = deal_groups(label, groups, nfold, seed + repeat + attempt * repeats, classes=classes)
             partition = frozenset(test.tobytes() for _, test in pairs)
@@ -91,37 +93,37 @@ def _dealt(label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, 
                 partitions.add(partition)
                 return pairs
         raise ValueError(
-            f"there are too few groups to deal them anew {repeats} times, {_ATTEMPTS} attempts gave no folds but those "
-            f"of the first {repeat}: use repeats={repeat}"
+            f"repeats must be at most {repeat} for so few groups, got {repeats}: {_ATTEMPTS} attempts gave no new "
+            f"folds. Use repeats={repeat}"
         )
 
     return [
         Split(repeat, fold, train, test)
         for repeat in range(repeats)
-        for fold, (train, test) in enumerate(dealt(repeat))
+        for fold, (train, test) in enumerate(folds_of(repeat))
     ]
 
 
 def usual_repeats(n_rows: int) -> int:
-    """How often few rows are dealt anew, so that chance in the dealing does not choose."""
+    """Return the default number of repeats: more for few rows, so that the choice depends less on the folds."""
     return min(max(_ROWS_SCORED // n_rows, 1), _MOST_REPEATS)
 
 
 def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
-    """``size`` of these rows, in their order, with each class (or size of y) in its share."""
+    """Return ``size`` of these rows, in their order, stratified by class (or size of y)."""
     shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
     by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
-    # Equally spaced in the order of the label: every label loses the same share.
+    # Equally spaced in the order of the label, so that every label loses the same share.
     return np.sort(by_label[(np.arange(size) * len(rows)) // size])
 
 
 def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None, rows: str = "rows") -> None:
-    """Whether each fold can hold out some rows of every class."""
+    """Raise if some fold cannot hold out rows of every class."""
     if np.any(label != np.floor(label)):
-        return  # Probabilities as labels have no classes to be counted.
+        return  # labels that are probabilities have no classes
     values, counts = np.unique(label, return_counts=True)
     if counts.min() < nfold:
-        # Of a single row no number of folds could hold some out and train on others.
+        # With a single row, no number of folds can hold a row out and train on another.
         fewer = f"nfold of at most {counts.min()}, or " if counts.min() > 1 else ""
         raise ValueError(
             f"class {_class_name(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
@@ -131,8 +133,8 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
         values, counts = groups_of_classes(label, groups)
         if counts.min() < 2:
             raise ValueError(
-                f"class {_class_name(values[counts.argmin()], names)} is in one group only, so that no fold can "
-                "train on it and hold it out: leave the class out, or use finer groups"
+                f"class {_class_name(values[counts.argmin()], names)} must be in at least two groups, got one group "
+                "only: leave the class out, or use finer groups"
             )
 
 
@@ -156,25 +158,25 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
         same = seen.setdefault(np.unique(test).tobytes(), number)
         if same != number:
             raise ValueError(
-                f"fold {number} holds out the same rows as fold {same}: a fold that counts twice makes the result look "
-                "more certain than it is, leave one out"
+                f"fold {number} holds out the same rows as fold {same}, which makes the result look too certain: "
+                "leave one out"
             )
         splits.append(Split(0, number, train, test))
     if len(splits) < 2:
-        raise ValueError(f"folds must be at least two, got {len(splits)}: the spread over folds is needed")
+        raise ValueError(f"folds must be at least two, got {len(splits)}: add folds to measure their spread")
     return splits
 
 
 def _labelled_alone(train: Array, test: Array, labelled: Array, number: int) -> Array:
-    """The labelled ones of the training rows; there must be some, and no others among those held out."""
+    """Return the labelled training rows, or raise if there are none or if unlabelled rows are held out."""
     unknown = int((~labelled[test]).sum())
     if unknown:
         raise ValueError(
-            f"fold {number} holds out {unknown} rows without a label, which cannot be scored: hold out "
-            "labelled rows, those without a label are in every training part"
+            f"fold {number} holds out {unknown} rows without a label, which cannot be scored: hold out labelled "
+            "rows only"
         )
     if not labelled[train].any():
-        raise ValueError(f"fold {number} has no labelled row to train on: give it some")
+        raise ValueError(f"fold {number} has no labelled row to train on: add labelled rows")
     return train[labelled[train]]
 
 
@@ -182,5 +184,5 @@ def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:
     try:
         return list(folds.split(label, label, *(() if groups is None else (groups,))))
     except (TypeError, ValueError) as error:
-        hint = "" if groups is not None else "; if it needs groups, give them as groups=, one value per row"
+        hint = "" if groups is not None else "; if it needs groups, pass groups, one value per row"
         raise ValueError(f"{folds} cannot split these rows: {error}{hint}") from error

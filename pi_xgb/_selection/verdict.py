@@ -1,4 +1,4 @@
-"""One sentence on whether privileged data is worth anything."""
+"""The verdict of a comparison in one sentence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def verdict_on(
     *,
     unlabelled: bool = False,
 ) -> tuple[bool, str]:
-    """Whether there is evidence, and the sentence.
+    """Return whether there is evidence, and the sentence.
 
-    ``gain`` is the student's over plain XGBoost, ``controls`` are the gains of self-distillation and of shuffled
-    rows, and ``beyond`` is how much better the student is than each of them. With ``unlabelled`` rows
-    self-distillation is more than smoothing: it uses them too.
+    ``gain`` is the student's over plain XGBoost. ``controls`` are the gains of self-distillation and of shuffled rows,
+    and ``beyond`` are the gains of the student over each of them. With ``unlabelled`` rows self-distillation is more
+    than smoothing: it uses these rows too.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gains in words: which score, which way is better, by how much and how sure."""
+"""Gains as text: the score, its direction, the difference and its interval."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NAMES = {
 
 
 def name_of(score: Score) -> str:
-    """The score in sentences."""
+    """Return the name of the score for sentences."""
     return _NAMES.get(score.name, score.name)
 
 
 def better_by(score: Score) -> str:
-    """The unit of a gain.
+    """Return the unit of a gain.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def better_by(score: Score) -> str:
 
 
 def in_words(score: Score, gain: Interval) -> str:
-    """A gain as a change of its score; in the interval more is better, whichever way the score points.
+    """Return a gain as a change of its score; in the interval more is better, for every score.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def in_words(score: Score, gain: Interval) -> str:
     'AUC lower by 0.0100, not higher [-0.0580, +0.0370]'
     """
     better, worse = ("higher", "lower") if score.maximised else ("lower", "higher")
-    way = f"{better_by(score)} {gain.mean:.4f}"
+    change = f"{better_by(score)} {gain.mean:.4f}"
     if gain.mean < 0:
-        way = f"{name_of(score)} {worse} by {-gain.mean:.4f}, not {better}"
-    return f"{way} [{gain.low:+.4f}, {gain.high:+.4f}]"
+        change = f"{name_of(score)} {worse} by {-gain.mean:.4f}, not {better}"
+    return f"{change} [{gain.low:+.4f}, {gain.high:+.4f}]"

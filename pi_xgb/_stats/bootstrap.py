@@ -14,7 +14,7 @@ _BLOCK_ENTRIES = 100_000  # small enough to stay in the cache
 
 
 def resamples(n_rows: int, n_boot: int, random_state: Any) -> Iterator[Values]:
-    """Multiplicities ``(b, n_rows)`` in blocks, ``n_boot`` resamples in all; each sums to ``n_rows``."""
+    """Yield multiplicities ``(b, n_rows)`` in blocks, ``n_boot`` resamples in all; each sums to ``n_rows``."""
     generator = np.random.default_rng(random_state)
     per_block = max(1, _BLOCK_ENTRIES // n_rows)
     for first in range(0, n_boot, per_block):
@@ -25,11 +25,11 @@ def resamples(n_rows: int, n_boot: int, random_state: Any) -> Iterator[Values]:
 
 
 def interval(replicates: Values, confidence: float) -> tuple[Values, Values]:
-    """Percentile interval over the first axis, of the replicates in which the value exists."""
+    """Return the percentile interval over the first axis, ignoring NaN."""
     known = ~np.isnan(replicates).all(axis=0)
     low = np.full(replicates.shape[1:], np.nan)
     high = low.copy()
     tail = (1 - confidence) / 2
-    if known.any():  # of nothing, nanquantile gives one value instead of a pair
+    if known.any():  # for an empty array nanquantile returns one value instead of a pair
         low[known], high[known] = np.nanquantile(replicates[:, known], [tail, 1 - tail], axis=0)
     return low, high

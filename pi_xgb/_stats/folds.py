@@ -1,4 +1,4 @@
-"""Rows dealt to folds: each by itself, or in groups that stay together."""
+"""Assignment of rows to folds, one by one or in groups that stay together."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SIZES_OF_Y = 5
 
 
 def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
-    """Pairs of (other rows, rows of this fold), with each label's rows dealt out evenly.
+    """Return pairs of (other rows, rows of this fold), with each label's rows spread evenly.
 
-    Dealing rows in the order of their label, shuffled within equal labels, stratifies classes and spreads
-    numbers in the same few lines.
+    Rows are assigned in turn in the order of their label, shuffled within equal labels. This stratifies classes and
+    spreads numbers.
     """
     shuffled = np.random.default_rng(seed).permutation(len(label))
     by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
@@ -27,49 +27,49 @@ def deal_folds(label: Array, n_folds: int, seed: int) -> list[tuple[Array, Array
 
 
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:
-    """At least one group for each fold."""
+    """Raise if there are fewer groups than folds."""
     n_groups = len(pd.unique(groups))
     if n_groups < nfold:
-        raise ValueError(f"{name} has {n_groups} distinct values for {nfold} folds: use fewer folds, or finer groups")
+        raise ValueError(f"{name} has {n_groups} distinct values for {nfold} folds: use fewer folds or finer groups")
 
 
 def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: bool) -> list[tuple[Array, Array]]:
-    """Pairs of (other rows, rows of this fold): whole groups, each in the fold that lacks its labels most."""
+    """Return pairs of (other rows, rows of this fold) of whole groups, each in the fold that most lacks its labels."""
     codes = pd.factorize(groups)[0]
     counts = _counts(codes, _kinds(label, classes=classes))
     n_groups = len(counts)
     share = counts / counts.sum(axis=0)
     shuffled = np.random.default_rng(seed).permutation(n_groups)
-    # The largest first, while there is room to even out, but by chance among those of about one size.
+    # The largest groups first, since later ones can balance them; random order among groups of similar size.
     magnitude = np.floor(np.log2(counts.sum(axis=1)))
     order = shuffled[np.argsort(-magnitude[shuffled], kind="stable")]
-    dealt = np.zeros((nfold, counts.shape[1]))
+    totals = np.zeros((nfold, counts.shape[1]))
     fold_of = np.empty(n_groups, np.intp)
     for group in order:
-        # An empty fold comes first: nothing is less than none, and the number of rows breaks ties.
-        fold = np.lexsort((dealt.sum(axis=1), dealt @ share[group]))[0]
+        # The fold with the fewest rows of these labels; the total number of rows breaks ties.
+        fold = np.lexsort((totals.sum(axis=1), totals @ share[group]))[0]
         fold_of[group] = fold
-        dealt[fold] += counts[group]
+        totals[fold] += counts[group]
     return _pairs(fold_of[codes], nfold)
 
 
 def pairs_of_rows(folds: Any, n_rows: int) -> list[tuple[Array, Array]]:
-    """The user's folds: pairs of (rows that train, rows held out), each as numbers or as a mask."""
+    """Return the user's folds as pairs of row numbers (training, held out), from numbers or masks."""
     expected = "folds must be pairs (training rows, held-out rows) or a splitter of scikit-learn's, got"
     if not isinstance(folds, Iterable):
-        raise TypeError(f"{expected} {folds!r}: nfold says how many")
-    dealt = []
+        raise TypeError(f"{expected} {folds!r}: pass the number of folds as nfold")
+    pairs = []
     for number, pair in enumerate(folds):
         try:
             train, test = pair
         except (TypeError, ValueError):
             raise TypeError(f"{expected} {type(pair).__name__} as fold {number}") from None
-        dealt.append((_rows(train, n_rows, number), _rows(test, n_rows, number)))
-    return dealt
+        pairs.append((_rows(train, n_rows, number), _rows(test, n_rows, number)))
+    return pairs
 
 
 def _rows(part: Any, n_rows: int, number: int) -> Array:
-    """Numbers of rows that are there: XGBoost reads others from memory that is not theirs."""
+    """Return row numbers, checked since XGBoost would read numbers outside the range from other memory."""
     rows = np.asarray(part)
     if rows.dtype == bool and rows.shape == (n_rows,):
         rows = np.flatnonzero(rows)
@@ -84,18 +84,18 @@ def _rows(part: Any, n_rows: int, number: int) -> Array:
 
 
 def check_apart(groups: Array, train: Array, test: Array, number: int) -> None:
-    """No group on both sides of a fold."""
+    """Raise if a group is on both sides of a fold."""
     shared = pd.unique(groups[test])[np.isin(pd.unique(groups[test]), groups[train])]
     if len(shared):
         name = shared[0].item() if isinstance(shared[0], np.generic) else shared[0]
         raise ValueError(
-            f"fold {number} has rows of the group {name!r} on both sides: give folds that keep groups together, such "
-            "as GroupKFold of scikit-learn, or leave folds out"
+            f"fold {number} has rows of the group {name!r} on both sides: pass folds that keep groups together, such "
+            "as scikit-learn's GroupKFold, or leave folds out"
         )
 
 
 def groups_of_classes(label: Array, groups: Array) -> tuple[Array, Array]:
-    """The classes, and in how many groups each of them is."""
+    """Return the classes, and the number of groups that contain each."""
     values, kinds = np.unique(label, return_inverse=True)
     return values, (_counts(pd.factorize(groups)[0], kinds) > 0).sum(axis=0)
 
@@ -105,7 +105,7 @@ def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
 
 
 def _kinds(label: Array, *, classes: bool) -> Array:
-    """The strata of which every fold gets its share: classes, or small and large y."""
+    """Return the stratum of each row: its class, or a quantile bin of y."""
     if classes and not np.any(label != np.floor(label)):
         return np.unique(label, return_inverse=True)[1]
     rank = np.argsort(np.argsort(label, kind="stable"))

@@ -1,7 +1,7 @@
-"""How large a gap between groups is in truth: p-values, and limits by inversion of what would be seen.
+"""Inference on the true gap between groups: p-values, and limits by inversion of the distribution of observed gaps.
 
-A gap is a largest or an absolute difference, so that noise alone pushes it up, and its plain bootstrap pushes it up
-once more. The limits here ask the other way round: at which true gaps is the gap that was seen nothing unusual?
+A gap is a largest or an absolute difference, so noise alone increases it, and a plain bootstrap increases it again.
+The limits are therefore the true gaps at which the observed gap is not unusual.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Gaps that are closer than this are the same gap."""
+"""Gaps that differ by less are equal."""
 
 UNUSUALLY_ALIKE = 0.16
-"""The upper limit is never below that of this quantile of what is seen where there is no gap."""
+"""The upper limit is never below that of this quantile of the observed gaps without a true gap."""
 
 LEAST_DRAWS = 100
-"""A null of fewer draws cannot tell 5 % from 10 %."""
+"""Fewer null draws cannot distinguish 5 % from 10 %."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """True gaps from 0 on, ``(levels,)``, and the gaps that would be seen at each of them, ``(draws, levels)``."""
+    """True gaps from 0 on, ``(levels,)``, and draws of the observed gap at each of them, ``(draws, levels)``."""
 
     truth: Values
     seen: Values
 
     def above(self, value: float) -> Values:
-        """The chance of seeing more than ``value`` at each level; what equals it counts half."""
+        """The chance of an observed gap above ``value`` at each level; equal gaps count half."""
         more = (self.seen > value + ROUNDING).mean(axis=0)
         return np.asarray(more + (np.abs(self.seen - value) <= ROUNDING).mean(axis=0) / 2)
 
     def tails(self, confidence: float) -> tuple[Values, Values]:
-        """How much of what would be seen is unusually little, and how much unusually much, at each level.
+        """The lower and the upper tail of observed gaps that count as unusual, at each level.
 
-        Together they are 1 - confidence. Without a gap nothing can be too little, so that all of it is at the upper
-        end; as the chance to notice a gap grows, the tails become equal.
+        Together they are 1 - confidence. Without a true gap no observed gap is too small, so the upper tail has all of
+        it; as the chance to detect a gap grows, the tails become equal.
         """
         alpha = 1 - confidence
-        noticed = (self.seen > np.quantile(self.seen[:, 0], confidence)).mean(axis=0)
-        little = alpha / 2 * np.clip((noticed - alpha) / (1 - alpha), 0, 1)
-        return little, alpha - little
+        power = (self.seen > np.quantile(self.seen[:, 0], confidence)).mean(axis=0)
+        lower = alpha / 2 * np.clip((power - alpha) / (1 - alpha), 0, 1)
+        return lower, alpha - lower
 
 
 class Limits(NamedTuple):
-    """The true gap at which the one that was seen is the median, and the ends of the interval."""
+    """The true gap at which the observed gap is the median, and the ends of the interval."""
 
     corrected: float
     low: float
@@ -57,34 +57,35 @@ class Limits(NamedTuple):
 
 
 def is_cut(value: float, plain: Path, confidence: float) -> bool:
-    """Whether the path ends before the gap that is seen would be unusually little, so that it has no upper limit."""
-    return bool(_enough(value, plain, confidence)[-1] > 0)
+    """Return whether the observed gap is not unusually small even at the end of the path: there is no upper limit."""
+    return bool(_below_upper(value, plain, confidence)[-1] > 0)
 
 
-def _enough(value: float, plain: Path, confidence: float) -> Values:
-    """Positive at true gaps under which what is seen is not unusually little."""
-    # Groups that happen to look more alike than alike ones do are no proof that they are.
+def _below_upper(value: float, plain: Path, confidence: float) -> Values:
+    """Return values that are positive at true gaps for which the observed gap is not unusually small."""
+    # An observed gap smaller than usual for equal groups does not prove that they are equal.
     at_least = max(value, float(np.quantile(plain.seen[:, 0], UNUSUALLY_ALIKE)))
     return (1 - plain.above(at_least)) - plain.tails(confidence)[0]
 
 
 def limits(value: float, crowded: Path, plain: Path, confidence: float) -> Limits:
-    """The interval of true gaps under which a gap of ``value`` is nothing unusual.
+    """Return the interval of true gaps for which an observed gap of ``value`` is not unusual.
 
-    Two paths, since the true gap alone does not say how far noise lifts what is seen: most where the groups crowd at
-    both ends, least where one pair stands apart. The lower end asks the former, the upper end the latter.
+    The true gap alone does not determine how much noise increases the observed one: most where many groups lie at both
+    ends (``crowded``), least where a single pair differs (``plain``). The former gives the lower end, the latter the
+    upper end.
     """
-    too_much = crowded.above(value) - crowded.tails(confidence)[1]
-    low = _first_crossing(crowded.truth, too_much)
-    enough = _enough(value, plain, confidence)
-    high = plain.truth[-1] - _first_crossing(plain.truth[-1] - plain.truth[::-1], enough[::-1])
+    above_lower = crowded.above(value) - crowded.tails(confidence)[1]
+    low = _first_crossing(crowded.truth, above_lower)
+    below_upper = _below_upper(value, plain, confidence)
+    high = plain.truth[-1] - _first_crossing(plain.truth[-1] - plain.truth[::-1], below_upper[::-1])
     corrected = _first_crossing(plain.truth, plain.above(value) - 0.5)
     high = max(low, high)
     return Limits(float(np.clip(corrected, low, high)), low, high)
 
 
 def _first_crossing(at: Values, values: Values) -> float:
-    """Where ``values`` first becomes positive, between two points by a straight line; the last point if nowhere."""
+    """Return where ``values`` first becomes positive, interpolated linearly; the last point if it never does."""
     positive = np.flatnonzero(values > 0)
     if not positive.size:
         return float(at[-1])
@@ -96,12 +97,12 @@ def _first_crossing(at: Values, values: Values) -> float:
 
 
 def p_value(null: Values, value: float) -> float:
-    """The chance of a gap of at least ``value`` where groups do not matter; never 0, as the rows are a draw as well."""
+    """Return the chance of a gap of at least ``value`` under the null; never 0, as the rows count as a draw."""
     return float((1 + (null >= value - ROUNDING).sum()) / (1 + null.size))
 
 
 def holm(p_values: Values) -> Values:
-    """Holm's adjustment for having looked at several things; those that are NaN were not looked at.
+    """Return Holm's adjustment of several p-values; NaN marks tests that were not made.
 
     Examples
     --------

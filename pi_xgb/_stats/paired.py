@@ -1,4 +1,4 @@
-"""How sure a paired difference over folds is, and the choice that follows from it."""
+"""Intervals of paired differences over folds, and the choice by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 STANDARD_ERRORS = 0.5
-"""How convincing a gain must be by default; `python -m benchmarks.selection` measured it beside others."""
+"""The default threshold of a gain; `python -m benchmarks.selection` compares it with others."""
 
 
 class Interval(NamedTuple):
@@ -28,10 +28,10 @@ class Interval(NamedTuple):
 
 
 def corrected_interval(differences: Values, ratio: float, confidence: float = 0.95) -> Interval:
-    """The corrected resampled t interval of Nadeau and Bengio for the mean of paired differences.
+    """Return the corrected resampled t interval of Nadeau and Bengio for the mean of paired differences.
 
     The folds share most of their training rows, so their differences are not independent and s / sqrt(J) is too
-    small. The variance of their mean is taken as (1 / J + n_test / n_train) s^2 instead, with J - 1 degrees of
+    small. Instead, the variance of their mean is taken as (1 / J + n_test / n_train) s^2 with J - 1 degrees of
     freedom. ``ratio`` is n_test / n_train.
 
     Examples
@@ -41,7 +41,7 @@ def corrected_interval(differences: Values, ratio: float, confidence: float = 0.
     """
     n_cells = len(differences)
     mean = float(np.mean(differences))
-    # Equal numbers have no spread, whatever rounding makes of their mean.
+    # The spread of equal numbers is 0, but rounding of their mean could make it positive.
     spread = float(np.std(differences, ddof=1)) if np.ptp(differences) > 0 else 0.0
     error = spread * math.sqrt(1 / n_cells + ratio)
     half = student(n_cells - 1, confidence) * error if error else 0.0
@@ -49,10 +49,10 @@ def corrected_interval(differences: Values, ratio: float, confidence: float = 0.
 
 
 def choose(gains: Sequence[Interval], standard_errors: float) -> int:
-    """The position of the best candidate, or 0, plain, where the best one's gain is not convincing.
+    """Return the position of the best candidate, or 0 (plain) if its gain is too small.
 
-    ``gains`` are the candidates' paired improvements over the first of them. One that is the same in every fold has
-    an unknown error, and convinces only at ``standard_errors`` 0.
+    ``gains`` are the candidates' paired improvements over the first of them. A gain that is equal in every fold has
+    an unknown error, and is enough only at ``standard_errors`` 0.
     """
     best = int(np.argmax([gain.mean for gain in gains]))
     gain = gains[best]
@@ -61,7 +61,7 @@ def choose(gains: Sequence[Interval], standard_errors: float) -> int:
 
 
 def check_standard_errors(standard_errors: Any) -> None:
-    """How many standard errors a gain must be worth."""
+    """Raise unless ``standard_errors`` is a finite number of at least 0."""
     if isinstance(standard_errors, bool) or not isinstance(standard_errors, (int, float, np.number)):
         raise TypeError(f"standard_errors must be a number, got {standard_errors!r}")
     if not 0 <= standard_errors < np.inf:
@@ -71,7 +71,7 @@ def check_standard_errors(standard_errors: Any) -> None:
 
 
 def student(freedom: int, confidence: float) -> float:
-    """The x with P(|T| <= x) = ``confidence`` for Student's T."""
+    """Return the x with P(|T| <= x) = ``confidence`` for Student's T."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))

@@ -1,4 +1,4 @@
-"""Wilson's interval of a share: which true shares would make the one that was seen nothing unusual."""
+"""Wilson's interval of a share: the true shares for which the observed share is not unusual."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Values = NDArray[np.float64]
 
 
 def wilson(share: Values, rows: Values, confidence: float) -> tuple[Values, Values]:
-    """The ends of the interval of a share of so many rows, which need be no whole number; NaN where there is none.
+    """Return the ends of the interval of a share of ``rows`` rows, which may be fractional; NaN where share is NaN.
 
-    It asks the normal approximation of the true share, not of the seen one, so that it is as wide as it should be where
-    0 or 1 was seen.
+    It uses the normal approximation at the true share, not at the observed one, so it keeps its width at observed
+    shares of 0 and 1.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What depends on XGBoost's internals: its params, boosters, trees, matrices, workers and signatures."""
+"""XGBoost's internals: its params, boosters, trees, matrices, workers and signatures."""

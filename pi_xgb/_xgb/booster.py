@@ -1,4 +1,4 @@
-"""The one reader of a booster: its attributes, the rounds that predict, its configuration."""
+"""Reading a booster: its attributes, the rounds that predict, its configuration."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import xgboost
 
 
 def best_round(booster: xgboost.Booster) -> int | None:
-    """The best round, counted from 0, of a training that stopped early; else None."""
+    """Return the best round, counted from 0, of a training that stopped early; else None."""
     best = attribute_of(booster, "best_iteration")
     if best is None:
         return None
     if not best.isdecimal():
-        raise ValueError(f"the attribute best_iteration of the model is {best!r}, no number of a round: it is damaged")
+        raise ValueError(f"best_iteration of the model must be the number of a round, got {best!r}: it is damaged")
     return int(best)
 
 
@@ -31,40 +31,40 @@ def recorded_teachers(booster: xgboost.Booster) -> list[tuple[str, float]]:
 
 
 def attribute_of(booster: xgboost.Booster, name: str) -> str | None:
-    """An attribute of the booster; None where it has none of that name."""
+    """Return an attribute of the booster, or None."""
     try:
         return booster.attr(name)
-    except AssertionError:  # XGBoost takes an empty text for a mistake of its own.
+    except AssertionError:  # XGBoost asserts that the text is not empty.
         return ""
 
 
 def rounds_in_use(booster: xgboost.Booster) -> tuple[int, int]:
-    """The rounds that predict, as ``iteration_range`` wants them: up to the best one, or (0, 0) for all."""
+    """Return the ``iteration_range`` that predicts: up to the best round, or (0, 0) for all."""
     best = best_round(booster)
     return (0, 0) if best is None else (0, min(best + 1, booster.num_boosted_rounds()))
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a booster knows of how it is trained. One from a file has forgotten most of it."""
+    """How a booster is trained; a file stores only a small part of it."""
 
     objective: str
     kind: str
     """gbtree, dart or gblinear."""
     base_score: str
     n_classes: int
-    """``num_class``: 0 where there are no several classes."""
+    """``num_class``: 0 without several classes."""
     tree_params: dict[str, Any]
     objective_params: dict[str, str]
-    """Those that the objective itself reads."""
+    """The parameters of the objective."""
     settings: dict[str, str]
-    """Every parameter that a user may set, under its first name."""
+    """Every parameter that a user can set, under its first name."""
 
 
 _ALIASES = ("learning_rate", "min_split_loss", "reg_alpha", "reg_lambda")
-# Of what all boosters have, this makes a difference to a model.
+# The generic parameters that affect a model.
 _GENERIC = ("device", "seed")
-# Sections that hold no parameter of a user's, or are looked at by name.
+# Sections without user parameters, or read elsewhere.
 _SHAPE = ("generic_param", "gbtree_model_param", "model_param", "learner_model_param", "updater", "metrics")
 
 
@@ -93,7 +93,7 @@ def _leaves(section: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def settings_of(booster: xgboost.Booster) -> dict[str, str]:
-    """Every parameter that a user may set, those of a linear booster's steps too, which has them in their own place."""
+    """Return every parameter that a user can set, including those of a linear booster's updater."""
     learner = json.loads(booster.save_config())["learner"]
     steps = learner["gradient_booster"].get("updater", {})
     linear = steps.get("linear_train_param", {}) if isinstance(steps, dict) else {}
@@ -101,5 +101,5 @@ def settings_of(booster: xgboost.Booster) -> dict[str, str]:
 
 
 def base_score_of(booster: xgboost.Booster) -> str:
-    """The intercept as XGBoost writes it down."""
+    """Return the intercept as XGBoost's configuration spells it."""
     return configuration_of(booster).base_score

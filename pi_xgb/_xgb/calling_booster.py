@@ -8,13 +8,13 @@ import xgboost
 
 
 def calling_booster() -> xgboost.Booster | None:
-    """The Booster whose update asks for this gradient.
+    """Return the Booster whose update calls this objective, or None.
 
-    XGBoost passes an objective neither its booster nor the round, so a teacher that grows with the student has
-    no other way to tell the next round from the first round of another training. Margins do not tell: a tree
-    may leave them as they were, and a second training may start from any of them.
+    XGBoost passes an objective neither its booster nor the round. A teacher that grows with the student needs them
+    to distinguish the next round from the first round of another training. Margins do not suffice: a tree may leave
+    them unchanged, and a second training may start from any of them.
     """
-    frame = sys._getframe(1)  # its own one, looked into, would hold itself, and the Booster with it
+    frame = sys._getframe(1)  # reading the locals of this function's own frame would keep the Booster alive
     while frame is not None:
         caller = frame.f_locals.get("self")
         if isinstance(caller, xgboost.Booster):

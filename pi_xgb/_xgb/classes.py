@@ -1,4 +1,4 @@
-"""The names of the classes, kept in a booster as an attribute."""
+"""The names of the classes, stored in a booster as an attribute."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .booster import attribute_of, configuration_of
 
 _CLASSES = "pi_xgb_classes"
 
-_DAMAGED = f"the names of the classes in the model (its attribute {_CLASSES}) are damaged"
+_DAMAGED = f"the class names in the model (its attribute {_CLASSES}) are damaged"
 
 
 def write_classes(booster: xgboost.Booster, classes: Any) -> None:
-    """Keep the classes in the booster; ``None``, or 0, 1, 2..., leaves no attribute."""
-    booster.set_attr(**{_CLASSES: None if classes is None else _written(classes)})
+    """Store the classes in the booster; ``None`` or 0, 1, 2, ... removes the attribute."""
+    booster.set_attr(**{_CLASSES: None if classes is None else _encoded(classes)})
 
 
 @contextlib.contextmanager
 def with_classes(booster: xgboost.Booster, classes: Any) -> Iterator[None]:
-    """The classes are in the booster while it is saved, and not afterwards, whether that worked or not."""
+    """Store the classes in the booster while it is saved, and remove them even after an error."""
     write_classes(booster, classes)
     try:
         yield
@@ -33,29 +33,29 @@ def with_classes(booster: xgboost.Booster, classes: Any) -> Iterator[None]:
 
 
 def read_classes(booster: xgboost.Booster) -> Any:
-    """The classes that were kept in the booster as an array, or None."""
-    written = attribute_of(booster, _CLASSES)
-    if written is None:
+    """Return the classes stored in the booster as an array, or None."""
+    encoded = attribute_of(booster, _CLASSES)
+    if encoded is None:
         return None
     n_classes = max(configuration_of(booster).n_classes, 2)
     try:
-        kept = json.loads(written)
-        classes = np.array(kept["values"], dtype=np.dtype(kept["dtype"]))
+        stored = json.loads(encoded)
+        classes = np.array(stored["values"], dtype=np.dtype(stored["dtype"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{_DAMAGED}: it cannot be read") from error
+        raise ValueError(f"{_DAMAGED}: the attribute cannot be read") from error
     if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
-        raise ValueError(f"{_DAMAGED}: it names {classes.tolist()}, and the model tells {n_classes} classes apart")
+        raise ValueError(f"{_DAMAGED}: the model has {n_classes} classes, got {classes.tolist()}")
     return classes
 
 
-def _written(classes: Any) -> str | None:
-    """The classes as text; None for 0, 1, 2..., which is what a model without names has."""
+def _encoded(classes: Any) -> str | None:
+    """Return the classes as JSON; None for 0, 1, 2, ..., the classes of a model without names."""
     if classes.dtype.kind != "b" and np.array_equal(classes, np.arange(len(classes))):
         return None
     values = classes.tolist()
     if not all(isinstance(value, (str, int, float)) for value in values):
         raise TypeError(
-            f"a model file can name classes that are strings, numbers or truth values, these are {values[:5]}: pickle "
-            "the estimator, or save get_booster() and keep the names apart"
+            f"classes in a model file must be strings, numbers or truth values, got {values[:5]}: pickle the "
+            "estimator, or save get_booster() and store the names separately"
         )
     return json.dumps({"dtype": classes.dtype.str, "values": values})

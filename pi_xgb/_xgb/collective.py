@@ -1,4 +1,4 @@
-"""What the workers of a distributed training must know of each other: sums, columns, names, and whether all is well."""
+"""Exchange between the workers of a distributed training: sums, columns, names and failures."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from .._arrays import Array
 
 
 def global_sum(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The sum of these values over all workers; the values themselves where there is one."""
+    """Return the sum of these values over all workers; on a single worker the values themselves."""
     if not collective.is_distributed():
         return values
     return collective.allreduce(np.ascontiguousarray(values, dtype=np.float64), collective.Op.SUM)
 
 
 def global_max(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The largest of these values over all workers, one by one."""
+    """Return the elementwise maximum over all workers."""
     if not collective.is_distributed():
         return values
     return collective.allreduce(np.ascontiguousarray(values, dtype=np.float64), collective.Op.MAX)
 
 
 def on_any_worker(condition: Any) -> bool:
-    """Whether this is true of at least one worker."""
+    """Return whether the condition holds on at least one worker."""
     return bool(global_sum(np.array([bool(condition)], np.float64))[0])
 
 
 def on_every_worker(condition: Any) -> bool:
-    """Whether this is true of all workers."""
+    """Return whether the condition holds on all workers."""
     return not on_any_worker(not condition)
 
 
 def gathered(values: Array) -> Array:
-    """The columns of all workers, one after another in the order of their ranks, to the bit.
+    """Return the columns of all workers, concatenated in the order of their ranks, to the bit.
 
-    Each worker adds its column to zeros in its own place. The result lies on every worker, and every worker sends
-    and receives about twice its bytes.
+    Each worker adds its column to zeros at its own position. Every worker holds the result, and sends and receives
+    about twice its bytes.
     """
     if not collective.is_distributed():
         return values
@@ -53,7 +53,7 @@ def gathered(values: Array) -> Array:
 
 
 def from_each_worker(thing: Any) -> list[Any]:
-    """What every worker has, in the order of their ranks. It is pickled: for names, not for rows."""
+    """Return the objects of all workers in the order of their ranks. They are pickled: for names, not for rows."""
     if not collective.is_distributed():
         return [thing]
     rank = collective.get_rank()
@@ -62,9 +62,9 @@ def from_each_worker(thing: Any) -> list[Any]:
 
 @contextmanager
 def all_or_none(what: str) -> Iterator[None]:
-    """Checks that end on every worker as soon as they fail on one, so that nobody waits for a worker that is gone.
+    """Raise on every worker if these checks fail on one, so that no worker waits for a failed one.
 
-    The checks themselves must not talk to other workers: one that fails would leave the others waiting.
+    The checks must not communicate: a failed check would leave the other workers waiting.
     """
     failure: Exception | None = None
     try:
@@ -73,7 +73,7 @@ def all_or_none(what: str) -> Iterator[None]:
         failure = error
     if on_any_worker(failure is not None):
         own = "" if failure is None else str(failure) or type(failure).__name__
-        told = [text for text in from_each_worker(own) if text]
+        errors = [text for text in from_each_worker(own) if text]
         if failure is not None:
             raise failure
-        raise ValueError(f"{what} failed on {len(told)} other worker(s) of this distributed training: {told[0]}")
+        raise ValueError(f"{what} failed on {len(errors)} other worker(s) of this distributed training: {errors[0]}")

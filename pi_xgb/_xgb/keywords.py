@@ -1,6 +1,6 @@
-"""The keywords that our estimators hand on to XGBoost's, with types: a type checker finds the misspelt one.
+"""The keywords that our estimators pass on to XGBoost's, typed so that a type checker finds misspelt ones.
 
-At run time XGBoost takes any keyword at all, and says of an unknown one only while it trains.
+At run time XGBoost accepts any keyword and reports unknown ones only during training.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xgboost.callback import TrainingCallback
 
 
 class BoosterKeywords(TypedDict, total=False):
-    """Parameters of boosters that XGBoost's estimators take without naming them, by their names in ``params``."""
+    """Booster parameters that XGBoost's estimators accept but do not list, under their names in ``params``."""
 
     aft_loss_distribution: str
     aft_loss_distribution_scale: float
@@ -44,7 +44,7 @@ class BoosterKeywords(TypedDict, total=False):
 
 
 class EstimatorKeywords(BoosterKeywords, total=False):
-    """The parameters of ``xgboost.XGBModel``; a test holds them to its signature."""
+    """The parameters of ``xgboost.XGBModel``; a test compares them with its signature."""
 
     max_depth: int | None
     max_leaves: int | None
@@ -89,7 +89,7 @@ class EstimatorKeywords(BoosterKeywords, total=False):
 
 
 class SparkKeywords(EstimatorKeywords, total=False):
-    """What the estimators of ``xgboost.spark`` have besides."""
+    """Further parameters of the estimators of ``xgboost.spark``."""
 
     features_col: str | list[str]
     label_col: str

@@ -1,4 +1,4 @@
-"""What pi_xgb needs of a DMatrix beyond its own methods: pickling, and one training at a time."""
+"""Helpers for a DMatrix: building, slicing, pickling, and one training at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
 def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
-    """A table of any kind as a DMatrix. Of a DataFrame the categories that XGBoost would mix up go by their numbers."""
+    """Return a table as a DMatrix; pandas categories that XGBoost would confuse are replaced by their numbers."""
     numbered = []
     if isinstance(table, pd.DataFrame):
         table = table.copy(deep=False)
@@ -38,15 +38,15 @@ def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.D
 
 
 def labels_of(matrix: xgboost.DMatrix) -> Array:
-    """The labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 gives in one row."""
+    """Return the labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 returns flat."""
     label, n_rows = matrix.get_label(), matrix.num_row()
     return label.reshape(n_rows, -1) if label.ndim == 1 and n_rows and label.size > n_rows else label
 
 
 def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) -> xgboost.DMatrix:
-    """Some rows of a DMatrix with their queries, with an error for those that cannot be cut.
+    """Return some rows of a DMatrix with their queries, or raise if it cannot be cut.
 
-    ``weight`` takes the place of the weights of the matrix, one per row, or one per query where it has queries.
+    ``weight`` replaces the weights of the matrix: one per row, or one per query where it has queries.
     """
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
@@ -66,7 +66,7 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
 
 
 def weights_of_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array) -> Array:
-    """The weights of some rows of a matrix, or of their queries where it has queries; empty where there are none."""
+    """Return the weights of some rows, or of their queries where there are queries; empty without weights."""
     if not weight.size:
         return weight
     query = query_of_row(matrix)
@@ -74,29 +74,29 @@ def weights_of_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array) -> Array:
 
 
 def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
-    """The number of the query of each row; None for a matrix without queries."""
+    """Return the number of each row's query; None for a matrix without queries."""
     ends = matrix.get_uint_info("group_ptr")
     return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
 
 
 def set_queries(matrix: xgboost.DMatrix, query: Array, weight: Array | None = None) -> None:
-    """The query of each row, those of one side by side, and what each query weighs, told for each row."""
+    """Set the queries and their weights from a value per row; the rows of a query must be adjacent."""
     lengths, first = runs(pd.factorize(query)[0])
     if weight is not None and not np.array_equal(np.repeat(weight[first], lengths), weight):
-        raise ValueError("sample_weight differs within a query, which has one weight to XGBoost: let it be the same")
+        raise ValueError("sample_weight must be equal within a query, as XGBoost weights queries: pass equal values")
     matrix.set_group(lengths)
     if weight is not None:
         matrix.set_weight(weight[first])
 
 
 def runs(values: Array) -> tuple[Array, Array]:
-    """Length and first position of each run of equal values."""
+    """Return length and first position of each run of equal values."""
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     return np.diff(np.append(first, len(values))), first
 
 
 def can_be_cut(matrix: xgboost.DMatrix) -> bool:
-    """Whether rows can be taken from it: not from quantiles, nor from external memory, which only XGBoost can tell."""
+    """Return whether rows can be selected: not from quantised matrices, nor from external memory, as a trial shows."""
     if isinstance(matrix, _QUANTISED):
         return False
     try:
@@ -107,7 +107,7 @@ def can_be_cut(matrix: xgboost.DMatrix) -> bool:
 
 
 def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) -> Array:
-    """Which rows have no value in any column, ``besides`` those of these names; none if the rows cannot be read."""
+    """Return which rows are empty in every column except ``besides``; False everywhere if rows cannot be read."""
     n_rows = matrix.num_row()
     names = matrix.feature_names or [""] * matrix.num_col()
     columns = [i for i, name in enumerate(names) if name not in besides]
@@ -124,11 +124,11 @@ def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) 
 
 
 def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
-    """A DMatrix as plain arrays that can be pickled, which the matrix itself cannot."""
+    """Return a DMatrix as plain arrays, since it cannot be pickled itself."""
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
-            f"a {type(matrix).__name__} keeps no data that could be pickled: use a DMatrix for privileged features, "
-            "or build the objective where it is used"
+            f"a {type(matrix).__name__} cannot be pickled: use a DMatrix for privileged features, or build the "
+            "objective where it is used"
         )
     fields = {name: matrix.get_float_info(name) for name in _ROW_FIELDS}
     return {
@@ -140,7 +140,7 @@ def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
 
 
 def thaw(frozen: dict[str, Any]) -> xgboost.DMatrix:
-    """The DMatrix that :func:`freeze` took apart."""
+    """Return the DMatrix of the arrays of :func:`freeze`."""
     return xgboost.DMatrix(**frozen)
 
 
@@ -150,11 +150,11 @@ _locks_guard = threading.Lock()
 
 @contextlib.contextmanager
 def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
-    """Hold these matrices against every other training of this library in the process.
+    """Lock these matrices against every other training of this library in the process.
 
-    XGBoost quantises a DMatrix at its first use and keeps the result inside it, without a lock of its own: two
-    threads that train on one matrix would race. Locks are taken in one order, so that trainings that share
-    several matrices cannot wait for each other.
+    XGBoost quantises a DMatrix at its first use and stores the result in it, without a lock: two threads that train
+    on one matrix would race. Locks are taken in a fixed order, so that trainings that share several matrices cannot
+    deadlock.
     """
     with _locks_guard:
         distinct = {id(m): m for m in matrices if isinstance(m, xgboost.DMatrix)}
@@ -166,10 +166,10 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
 
 
 def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
-    """The features of both, with the labels and weights of ``dtrain``, starting where ``privileged`` does."""
-    from scipy import sparse  # XGBoost needs SciPy itself
+    """Return both feature sets, with the labels and weights of ``dtrain`` and the base margin of ``privileged``."""
+    from scipy import sparse  # a dependency of XGBoost
 
-    # What is missing is not stored, so that zeros and gaps stay apart.
+    # Missing values are not stored, so zeros stay distinct from gaps.
     data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
     both = xgboost.DMatrix(
         data,
@@ -183,15 +183,15 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     return both
 
 
-def told_of_rows(matrix: xgboost.DMatrix) -> list[Array]:
-    """All that a matrix says of its rows besides their features."""
+def row_fields(matrix: xgboost.DMatrix) -> list[Array]:
+    """Return all fields of the rows except their features."""
     bounds = [matrix.get_float_info(name) for name in _LABELS[1:]]
     own = [matrix.get_weight(), matrix.get_base_margin(), matrix.get_uint_info("group_ptr")]
     return [labels_of(matrix), *bounds, *own]
 
 
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
-    """Labels, queries and weights of the same rows in another matrix."""
+    """Copy labels, queries and weights to another matrix of the same rows."""
     for name in _LABELS:
         values = labels_of(source) if name == "label" else source.get_float_info(name)
         if values.size:
@@ -202,14 +202,14 @@ def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
 
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
-    """The queries of the same rows in another matrix, where there are some."""
+    """Copy the queries, if any, to another matrix of the same rows."""
     ends = source.get_uint_info("group_ptr")
     if ends.size > 1:
         target.set_group(np.diff(ends))
 
 
 def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
-    # Names of their own: columns may be called alike where neither has names.
+    # The prefix separates columns of equal names, such as the numbers of unnamed columns.
     names = matrix.feature_names or [str(i) for i in range(matrix.num_col())]
     return [f"{prefix}:{name}" for name in names]
 
@@ -220,7 +220,7 @@ def _types(matrix: xgboost.DMatrix) -> list[str]:
 
 @contextlib.contextmanager
 def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
-    """Leave the labels and weights of a matrix as they were."""
+    """Restore the labels and weights of a matrix at the end."""
     label, weight = labels_of(matrix), matrix.get_weight()
     try:
         yield

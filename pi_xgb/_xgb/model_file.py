@@ -1,4 +1,4 @@
-"""Model files before XGBoost reads them: of one that was cut off it may read past the end, and die of it."""
+"""Checks of model files before XGBoost reads them: it may read past the end of a truncated file and crash."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ _SIZES = {b"i": 1, b"U": 1, b"C": 1, b"I": 2, b"l": 4, b"d": 4, b"L": 8, b"D": 8
 
 
 def load_booster(name: str | os.PathLike[str]) -> xgboost.Booster:
-    """The booster in a file; ValueError says what is wrong with one that cannot be read."""
+    """Return the booster in a file, or raise ``ValueError`` if it cannot be read."""
     path = Path(name)
     if path.is_dir():
-        raise IsADirectoryError(f"{str(name)!r} is a folder")
+        raise IsADirectoryError(f"{str(name)!r} is a folder: name a model file")
     content = path.read_bytes()
     if path.suffix.lower() != ".json" and content[:2] == b"{L" and not _is_whole(content):
-        raise ValueError(f"{str(name)!r} is a damaged model of XGBoost: it was cut off, or changed")
+        raise ValueError(f"{str(name)!r} is a damaged model of XGBoost: it was truncated or changed")
     try:
         return xgboost.Booster(model_file=os.fspath(name))
     except (xgboost.core.XGBoostError, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"{str(name)!r} is no model of XGBoost that this version ({xgboost.__version__}) reads"
-        ) from error
+        raise ValueError(f"{str(name)!r} is not a model that this XGBoost ({xgboost.__version__}) can read") from error
 
 
 def _is_whole(content: bytes) -> bool:
-    """Whether this is one value of UBJSON, from the first byte to the last."""
+    """Return whether the content is exactly one UBJSON value."""
     try:
         return _end_of(content, 0) == len(content)
     except (KeyError, struct.error, RecursionError):
@@ -36,7 +34,7 @@ def _is_whole(content: bytes) -> bool:
 
 
 def _end_of(content: bytes, at: int) -> int:
-    """Where the value ends that begins here."""
+    """Return the end of the value that begins at this position."""
     kind = content[at : at + 1]
     at += 1
     if kind == b"{":
@@ -70,7 +68,7 @@ def _end_of_text(content: bytes, at: int) -> int:
 
 
 def _count(content: bytes, at: int) -> tuple[int, int]:
-    """A length, and where what it measures begins."""
+    """Return a length, and the position after it."""
     if content[at : at + 1] != b"L":
         raise KeyError(at)
     (count,) = struct.unpack_from(">q", content, at + 1)

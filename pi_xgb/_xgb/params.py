@@ -1,4 +1,4 @@
-"""XGBoost's params as a user gives them: copied, and read by the names and defaults that XGBoost has."""
+"""XGBoost's params: copied, and read under XGBoost's names and defaults."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[
 
 
 def check_scale_pos_weight(scale: Any) -> float:
-    """The factor on the weight of rows labelled 1."""
+    """Return the factor on the weight of rows labelled 1, or raise if it is not a finite number of at least 0."""
     try:
         number = float(scale)
     except (TypeError, ValueError):
         raise TypeError(f"scale_pos_weight must be a number, got {scale!r}") from None
     if not 0 <= number < np.inf:
-        raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 leaves the weights alone")
+        raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 changes no weight")
     return number
 
 
 def user_params(params: Any) -> dict[str, Any]:
-    """A copy of the params, which XGBoost takes as a dict or as a list of pairs (several eval_metric allowed)."""
+    """Return a copy of the params, a dict or a list of pairs (in which eval_metric may be repeated)."""
     if params is None:
         return {}
     # XGBoost reads None as "not given".
@@ -36,74 +36,74 @@ def user_params(params: Any) -> dict[str, Any]:
         copied = {key: value for key, value in dict(params).items() if value is not None}
     except (TypeError, ValueError):
         raise TypeError(
-            f"params must be a dict, or a list of pairs (name, value), as for xgboost.train, got {params!r}"
+            f"params must be a dict or a list of pairs (name, value), as for xgboost.train, got {params!r}"
         ) from None
     if not isinstance(params, Mapping):
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
-    for name in TRAINING_KEYWORDS & copied.keys():  # XGBoost would only warn of them as unused
+    for name in TRAINING_KEYWORDS & copied.keys():  # XGBoost would only warn that they are unused
         raise ValueError(
-            f"{name} is not a parameter of XGBoost: take it out of params and pass it as a keyword, "
+            f"{name} is not a parameter of XGBoost: remove it from params and pass it as a keyword, "
             f"pi_xgb.train(params, dtrain, {name}=...)"
         )
     return copied
 
 
 FEW_ROWS = 10_000
-"""Up to here a second thread saves next to nothing, and on a busy machine threads wait for each other every round."""
+"""Up to this many rows a second thread saves little, and on a busy machine threads wait for each other every round."""
 
 
 def on_one_thread(params: Any, n_rows: int) -> Any:
-    """The params of one training of many, on one thread where rows are few and the user says nothing of threads."""
+    """Return the params for one of many trainings: one thread for few rows, unless the user set the threads."""
     if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
         return params
     return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
 
 
-def jobs_side_by_side(params: Any, n_rows: int, users_own: Any = None) -> int:
-    """How many trainings run at a time where nobody says: one for each core where each has one thread by itself.
+def jobs_side_by_side(params: Any, n_rows: int, user_function: Any = None) -> int:
+    """Return the default number of concurrent trainings: one per core where each has one thread, else one.
 
-    One where a function of the user's is called, which may not be made for threads.
+    Also one with a function of the user's, which may not be thread-safe.
     """
-    return usable_cores() if users_own is None and on_one_thread(params, n_rows) is not params else 1
+    return usable_cores() if user_function is None and on_one_thread(params, n_rows) is not params else 1
 
 
 def usable_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def objective_name(params: Mapping[str, Any]) -> str:
-    """The objective that XGBoost would use for these params."""
+    """Return the objective that XGBoost uses for these params."""
     if "objective" in params:
         return str(params["objective"])
     return "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"
 
 
 def number_of_classes(params: Mapping[str, Any]) -> int:
-    """``num_class``, or 0 where there is none."""
+    """Return ``num_class``, or 0 if it is not set."""
     return int(params.get("num_class") or 0)
 
 
 def scale_pos_weight(params: Mapping[str, Any]) -> float:
-    """The factor on the weight of rows labelled 1."""
+    """Return the factor on the weight of rows labelled 1."""
     return check_scale_pos_weight(params.get("scale_pos_weight", 1))
 
 
 DEFAULT_ETA = 0.3
-"""The step of XGBoost's trees where params say nothing."""
+"""XGBoost's default learning rate."""
 
 
 class _Scaled(NamedTuple):
-    """XGBoost's default, and what it is divided by: so many times the factor, and so many times the share."""
+    """XGBoost's default, and the powers of the factor and of the share that divide the parameter."""
 
     default: float
     factors: int
     shares: int
 
 
-# Each under all its names; the last name given would win, so they must not be mixed.
+# Each key holds all names of a parameter: XGBoost would use the last name given, so only the first may remain.
 _COMPARED_WITH_SUMS = {
     ("reg_lambda", "lambda"): _Scaled(1.0, 1, 1),
     ("reg_alpha", "alpha"): _Scaled(0.0, 1, 0),
@@ -124,11 +124,10 @@ def native_params(
     *,
     scales_positives: bool,
 ) -> dict[str, Any]:
-    """The params under which XGBoost's own objective builds the trees of ``factor`` times its gradient and ``factor *
-    share`` times its Hessian.
+    """Return the params under which XGBoost's own objective grows the trees of a scaled gradient and Hessian.
 
-    ``carried`` are the parameters that a continued booster brings along, which hold where ``params`` are silent.
-    ``scales_positives`` says whether the objective knows ``scale_pos_weight``.
+    The gradient is scaled by ``factor``, the Hessian by ``factor * share``. ``carried`` are the parameters of a
+    continued booster, which ``params`` override. ``scales_positives``: the objective reads ``scale_pos_weight``.
     """
     scaled = dict(params)
     for names, how in _changed_by(share).items():
@@ -137,13 +136,13 @@ def native_params(
             scaled.pop(name, None)
         scaled[names[0]] = given / (factor**how.factors * share**how.shares)
     if scales_positives:
-        # It looks for labels of exactly 1, of which a blended target has hardly any: it goes into the weights.
+        # XGBoost applies it to labels of exactly 1, and blended targets rarely are: the row weights contain it.
         scaled["scale_pos_weight"] = 1.0
     return scaled
 
 
 def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
-    """The parameters of the objective inside a booster that is continued, which a file holds as well."""
+    """Return the objective's parameters stored in a continued booster or its file."""
     if xgb_model is None:
         return {}
     booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
@@ -159,19 +158,19 @@ def _in_force(names: tuple[str, ...], default: float, *sources: Mapping[str, Any
 
 
 def step_of(*sources: Mapping[str, Any]) -> float:
-    """The size of the steps of trees, as the last of the sources has it that does."""
+    """Return the learning rate of the last source that sets it."""
     ((names, how), *_) = _SIZES_OF_LEAVES.items()
     return _in_force(names, how.default, *sources)
 
 
 def regularisation_of(*sources: Mapping[str, Any]) -> float:
-    """The larger of the two numbers that keep leaves of few rows small."""
+    """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
     both = ("reg_lambda", "lambda"), ("min_child_weight",)
     return max(_in_force(names, _COMPARED_WITH_SUMS[names].default, *sources) for names in both)
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:
-    """The tree parameters inside a Booster that is continued; a file holds none."""
+    """Return the tree parameters of a continued Booster; a file stores none."""
     if not isinstance(xgb_model, xgboost.Booster):
         return {}
     return configuration_of(xgb_model).tree_params
@@ -185,7 +184,7 @@ def give_back_params(
     *,
     scales_positives: bool,
 ) -> None:
-    """Leave in the booster what the user asked for: a Booster hands its parameters on to its continuation."""
+    """Restore the user's params in the booster, which passes them on to its continuation."""
     changed = _changed_by(share).items()
-    asked = {names[0]: _in_force(names, how.default, carried, params) for names, how in changed}
-    booster.set_param({**asked, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})
+    requested = {names[0]: _in_force(names, how.default, carried, params) for names, how in changed}
+    booster.set_param({**requested, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})

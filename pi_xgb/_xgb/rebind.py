@@ -1,4 +1,4 @@
-"""XGBoost's own functions, in which a name that they call means something else."""
+"""Copies of XGBoost's functions that call replacements for some global names."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from typing import Any, NamedTuple
 import xgboost
 
 
-def rebind(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]:
-    """A copy of one of XGBoost's functions that calls these in place of its global names.
+def rebind(function: Callable[..., Any], **replacements: Any) -> Callable[..., Any]:
+    """Return a copy of an XGBoost function that calls these replacements for its global names.
 
-    What XGBoost does around such a call (matrices, categories, metrics, classes, partitions) is its own affair and
-    changes from version to version; that it calls this name has not changed in any of those supported. So the function
-    is taken as it is and only the names mean something else: nothing is patched, and other estimators and threads see
-    nothing.
+    What XGBoost does around such a call (matrices, categories, metrics, classes, partitions) changes from version to
+    version. That it calls this name has not changed in any supported version. So the copy runs XGBoost's own code
+    with other global names: nothing is patched, and other estimators and threads are not affected.
     """
     original: Any = inspect.unwrap(function)
-    missing = sorted(meaning.keys() - _names(original.__code__))
+    missing = sorted(replacements.keys() - _names(original.__code__))
     if missing:
         raise RuntimeError(
-            f"{original.__qualname__} of XGBoost {xgboost.__version__} does not call {', '.join(missing)}, through "
-            "which pi_xgb teaches: use a version that pi_xgb was tested with (3.1 to 3.4), or pi_xgb.train"
+            f"{original.__qualname__} of XGBoost {xgboost.__version__} does not call {', '.join(missing)}, which "
+            "pi_xgb replaces: use a version that pi_xgb was tested with (3.1 to 3.4), or pi_xgb.train"
         )
     copied = types.FunctionType(
         original.__code__,
-        {**original.__globals__, **meaning},
+        {**original.__globals__, **replacements},
         original.__name__,
         original.__defaults__,
         original.__closure__,
@@ -38,27 +37,28 @@ def rebind(function: Callable[..., Any], **meaning: Any) -> Callable[..., Any]:
 
 
 def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
-    """``xgboost.train`` for a matrix that stands for ``dtrain`` and has its cuts.
+    """Return ``xgboost.train`` for a matrix that replaces ``dtrain`` and has its cuts.
 
-    XGBoost asks whether quantised evaluation matrices have the cuts of the very matrix that is trained on. Here they
-    are right if they have those of ``dtrain``.
+    XGBoost requires quantised evaluation matrices to have the cuts of the matrix that is trained on. Here they must
+    have those of ``dtrain``.
     """
-    its_train = rebind(xgboost.train, _RefMixIn=())
+    unchecked_train = rebind(xgboost.train, _RefMixIn=())
 
     def train(params: Any, stand_in: xgboost.DMatrix, *arguments: Any, evals: Any = (), **keywords: Any) -> Any:
         for matrix, name in evals:
             quantised = isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix))
             if quantised and matrix is not dtrain and matrix.ref is not weakref.ref(dtrain):
                 raise ValueError(
-                    f"the evaluation matrix {name!r} has cuts of its own: build it as QuantileDMatrix(..., ref=dtrain)"
+                    f"the evaluation matrix {name!r} must share the cuts of dtrain: build it as "
+                    "QuantileDMatrix(..., ref=dtrain)"
                 )
-        return its_train(params, stand_in, *arguments, evals=evals, **keywords)
+        return unchecked_train(params, stand_in, *arguments, evals=evals, **keywords)
 
     return train
 
 
 class FoldParts(NamedTuple):
-    """A fold: what is trained on, what is shown to metrics as the training rows, the rows held out, the params."""
+    """A fold: the rows to train on, the training rows for metrics, the held-out rows, the params."""
 
     trained: xgboost.DMatrix
     shown: xgboost.DMatrix
@@ -67,7 +67,7 @@ class FoldParts(NamedTuple):
 
 
 def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..., Any]:
-    """``xgboost.cv`` on these folds, made once it has read its params."""
+    """Return ``xgboost.cv`` on the folds that ``folds`` makes from the params."""
 
     def mknfold(*, param: dict[str, Any], evals: Sequence[Any] = (), **_: Any) -> list[Any]:
         packs = []
@@ -82,6 +82,6 @@ def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """The global names that a function uses, and those that it defines."""
+    """Return the global names that a function and its inner functions use."""
     inner = [_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return set(code.co_names).union(*inner)

@@ -1,4 +1,4 @@
-"""The calling habits of XGBoost's users: old positional arguments, and keywords that belong in params."""
+"""Calls in the style of XGBoost: keywords by position, and errors for keywords that belong in params."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callback
 F = TypeVar("F", bound=Callable[..., Any])
 
 TRAINING_KEYWORDS: set[str] = set()
-"""The keywords of our ``train`` that XGBoost's has not; filled where it is defined."""
+"""The keywords of ``train`` that ``xgboost.train`` lacks; filled by :func:`called_like`."""
 
 
 def keyword_names(function: Callable[..., Any]) -> list[str]:
-    """The arguments of a function that are keywords only."""
+    """Return the names of the keyword-only arguments."""
     return [name for name, p in inspect.signature(function).parameters.items() if p.kind is p.KEYWORD_ONLY]
 
 
 def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
-    """Let a function be called like XGBoost's: its keywords by position, with its own warning.
+    """Let a function accept XGBoost's keywords by position, with XGBoost's warning.
 
-    XGBoost's ``train``, ``cv`` and estimators take keyword-only arguments by position too, in the order of their own
-    signature, for the sake of older scripts. Ours have more keywords in between, so the order is looked up
-    there. An unknown keyword gets an error that says where it belongs.
+    XGBoost's ``train``, ``cv`` and estimators accept keyword-only arguments by position, for older scripts. Ours
+    have more keywords in between, so positions follow XGBoost's signature. The error for an unknown keyword names
+    the right place for it.
     """
     order = keyword_names(original)
 
@@ -69,14 +69,14 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def warn_of_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) -> None:
-    """Where XGBoost takes any keyword for a parameter: warn of one that is nearly ours and not among its own."""
+    """Warn of a keyword that XGBoost accepts as a parameter of the booster, but that resembles one of ours."""
     named = inspect.signature(xgboost.XGBModel.__init__).parameters
     for name in keywords:
-        if name not in named and (close := _meant(name, own)):
-            warn_user(f"{what} has no parameter {name!r}, which goes to XGBoost: did you mean {close!r}?")
+        if name not in named and (close := _close_match(name, own)):
+            warn_user(f"{what} has no parameter {name!r} and passes it to XGBoost: did you mean {close!r}?")
 
 
-def _meant(name: str, known: Collection[str]) -> str | None:
+def _close_match(name: str, known: Collection[str]) -> str | None:
     close = difflib.get_close_matches(name, known, cutoff=0.75)
     return close[0] if close else None
 
@@ -84,21 +84,21 @@ def _meant(name: str, known: Collection[str]) -> str | None:
 def _unknown_keyword(function: str, name: str, known: Any) -> str:
     if name == "alpha":
         return (
-            f"{function}() has no keyword 'alpha': the alpha of the paper is kl_weight here; XGBoost's alpha, the "
-            "L1 regularisation of leaf weights, belongs in params (as alpha or reg_alpha)"
+            f"{function}() has no keyword 'alpha': pass the paper's alpha as kl_weight, and XGBoost's alpha, the "
+            "L1 regularisation of leaf weights, in params (as alpha or reg_alpha)"
         )
     if name in _RENAMED:
-        return f"{function}() has no keyword {name!r}: XGBoost calls it {_RENAMED[name]!r} now"
-    if close := _meant(name, known):
+        return f"{function}() has no keyword {name!r}: XGBoost renamed it to {_RENAMED[name]!r}"
+    if close := _close_match(name, known):
         return f"{function}() has no keyword {name!r}: did you mean {close!r}?"
     if name in TRAINING_KEYWORDS:
-        return f"{function}() has no keyword {name!r}: what it trains has no such teacher; pi_xgb.train takes it"
+        return f"{function}() has no keyword {name!r}: its models have no such teacher; pass it to pi_xgb.train"
     if "self" in known:
         return (
-            f"{function}() has no keyword {name!r}: parameters of the model, such as max_depth or "
-            f"early_stopping_rounds, are given where it is made, or by set_params({name}=...)"
+            f"{function}() has no keyword {name!r}: pass parameters of the model, such as max_depth or "
+            f"early_stopping_rounds, to its constructor, or to set_params({name}=...)"
         )
     return (
-        f"{function}() has no keyword {name!r}: parameters of the booster, such as max_depth or eta, go into params, "
+        f"{function}() has no keyword {name!r}: pass parameters of the booster, such as max_depth or eta, in params, "
         f"the first argument: {function}({{{name!r}: ..., ...}}, dtrain, ...)"
     )

@@ -1,4 +1,4 @@
-"""A matrix of rows of another one, some of them several times, with the cuts of the other one."""
+"""A matrix of rows of another matrix, possibly repeated, with the cuts of that matrix."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ _BATCH = 1 << 17
 
 
 def can_be_stacked(matrix: xgboost.DMatrix) -> bool:
-    """Whether its rows can be read back: not from external memory."""
+    """Return whether its rows can be read back, which external memory does not allow."""
     if isinstance(matrix, xgboost.ExtMemQuantileDMatrix):
         return False
     return isinstance(matrix, xgboost.QuantileDMatrix) or can_be_cut(matrix)
 
 
 def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
-    """These rows of ``matrix``, for trainings with ``params``: values, margins, columns; nothing else of a row.
+    """Return these rows of ``matrix`` for trainings with ``params``: values, margins and columns, no other fields.
 
-    Where trees are grown by ``hist`` it has the cuts that ``matrix`` has by itself; what the quantiles of a
-    QuantileDMatrix left of the values suffices for that. It takes the memory of the quantised rows, and for a moment
-    that of the values.
+    For ``hist`` the result has the cuts of ``matrix``; the values that a QuantileDMatrix stores suffice for that. It
+    takes the memory of the quantised rows, and briefly that of the values.
     """
     if grows_by_cuts(matrix, params):
         stack = _with_cuts_of(matrix, rows, params)
@@ -44,7 +43,7 @@ def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> 
 
 
 def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
-    """Whether XGBoost draws cuts once, before the first tree."""
+    """Return whether XGBoost computes cuts once, before the first tree."""
     if isinstance(matrix, xgboost.QuantileDMatrix):
         return True
     by_trees = params.get("booster", "gbtree") != "gblinear"
@@ -52,13 +51,13 @@ def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
 
 
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
-    # A stump draws the cuts as these params ask for them, and knows the categories.
+    # Training a stump computes the cuts for these params, and the stump stores the categories.
     stump = xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, matrix, 1)
     values = matrix.get_data()
     as_table = _table_maker(matrix, stump)
     names, types = matrix.feature_names, matrix.feature_types
 
-    class Batches(xgboost.DataIter):  # Made here, for XGBoost keeps what it was given last.
+    class Batches(xgboost.DataIter):  # A local class, since XGBoost keeps a reference to the last batch.
         def __init__(self) -> None:
             super().__init__()
             self._begin = 0
@@ -89,12 +88,12 @@ def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any
 
 
 def _table_maker(matrix: xgboost.DMatrix, model: xgboost.Booster) -> Callable[[Any], pd.DataFrame] | None:
-    """Turns rows of numbers into a table with the categories that the model keeps; None where it keeps none.
+    """Return a function that makes a table with the model's categories from numbers; None if it stores none.
 
-    Without them the numbers of categories in new rows would be taken for those of the training.
+    Without the names, XGBoost would read category numbers of new rows as those of the training.
     """
     categories = categories_by_position(model) if "c" in (matrix.feature_types or ()) else []
-    if not any(len(one) for one in categories):
+    if not any(len(index) for index in categories):
         return None
 
     def as_table(batch: Any) -> pd.DataFrame:
@@ -102,10 +101,10 @@ def _table_maker(matrix: xgboost.DMatrix, model: xgboost.Booster) -> Callable[[A
         stored = batch.tocoo()
         dense[stored.row, stored.col] = stored.data
         columns = {
-            i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), kept)
-            if len(kept)
+            i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
+            if len(index)
             else column
-            for i, (column, kept) in enumerate(zip(dense.T, categories, strict=True))
+            for i, (column, index) in enumerate(zip(dense.T, categories, strict=True))
         }
         return pd.DataFrame(columns)
 

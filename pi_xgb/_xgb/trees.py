@@ -1,7 +1,7 @@
 """The trees of a booster as flat arrays, and sums of row quantities at their nodes.
 
-Shapes, once for the file: ``n`` rows, ``T`` trees, ``N`` nodes of all trees together. A node of a forest is
-one number: where its tree begins plus XGBoost's own id, the one that ``predict(pred_leaf=True)`` gives.
+Shapes: ``n`` rows, ``T`` trees, ``N`` nodes of all trees together. The number of a node in a forest is the first
+node of its tree plus XGBoost's node id, the one that ``predict(pred_leaf=True)`` returns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import xgboost
 Array = npt.NDArray[Any]
 
 ALL_OUTPUTS = -1  # the output of a tree whose leaves hold a vector: it belongs to every output
-MAX_LEAF_IDS = 2**26  # at most so many leaf ids (4 bytes each) are held at once; more trees are taken in several passes
+MAX_LEAF_IDS = 2**26  # leaf ids in memory at a time (4 bytes each); more trees take several passes
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Tree:
 class TreeModel:
     """The trees of a booster in the order of ``pred_leaf``; ``rounds[i]`` is the first one of round i.
 
-    ``categories`` is what the booster knows of the categories that it was trained on, if it does.
+    ``categories`` are those of the training, if the booster stores them.
     """
 
     trees: list[Tree]
@@ -54,14 +54,14 @@ class TreeModel:
 
 
 def read_trees(booster: xgboost.Booster) -> TreeModel:
-    """Read a booster's trees from its JSON model; ``ValueError`` for a booster that has none by nature."""
+    """Return the trees of a booster's JSON model, or raise for a linear booster."""
     whole = json.loads(booster.save_raw("json"))
     learner = whole["learner"]
     gradient_booster = learner["gradient_booster"]
     if gradient_booster["name"] == "gblinear":
         raise ValueError(
-            "the booster must consist of trees (gbtree or dart), got booster='gblinear', which has no "
-            "splits: pass its predictions instead of the booster, and a surrogate tree is used"
+            "the booster must have trees (gbtree or dart), got booster='gblinear', which has no splits: pass its "
+            "predictions instead of the booster, to use a surrogate tree"
         )
     model = _model_of(whole)
     weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
@@ -78,9 +78,9 @@ def read_trees(booster: xgboost.Booster) -> TreeModel:
 
 
 def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
-    """The part of a JSON model that holds the trees."""
+    """Return the part of a JSON model that holds the trees."""
     gradient_booster = whole["learner"]["gradient_booster"]
-    # DART keeps it one level deeper before XGBoost 3.4.
+    # Before XGBoost 3.4, DART nests it one level deeper.
     return gradient_booster.get("model") or gradient_booster["gbtree"]["model"]  # type: ignore[no-any-return]
 
 
@@ -96,7 +96,7 @@ def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
 
 @dataclass(frozen=True)
 class Forest:
-    """Several trees end to end; a tree of all outputs stands there once for each of them.
+    """Several trees end to end; a tree of all outputs is repeated for each of them.
 
     ``left``, ``right`` (-1 at a leaf) and ``feature`` are by node, ``(N,)``. ``first`` is where each tree
     begins, with N as its last entry; ``column`` (of the leaf ids), ``output`` and ``weight`` are by tree.
@@ -118,7 +118,7 @@ class Forest:
         return int(self.first[-1])
 
     def add_up(self, at_leaves: Array) -> Array:
-        """Sums at every node from sums at the leaves (any shape that starts with N), in place."""
+        """Sum the values at the leaves (any shape that starts with N) up to every node, in place."""
         for split in reversed(self.levels):
             at_leaves[split] = at_leaves[self.left[split]] + at_leaves[self.right[split]]
         return at_leaves
@@ -164,9 +164,9 @@ def _levels(left: Array, right: Array, roots: Array) -> list[Array]:
 def forests_with_leaves(
     booster: xgboost.Booster, model: TreeModel, data: xgboost.DMatrix, begin: int, end: int
 ) -> Iterator[tuple[Forest, Array]]:
-    """The trees of some rounds with the leaf ids ``(n, T)``, in as few passes as memory allows."""
+    """Yield the trees of some rounds with their leaf ids ``(n, T)``, in as few passes as memory allows."""
     for start, stop in pairwise(_cuts(model.rounds, begin, end, max(1, MAX_LEAF_IDS // data.num_row()))):
-        # XGBoost predicts leaves from the first round on only, so later rounds are cut out first.
+        # XGBoost predicts leaves only from the first round on, so later rounds are sliced out first.
         piece = booster if start == 0 else _cut_out(booster, model, start, stop)
         leaves = piece.predict(data, pred_leaf=True, iteration_range=(0, stop - start))
         trees = model.trees[model.rounds[start] : model.rounds[stop]]
@@ -174,11 +174,11 @@ def forests_with_leaves(
 
 
 def _cut_out(booster: xgboost.Booster, model: TreeModel, start: int, stop: int) -> xgboost.Booster:
-    """Some rounds of a booster, which still know the categories."""
+    """Return some rounds of a booster, with its categories."""
     piece = booster[start:stop]
     if model.categories is None:
         return piece
-    # XGBoost 3.2 loses them when it slices, and then mistakes one category for another.
+    # XGBoost 3.2 drops the categories when it slices, and then confuses them.
     whole = json.loads(piece.save_raw("json"))
     _model_of(whole)["cats"] = model.categories
     piece.load_model(bytearray(json.dumps(whole), "utf-8"))
@@ -186,7 +186,7 @@ def _cut_out(booster: xgboost.Booster, model: TreeModel, start: int, stop: int) 
 
 
 def _cuts(rounds: Sequence[int], begin: int, end: int, max_trees: int) -> list[int]:
-    """Rounds at which to cut so that no piece has more trees than allowed, unless one round alone has."""
+    """Return the bounds of pieces with at most ``max_trees`` trees each, or a single round."""
     cuts = [begin]
     for i in range(begin + 1, end):
         if rounds[i + 1] - rounds[cuts[-1]] > max_trees:
@@ -196,7 +196,7 @@ def _cuts(rounds: Sequence[int], begin: int, end: int, max_trees: int) -> list[i
 
 @dataclass(frozen=True)
 class RowSums:
-    """What to add up over rows: weights by code, and a quantity of its own (``value``, already weighted)."""
+    """Quantities to sum over rows: weights by code, and a ``value`` that is already weighted."""
 
     code: Array
     weight: Array | None
@@ -206,7 +206,7 @@ class RowSums:
 def sum_rows(
     forest: Forest, leaves: Array, rows_of_output: Callable[[int], RowSums], n_codes: int
 ) -> tuple[Array, Array]:
-    """Weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node."""
+    """Return weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node."""
     weight = np.zeros((forest.n_nodes, n_codes))
     value = np.zeros(forest.n_nodes)
     for output in np.unique(forest.output):
