@@ -50,7 +50,7 @@ TRAININGS = {
 }
 FAULTS = {
     # The worker at fault says what is wrong, the other one that it is not alone.
-    "short q": ("other worker", "q for"),
+    "short q": ("other worker", "q of the teacher has"),
     "no rows": ("other worker", "no rows on this worker"),
     # Rows without weight on one worker are fine as long as others weigh something; here none does.
     "no weights": ("all 0, on every worker", "all 0, on every worker"),

@@ -140,7 +140,7 @@ FAULTS = {
     "few labels": ("the 0 labelled rows, got 3. Each worker deals its own rows", "other worker"),
     "few groups": ("1 distinct values for 3 folds", "other worker"),
     "inexact engine": ("teachers that differ from row to row", "teachers that differ from row to row"),
-    "torn groups": ("7 groups with rows on several workers", "7 groups with rows on several workers"),
+    "torn groups": ("7 groups on several workers", "7 groups on several workers"),
 }
 
 
