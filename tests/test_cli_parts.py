@@ -397,7 +397,7 @@ def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
         assert training_labels(column, "binary:logistic", "a file").classes.dtype.kind == kind
     complete = training_labels(pd.DataFrame({"y": [2.0, 3.0]}), "binary:logistic", "a file")
     assert complete.classes.dtype.kind == "f"
-    with pytest.raises(ValueError, match="say --objective multi:softprob or --objective reg:squarederror"):
+    with pytest.raises(ValueError, match="pass --objective multi:softprob or --objective reg:squarederror"):
         training_labels(pd.DataFrame({"y": [1, 2, 3]}), None, "a file")
 
 

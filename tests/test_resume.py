@@ -299,7 +299,7 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(xgb, "cv", None)
     for content in (b"", b"{}", b"[1]", b"\xff\x00", b'{"finished": 3}', b"3"):
         (tmp_path / "state.json").write_bytes(content)
-        with pytest.raises(ValueError, match=r"resume names .*state.json', which is not a resume file"):
+        with pytest.raises(ValueError, match=r"resume must .*state.json', which is not a resume file"):
             search(tmp_path / "state.json")
         assert (tmp_path / "state.json").read_bytes() == content
     with pytest.raises(IsADirectoryError, match="resume must name a file"):

@@ -35,7 +35,7 @@ class ResumeCache:
         if not (resume_key is None or isinstance(resume_key, str)):
             raise TypeError(f"resume_key must be a text, got {resume_key!r}: pass one such as '1'")
         if path is None and resume_key is not None:
-            raise ValueError(f"resume_key needs resume, got resume_key={resume_key!r} alone: pass resume as well")
+            raise ValueError(f"resume_key is read with resume only, got {resume_key!r} alone: pass resume as well")
         self._path = None if path is None else new_file(path, "resume", overwrite=True)
         self._lock = threading.Lock()
         self._finished: dict[str, Any] = {}
