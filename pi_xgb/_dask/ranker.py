@@ -156,8 +156,7 @@ def _eval_columns(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margi
     tables = checked_eval_privileged(eval_privileged, eval_set)
     if len(eval_qid or ()) != len(tables):
         raise ValueError(
-            f"eval_qid must have one column per pair of eval_set, got {len(eval_qid or ())} for {len(tables)}: "
-            "pass one each"
+            f"eval_qid must have one column per eval_set pair, got {len(eval_qid or ())} for {len(tables)}: pass all"
         )
     margins = base_margins or [None] * len(tables)
     return [
