@@ -387,7 +387,7 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, mo
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])))
     monkeypatch.setattr(_chance, "comparable", lambda rows, name: rows)
     monkeypatch.setattr(_chance, "gap_of", lambda *how: gap)
-    told = Draws(100, n_null, 0.5).of(rows, "abroca", None)
+    told = Draws(100, n_null, 0.5).statistics(rows, "abroca", None)
     assert asked == [n_null] * bool(n_null) + [100]
     assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "a – b")
     if n_null:
@@ -426,8 +426,8 @@ SEEN = "Parity: a – b differ by 0.250"
         (
             {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
             *(0.75, "unusual alone"),
-            SEEN + ", where chance alone gives 0.062. Unusual by itself (p 0.250), not among all that was looked at "
-            "(p 0.500): look again on fresh rows.",
+            SEEN + ", where chance alone gives 0.062. Significant alone (p 0.250), not after correction for all "
+            "gaps (p 0.500): repeat on new rows.",
         ),
         (
             {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
@@ -444,7 +444,7 @@ SEEN = "Parity: a – b differ by 0.250"
         (
             {**GAP, "p_value": np.nan, "p_adjusted": np.nan},
             *(0.95, "undefined"),
-            "Parity: cannot be told, since a group lacks what is compared.",
+            "Parity: undefined, because a group lacks the compared rate.",
         ),
     ],
 )
