@@ -488,7 +488,7 @@ def test_the_style_sheet_and_the_page_know_the_same_classes(rows, tmp_path):
     beginning = (
         "2 models: one, other. 120 rows, groups by sex, old. Rows with a probability above the model's threshold are "
     )
-    assert lead.replace("&#x27;", "'").startswith(f"{beginning}selected (one 0.5, other 0.4). pi_xgb ")
+    assert lead.replace("&#x27;", "'").startswith(f"{beginning}selected (one 0.5, other 0.4). Made on ")
     # Each feature by itself, then both: three pictures each, with the numbers of their own groups.
     captions = re.findall("<figcaption>ROC curve[^<]*Groups by ([^<]*)\\.</figcaption>", text)
     assert captions == ["sex", "old", "sex × old"] * 2
