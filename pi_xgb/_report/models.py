@@ -90,10 +90,10 @@ def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
     """Return a threshold for each model."""
     if not isinstance(threshold, Mapping):
         return dict.fromkeys(names, as_cut(threshold))
-    given = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
-    if set(given) != set(names):
-        raise ValueError(f"threshold must have one value for each of the models {names}, got {list(given)}")
-    return given
+    values = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
+    if set(values) != set(names):
+        raise ValueError(f"threshold must have one value for each of the models {names}, got {list(values)}")
+    return values
 
 
 def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
@@ -123,7 +123,7 @@ def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Sc
 
 def _other(name: str, model: Any, X: Any, threshold: float) -> ScoredModel:
     if isinstance(X, xgboost.DMatrix):
-        raise TypeError("it is not a booster and cannot read a DMatrix: pass X as a DataFrame or an array")
+        raise TypeError("X must be a DataFrame or an array for a model other than a booster, got DMatrix")
     features = _own_columns(X, getattr(model, "feature_names_in_", None))
     proba = np.asarray(model.predict_proba(features))
     if proba.ndim != 2 or proba.shape[1] != 2:

@@ -23,7 +23,7 @@ from .settings import WILSON
 
 MEASURED = {
     "auc": ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
-    "log_loss": ("log loss", "The mean of −log(probability given to what happened). Less is better."),
+    "log_loss": ("log loss", "The mean of −log(probability of the true label). Less is better."),
     "accuracy": ("accuracy", "The share of rows on the right side of the model's threshold. More is better."),
     "brier": ("Brier score", "The mean squared error of the probabilities. Less is better."),
     "statistical_parity": ("statistical parity", "Largest difference between groups in the share of rows selected."),
@@ -32,7 +32,7 @@ MEASURED = {
         "Largest sum of the differences in true positive rate and in false positive rate, between two groups.",
     ),
     "equal_opportunity": ("equal opportunity", "Largest difference in true positive rate."),
-    "abroca": ("ABROCA", "Largest area between the ROC curves of two groups, whatever the threshold."),
+    "abroca": ("ABROCA", "Largest area between the ROC curves of two groups, over all thresholds."),
 }
 """The name and the meaning of each number."""
 

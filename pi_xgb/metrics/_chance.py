@@ -67,15 +67,15 @@ class Draws:
         """Return the columns of a gap other than its value."""
         rows = comparable(rows, name)
         gap = gap_of(rows, name)
-        found = dict(UNKNOWN, between=" – ".join(in_words(rows.groups.names[code]) for code in gap.furthest()))
+        found = dict(UNKNOWN, between=" – ".join(in_words(rows.groups.names[code]) for code in gap.widest_pair()))
         if self.n_null:
-            null = gap.without_gap(gap.draws(self.n_null), generator)
-            found |= {"chance": float(null.mean()), "p_value": p_value(null, gap.seen())}
+            null = gap.null_gaps(gap.draws(self.n_null), generator)
+            found |= {"chance": float(null.mean()), "p_value": p_value(null, gap.observed())}
         if self.n_boot:
             n_draws = gap.draws(self.n_boot)
             crowded = gap.crowded(n_draws, generator)
             found |= limits(gap.value, crowded, self._plain(gap, n_draws, generator), self.confidence)._asdict()
-            found["high"] = max(found["high"], gap.unseen(self.confidence))
+            found["high"] = max(found["high"], gap.least_limit(self.confidence))
             # The permutation test is exact, so the interval must not contradict its p-value.
             if self.n_null and found["p_value"] > 1 - self.confidence:
                 found["low"] = 0.0

@@ -57,7 +57,7 @@ class Curves:
             np.maximum(largest, area, out=largest)
         return largest
 
-    def furthest(self) -> tuple[int, int]:
+    def widest_pair(self) -> tuple[int, int]:
         """Return the two groups with the largest area between their curves."""
         pairs = combinations(range(self.rows.shape[1]), 2)
         return max(pairs, key=lambda pair: float(np.abs(self.middles[pair[0]] - self.middles[pair[1]]).mean().round(9)))
@@ -67,14 +67,14 @@ class Curves:
         pairs = self.rows.shape[1] ** 2 / 2
         return max(LEAST_DRAWS, min(wanted, int(MOST_WORK / pairs / GRID / LEVELS)))
 
-    def seen(self) -> float:
+    def observed(self) -> float:
         """Return the gap of the counted cells; draws without a gap are computed from the same cells."""
-        return float(self.gap(_through(self.cells[:, None])[0]))
+        return float(self.gap(_at_middles(self.cells[:, None])[0]))
 
-    def without_gap(self, n_draws: int, generator: np.random.Generator) -> Values:
+    def null_gaps(self, n_draws: int, generator: np.random.Generator) -> Values:
         """Return the gaps after permuting the scores of each label over the groups, ``(n_draws,)``."""
-        dealt = np.stack([_dealt(side, n_draws, generator) for side in self.cells])
-        return self.gap(_through(dealt))
+        permuted = np.stack([_permuted(side, n_draws, generator) for side in self.cells])
+        return self.gap(_at_middles(permuted))
 
     def crowded(self, n_draws: int, generator: np.random.Generator) -> Path:
         """Return a path of true gaps up to the observed one, with most groups near an end of the widest pair."""
@@ -87,13 +87,13 @@ class Curves:
     def plain(self, n_draws: int, generator: np.random.Generator, reach: int = 1) -> Path:
         """Return a path of true gaps beyond the observed one, in the shape with the least effect of noise."""
         noise = self._drawn(self.edges, n_draws, generator) - self.middles
-        first, second = self.furthest()
+        first, second = self.widest_pair()
         # A difference in proportion to the noise keeps its sign, so its area grows linearly.
         spread = (noise[:, first] - noise[:, second]).std(axis=0)
         shape = self._centred(self._along_widest()[0][:, None]) * np.maximum(spread, 1e-9)
         return self._path(shape, noise, min(self.value + 5 * reach * float(spread.mean()), 1.0))
 
-    def unseen(self, confidence: float) -> float:
+    def least_limit(self, confidence: float) -> float:
         """Return a lower bound of the upper limit for groups that are ranked perfectly, or in reverse.
 
         Samples of such a curve have no noise, but a true curve with errors may show none: the bound is Wilson's upper
@@ -120,7 +120,7 @@ class Curves:
             generator.multinomial(rows, side, size=(n_draws, rows.size))
             for rows, side in zip(self.rows, sides, strict=True)
         ]
-        return _through(np.stack(drawn))
+        return _at_middles(np.stack(drawn))
 
     def _mean(self, curves: Values) -> Values:
         weight = self.rows[1] / self.rows[1].sum()
@@ -131,7 +131,7 @@ class Curves:
 
     def _along_widest(self) -> tuple[Values, Values, Values]:
         """Return the position of each group between the two furthest apart, and the difference of these two."""
-        first, second = self.furthest()
+        first, second = self.widest_pair()
         between, between_edges = (curves[first] - curves[second] for curves in (self.middles, self.edges))
         length = float(between @ between)
         if length == 0:  # all curves are equal: any direction will do
@@ -164,23 +164,23 @@ def _cells(rows: ScoredRows) -> Counts:
     return counts
 
 
-def _dealt(side: Counts, n_draws: int, generator: np.random.Generator) -> Counts:
+def _permuted(side: Counts, n_draws: int, generator: np.random.Generator) -> Counts:
     """Assign the rows of one label to the groups at random, ``(n_draws, k, CELLS)``; group sizes stay."""
     left = np.tile(side.sum(axis=0), (n_draws, 1))
-    dealt = np.zeros((n_draws, *side.shape), np.int64)
+    permuted = np.zeros((n_draws, *side.shape), np.int64)
     for group, size in enumerate(side.sum(axis=1)[:-1]):
         wanted = np.full(n_draws, size)
         further = left.sum(axis=1)
         for cell in range(CELLS):
             further -= left[:, cell]
-            dealt[:, group, cell] = generator.hypergeometric(left[:, cell], further, wanted)
-            wanted -= dealt[:, group, cell]
-        left -= dealt[:, group]
-    dealt[:, -1] = left
-    return dealt
+            permuted[:, group, cell] = generator.hypergeometric(left[:, cell], further, wanted)
+            wanted -= permuted[:, group, cell]
+        left -= permuted[:, group]
+    permuted[:, -1] = left
+    return permuted
 
 
-def _through(counts: Counts) -> Values:
+def _at_middles(counts: Counts) -> Values:
     """Return curves at ``MIDDLES`` from negatives and positives by cell, ``(2, draws, k, cells)``."""
     negative, positive = (np.cumsum(side, axis=-1) / side.sum(axis=-1, keepdims=True) for side in counts)
     n_curves, n_points = negative[..., 0].size, negative.shape[-1] + 1

@@ -57,8 +57,8 @@ def statistical_parity(
     >>> metrics.statistical_parity([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("statistical_parity", *given, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("statistical_parity", *inputs, undefined=undefined)
 
 
 def equal_opportunity(
@@ -73,7 +73,7 @@ def equal_opportunity(
 
     Use it when those who deserve selection should have the same chance in every group. It equals Fairlearn's
     ``equal_opportunity_difference``, except that a group without positives gives NaN, with a warning, instead of a rate
-    of 0. Takes what :func:`statistical_parity` does; ``y_true`` must be given.
+    of 0. Takes what :func:`statistical_parity` does, but requires ``y_true``.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def equal_opportunity(
     >>> metrics.equal_opportunity([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equal_opportunity", *given, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equal_opportunity", *inputs, undefined=undefined)
 
 
 def equalized_odds(
@@ -108,7 +108,7 @@ def equalized_odds(
     Parameters
     ----------
     y_true, y_pred, sensitive_features, sample_weight, undefined
-        As for :func:`statistical_parity`; ``y_true`` must be given.
+        As for :func:`statistical_parity`, but ``y_true`` is required.
     agg
         "sum" of the two differences, between 0 and 2, or "max", between 0 and 1.
 
@@ -123,8 +123,8 @@ def equalized_odds(
     0.5
     """
     check_choice(agg, ("sum", "max"), "agg")
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equalized_odds", *given, agg=agg, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equalized_odds", *inputs, agg=agg, undefined=undefined)
 
 
 def one_vs_rest(

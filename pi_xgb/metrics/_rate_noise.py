@@ -34,7 +34,7 @@ class Rates:
         """The observed gap."""
         return float(self.gap(self.rates))
 
-    def seen(self) -> float:
+    def observed(self) -> float:
         """Return the gap to compare with draws without a gap."""
         return self.value
 
@@ -42,7 +42,7 @@ class Rates:
         """Return ``wanted``: counts are drawn, not rows, so draws are cheap."""
         return wanted
 
-    def furthest(self) -> tuple[int, int]:
+    def widest_pair(self) -> tuple[int, int]:
         """Return the two groups with the largest difference."""
         apart = np.abs(self.rates[:, :, None] - self.rates[:, None, :]).sum(axis=0)
         first, second = np.unravel_index(apart.round(9).argmax(), apart.shape)
@@ -52,12 +52,12 @@ class Rates:
         """Return the largest difference between two groups, ``(...,)``."""
         return largest_between(list(np.moveaxis(rates, -2, 0)), "nan")
 
-    def without_gap(self, n_draws: int, generator: np.random.Generator) -> Values:
+    def null_gaps(self, n_draws: int, generator: np.random.Generator) -> Values:
         """Return the gaps after permuting the decisions over the rows of all groups, ``(n_draws,)``."""
-        drawn = np.stack([self._dealt(i, n_draws, generator) for i in range(len(self.rates))], axis=1)
+        drawn = np.stack([self._permuted(i, n_draws, generator) for i in range(len(self.rates))], axis=1)
         return self.gap(drawn / self.rows)
 
-    def _dealt(self, i: int, n_draws: int, generator: np.random.Generator) -> Counts:
+    def _permuted(self, i: int, n_draws: int, generator: np.random.Generator) -> Counts:
         rows = self.rows[i]
         ones = int(np.rint((self.rates[i] * rows).sum()))
         return generator.multivariate_hypergeometric(rows, ones, size=n_draws)
@@ -72,7 +72,7 @@ class Rates:
         error = np.sqrt((np.maximum(spread, 0.25 / self.rows.sum(axis=1, keepdims=True)) / self.rows).max(axis=1).sum())
         return self._path(self._aligned(), self.value + 5 * reach * error, n_draws, generator)
 
-    def unseen(self, confidence: float) -> float:
+    def least_limit(self, confidence: float) -> float:
         """Return 0: the path includes all noise of rates."""
         return 0.0
 

@@ -126,7 +126,7 @@ def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
     features = list(groupings[0].names.names)
     rows = [_full_name(name, groups, features) for groups in groupings for name in groups.names]
     if len(set(rows)) < len(rows):
-        raise ValueError(f"a group is called {ALL!r}, which is the name of the margins: rename it")
+        raise ValueError(f"sensitive_features must not contain {ALL!r}, the name of the margins: rename the group")
     if n_columns > 1:
         return pd.MultiIndex.from_tuples(rows, names=features)
     return pd.Index([row[0] for row in rows], name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]

@@ -54,7 +54,7 @@ def choose_threshold(
         NaN counts as the worst value.
     grid
         The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one at each
-        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as it is.
+        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is used unchanged.
     folds
         One fold label per row: the rule is evaluated in each fold and averaged, and one threshold is returned
         for all. ``rule="f1", grid="paper"`` with the validation rows of all folds is the procedure of the

@@ -27,7 +27,7 @@ WATCHABLE: dict[str, Metric] = {
     "equal_opportunity": equal_opportunity,
     "abroca": abroca,
 }
-"""The metrics that :func:`watch` knows by name."""
+"""The metrics that :func:`watch` accepts by name."""
 
 _FIELD = "label_upper_bound"
 _FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above
@@ -36,7 +36,7 @@ _FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities 
 def watch(
     metric: Any, sensitive_features: Any = None, *, threshold: float | None = 0.5, from_margin: bool = False
 ) -> Watch:
-    """A ``custom_metric`` that computes group metrics in every round, to look at or to stop early on.
+    """A ``custom_metric`` that computes group metrics in every round, for monitoring or early stopping.
 
     Use it to see when in training a model becomes unfair, or with ``early_stopping_rounds`` to stop there.
     XGBoost passes a custom metric neither row numbers nor the name of the evaluation set, so the groups are looked up
@@ -216,12 +216,12 @@ def _unwrapped(metric: Any) -> Any:
     return metric
 
 
-def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
-    if given is None:
+def _pairs(value: Any) -> list[tuple[xgboost.DMatrix, Any]]:
+    if value is None:
         return []
-    if isinstance(given, Mapping):
-        given = given.items()
-    pairs = [given] if not isinstance(given, (list, tuple, ItemsView)) else list(given)
+    if isinstance(value, Mapping):
+        value = value.items()
+    pairs = [value] if not isinstance(value, (list, tuple, ItemsView)) else list(value)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
