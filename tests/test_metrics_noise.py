@@ -60,7 +60,7 @@ def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, weighted)
     weight = weight if weighted else None
     found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), name)
     table = metrics.disparity_report(y, p, sensitive_features=group, sample_weight=weight, metrics=name, n_boot=0)
-    assert found.value == found.seen() == pytest.approx(table.loc[name, "value"])
+    assert found.value == found.observed() == pytest.approx(table.loc[name, "value"])
     among = {
         "statistical_parity": [np.full(len(y), True)],
         "equal_opportunity": [y],
@@ -75,13 +75,13 @@ def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, weighted)
             assert rows[code] == round(w.sum() ** 2 / (w**2).sum())
             assert rates[code] == pytest.approx(np.average(hit, weights=w))
     apart = {(a, b): np.abs(found.rates[:, a] - found.rates[:, b]).sum() for a, b in combinations(range(4), 2)}
-    assert found.furthest() == max(apart, key=apart.get)
+    assert found.widest_pair() == max(apart, key=apart.get)
     assert found.draws(7) == 7
 
 
 def test_of_pairs_that_lie_as_far_apart_the_first_is_named():
-    assert Rates(np.array([[0.1, 0.3, 0.1 + 0.2]]), np.full((1, 3), 10)).furthest() == (0, 1)
-    assert Rates(np.array([[0.3, 0.1, 0.2, 0.4]]), np.full((1, 4), 10)).furthest() == (1, 3)
+    assert Rates(np.array([[0.1, 0.3, 0.1 + 0.2]]), np.full((1, 3), 10)).widest_pair() == (0, 1)
+    assert Rates(np.array([[0.3, 0.1, 0.2, 0.4]]), np.full((1, 4), 10)).widest_pair() == (1, 3)
 
 
 def test_a_group_of_next_to_no_weight_is_one_row():
@@ -138,7 +138,7 @@ def test_one_rate_goes_its_own_way_to_the_gap(alike):
 def test_two_rates_go_together_each_as_far_as_its_noise(rates, one, other):
     rows, rates = np.array([[40, 30, 90], [300, 200, 100]]), np.array(rates)
     found, generator = Rates(rates, rows), Expected()
-    assert found.furthest() == (one, other)
+    assert found.widest_pair() == (one, other)
     path = found.plain(2, generator)
     centre = [(r * n).sum() / n.sum() for r, n in zip(rates, rows, strict=True)]
     shape = rates - np.array(centre)[:, None]
@@ -178,7 +178,7 @@ def test_without_a_gap_what_there_is_is_dealt():
             asked.append((rows.tolist(), ones, size))
             return dealt[len(asked) - 1]
 
-    null = found.without_gap(5, Dealer())
+    null = found.null_gaps(5, Dealer())
     assert asked == [
         (rows.tolist(), round((rows * rates).sum()), 5) for rows, rates in zip(found.rows, found.rates, strict=True)
     ]
@@ -265,7 +265,7 @@ def test_the_gap_of_curves_is_the_largest_of_all():
     )
     areas = {(a, b): np.abs(found.middles[a] - found.middles[b]).mean() for a, b in combinations(range(4), 2)}
     assert found.value == pytest.approx(max(areas.values()))
-    assert found.furthest() == max(areas, key=areas.get)
+    assert found.widest_pair() == max(areas, key=areas.get)
 
 
 def test_so_many_pairs_take_fewer_draws():
@@ -279,19 +279,19 @@ def test_so_many_pairs_take_fewer_draws():
 def test_counts_make_the_curve_through_them():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 4, (2, 3, 2, 10)) + np.eye(10, dtype=int)[9]
-    found = _curve_noise._through(counts)
+    found = _curve_noise._at_middles(counts)
     for draw, code in ((draw, code) for draw in range(3) for code in range(2)):
         fpr, tpr = (np.r_[0, np.cumsum(side[draw, code])] / side[draw, code].sum() for side in counts)
         np.testing.assert_allclose(found[draw, code], np.interp(MIDDLES, fpr, tpr), atol=1e-9)
     got, _ = curves()
-    seen = _curve_noise._through(got.cells[:, None])[0]
-    assert got.seen() == pytest.approx(max(np.abs(a - b).mean() for a, b in combinations(seen, 2)))
+    seen = _curve_noise._at_middles(got.cells[:, None])[0]
+    assert got.observed() == pytest.approx(max(np.abs(a - b).mean() for a, b in combinations(seen, 2)))
 
 
 def test_rows_are_dealt_as_hands_of_cards():
     side = np.zeros((3, CELLS), int)
     side[:, :3] = [[5, 0, 1], [2, 2, 6], [0, 3, 1]]
-    dealt = _curve_noise._dealt(side, 4000, np.random.default_rng(0))
+    dealt = _curve_noise._permuted(side, 4000, np.random.default_rng(0))
     # Every row is dealt, and each group has as many as before.
     assert (dealt.sum(axis=1) == side.sum(axis=0)).all()
     assert (dealt.sum(axis=2) == side.sum(axis=1)).all()
@@ -317,7 +317,7 @@ def test_samples_are_drawn_from_the_curve():
 
 def along(found, alike):
     """Where each group lies between the two furthest apart, and their difference at the middles and at the edges."""
-    one, other = found.furthest()
+    one, other = found.widest_pair()
     if alike:
         return np.array([-0.5, 0.5, -0.5, 0.5]), MIDDLES * (1 - MIDDLES), EDGES * (1 - EDGES)
     between = found.middles[one] - found.middles[other]
@@ -337,7 +337,7 @@ def test_curves_go_their_way_to_the_gap(kind, alike):
     path = getattr(found, kind)(50, np.random.default_rng(7))
     if kind == "plain":
         noise = found._drawn(found.edges, 50, np.random.default_rng(7)) - found.middles
-        one, other = found.furthest()
+        one, other = found.widest_pair()
         spread = np.array([np.std([draw[one, j] - draw[other, j] for draw in noise]) for j in range(GRID)])
         shape = (place - np.average(place, weights=positives))[:, None] * np.maximum(spread, 1e-9)
         furthest = found.value + 5 * spread.mean()
@@ -358,7 +358,7 @@ def test_no_curve_lies_beyond_the_two_furthest_apart():
     # Further than the first from the second in that direction, but not as far in all.
     steps = np.array([[0.15, 0.05], [0, 0], [0.17, 0.025]]).repeat(24, axis=1)
     found = Curves(0.3 + steps, np.tile(EDGES, (3, 1)), np.ones((2, 3, CELLS), int))
-    assert found.furthest() == (0, 1)
+    assert found.widest_pair() == (0, 1)
     assert found._along_widest()[0].tolist() == [0.5, -0.5, 0.5]
 
 
@@ -376,18 +376,18 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, mo
     asked = []
     gap = SimpleNamespace(
         value=1.0,
-        furthest=lambda: (0, 1),
+        widest_pair=lambda: (0, 1),
         draws=lambda wanted: asked.append(wanted) or wanted,
-        without_gap=lambda n, generator: np.r_[np.full(n_larger, 2.0), np.zeros(n - n_larger)],
-        seen=lambda: 1.0,
+        null_gaps=lambda n, generator: np.r_[np.full(n_larger, 2.0), np.zeros(n - n_larger)],
+        observed=lambda: 1.0,
         crowded=lambda n, generator: path,
         plain=lambda n, generator: path,
-        unseen=lambda confidence: 0.0,
+        least_limit=lambda confidence: 0.0,
     )
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])))
     monkeypatch.setattr(_chance, "comparable", lambda rows, name: rows)
     monkeypatch.setattr(_chance, "gap_of", lambda *how: gap)
-    told = Draws(100, n_null, 0.5).of(rows, "abroca", None)
+    told = Draws(100, n_null, 0.5).statistics(rows, "abroca", None)
     assert asked == [n_null] * bool(n_null) + [100]
     assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "a – b")
     if n_null:
@@ -426,8 +426,8 @@ SEEN = "Parity: a – b differ by 0.250"
         (
             {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
             *(0.75, "unusual alone"),
-            SEEN + ", where chance alone gives 0.062. Unusual by itself (p 0.250), not among all that was looked at "
-            "(p 0.500): look again on fresh rows.",
+            SEEN + ", where chance alone gives 0.062. Significant alone (p 0.250), not after correction for all "
+            "gaps (p 0.500): repeat on new rows.",
         ),
         (
             {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
@@ -444,7 +444,7 @@ SEEN = "Parity: a – b differ by 0.250"
         (
             {**GAP, "p_value": np.nan, "p_adjusted": np.nan},
             *(0.95, "undefined"),
-            "Parity: cannot be told, since a group lacks what is compared.",
+            "Parity: undefined, because a group lacks the compared rate.",
         ),
     ],
 )

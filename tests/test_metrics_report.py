@@ -171,7 +171,7 @@ class TestGroupReport:
         assert (report["auc_high"][:2] > 0.9).all()
 
     def test_a_group_must_not_be_called_like_the_margins(self):
-        with pytest.raises(ValueError, match="called '\\(all\\)'"):
+        with pytest.raises(ValueError, match=r"sensitive_features.*'\(all\)'.*rename"):
             metrics.group_report([1, 0, 1, 0], [1, 1, 1, 1], sensitive_features=["(all)", "(all)", "b", "b"], n_boot=0)
 
 
@@ -494,7 +494,7 @@ class TestChooseThreshold:
             ({"y_score": [0, 1, 1]}, ValueError, "y_true must .* 3 rows of y_score, got 4"),
             ({"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight must be .* got -1"),
             ({"rule": lambda tn, fp, fn, tp: tp.max()}, ValueError, r"one value per threshold.*got \(\)"),
-            ({"rule": lambda tn, fp, fn, tp: tp * np.nan}, ValueError, "NaN at every threshold"),
+            ({"rule": lambda tn, fp, fn, tp: tp * np.nan}, ValueError, "rule.*got NaN at every threshold"),
         ],
     )
     def test_bad_input(self, options, error, message):

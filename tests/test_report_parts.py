@@ -13,12 +13,12 @@ from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 from pi_xgb import metrics
 from pi_xgb._report.css import CSS
 from pi_xgb._report.html import count, estimate, number, table
-from pi_xgb._report.models import JudgedModel, read_model, read_rows
+from pi_xgb._report.models import ScoredModel, read_model, read_rows
 from pi_xgb._report.numbers import COMPARED, Numbers, Resampling, View, _measured
 from pi_xgb._report.page import _difference, _gap, _signed
-from pi_xgb._report.pictures import of_comparison, of_importance, picture
+from pi_xgb._report.pictures import draw_comparison, draw_importance, picture
 from pi_xgb._report.report import report
-from pi_xgb._report.settings import OF_GAPS, OF_RATES, of_page, params_of
+from pi_xgb._report.settings import INVERSION, WILSON, model_params, page_settings
 from pi_xgb._report.summary import summary
 from pi_xgb._stats.bootstrap import resamples
 from pi_xgb._version import __version__
@@ -160,7 +160,7 @@ def test_certain_models_are_models():
 )
 def test_parameters_that_differ_from_those_of_their_objective(params, told):
     booster = xgb.train({**params, "nthread": 1}, xgb.DMatrix(np.arange(24.0)[:, None], Y), 1)
-    found = params_of(JudgedModel("m", booster, None, np.full(24, 0.5), 0.5, booster, (0, 1, 1)))
+    found = model_params(ScoredModel("m", booster, None, np.full(24, 0.5), 0.5, booster, (0, 1, 1)))
     assert found.pop("base_score")
     assert found == {"booster": "gbtree", "objective": params["objective"], **told}
 
@@ -169,14 +169,14 @@ def test_parameters_that_differ_from_those_of_their_objective(params, told):
 @pytest.mark.parametrize("n_boot", [0, 30])
 def test_what_models_are_judged_on_is_counted(weight, n_boot):
     y, groups = np.arange(24) % 3 == 0, np.where(np.arange(24) < 5, "few", "many")
-    found = of_page(
+    found = page_settings(
         read_rows(np.zeros((24, 1)), y, pd.Series(groups, name="sex"), weight), Resampling(n_boot, 0.9, 7), "eo"
     )
     expected = {"rows": "24", "positives (label 1)": "8", "weights": "none" if weight is None else "given"}
     expected |= {"sensitive features": "sex", "groups": "2", "rows in the smallest group": "5", "intervals": "none"}
     if n_boot:
         expected |= {"intervals": "90 % percentile bootstrap, 30 resamples"}
-        expected |= {"rates of groups": OF_RATES, "differences between groups": OF_GAPS, "random_state": "7"}
+        expected |= {"rates of groups": WILSON, "differences between groups": INVERSION, "random_state": "7"}
     expected |= {"fair importance by": "eo", "pi_xgb": __version__, "xgboost": xgb.__version__}
     assert {name: found[name] for name in expected} == expected
     assert set(found) - set(expected) == {"made on", "numpy", "pandas", "Python"}
@@ -194,7 +194,7 @@ def test_what_is_measured_is_measured_on_each_resample(weighted):
         weighted
     ]
     rows = read_rows(np.zeros((24, 1)), Y, GROUP, weight)
-    found = _measured(JudgedModel("m", None, None, p, 0.5), rows, Resampling(6, 0.9, 3))
+    found = _measured(ScoredModel("m", None, None, p, 0.5), rows, Resampling(6, 0.9, 3))
     draws = np.concatenate([np.ones((1, 24)), *resamples(24, 6, 3)])
     assert found.shape == (7, len(COMPARED))
     for draw, values in zip(draws, found, strict=True):
@@ -229,18 +229,18 @@ def view(name, models, p, **more):
 
 
 def words(models, views, differences=None, n_boot=100):
-    judged = [JudgedModel(name, None, None, np.array([0.5]), 0.5) for name in models]
+    judged = [ScoredModel(name, None, None, np.array([0.5]), 0.5) for name in models]
     performance = pd.DataFrame(index=pd.Index(models))
     rows = read_rows(np.zeros((24, 1)), Y, GROUP, None)
     return summary(judged, rows, Numbers(performance, differences, views, {}, {}, {}), Resampling(n_boot, 0.95, 0))
 
 
-REST = "given how many were looked at. That does not prove them 0: the intervals say how large."
+REST = "after correction for all gaps. This does not prove them 0: the intervals show possible sizes."
 
 
 def test_gaps_beyond_chance_are_told_the_surest_and_largest_first():
     looked, *gaps, rest, _ = words(["m"], [view("sex", ["m"], [0.02, 0.01, 0.01, 0.9], low=[0.1, 0.2, 0.1, 0])])
-    assert looked == "Looked at: 24 rows, one model, groups by sex (2); 4 gaps between groups."
+    assert looked == "Evaluated: 24 rows, one model, groups by sex (2); 4 gaps between groups."
     assert [told.split(":")[0] for told in gaps] == [
         "equalized odds by sex",
         "equal opportunity by sex",
@@ -256,15 +256,15 @@ def test_no_more_than_six_gaps_are_told_one_by_one():
         gaps = [text for text in told if "by sex:" in text]
         assert len(gaps) == n_told
         assert gaps[0].startswith(("m, ", "n, "))
-        further = [] if besides is None else [f"Besides these, more than chance: {besides}. See Fairness."]
-        assert [text for text in told if text.startswith("Besides")] == further
-    assert told[0].startswith("Looked at: 24 rows, 2 models, groups by sex (2); 8 gaps")
+        further = [] if besides is None else [f"Further gaps that are more than chance: {besides}. See Fairness."]
+        assert [text for text in told if text.startswith("Further")] == further
+    assert told[0].startswith("Evaluated: 24 rows, 2 models, groups by sex (2); 8 gaps")
 
 
 def test_what_cannot_be_told_is_counted():
     told = words(["m"], [view("sex", ["m"], [0.9, np.nan, np.nan, 0.9])])
     assert told[1] == f"No gap is more than chance, {REST}"
-    assert told[2] == "Gaps that cannot be told, since a group lacks what they compare: 2."
+    assert told[2] == "Undefined gaps, because a group lacks the compared rate: 2."
     told = words(["m"], [view("sex", ["m"], [0.01, np.nan, np.nan, 0.01])])
     # Nothing is left besides those.
     assert not [text for text in told if "chance" in text and "other gaps" in text]
@@ -278,10 +278,10 @@ def test_gains_are_sure_where_their_interval_is():
     told = words(["plain", *ends], [view("sex", ["plain", *ends], 0.9)], differences)[2:-1]
     assert told == [
         "better ranks better than plain: AUC +0.100 (+0.010 to +0.200).",
-        "touching ranks no surely better than plain: AUC +0.100 (+0.000 to +0.200).",
-        "unknown ranks no surely better than plain: AUC undefined (undefined to undefined).",
+        "touching is not clearly better than plain: AUC +0.100 (+0.000 to +0.200).",
+        "unknown is not clearly better than plain: AUC undefined (undefined to undefined).",
         "worse ranks worse than plain: AUC −0.100 (−0.200 to −0.010).",
-        "below ranks no surely better than plain: AUC −0.100 (−0.200 to +0.000).",
+        "below is not clearly better than plain: AUC −0.100 (−0.200 to +0.000).",
     ]
 
 
@@ -313,7 +313,7 @@ def test_a_picture_has_its_size_and_room_for_its_words():
 
 def importance(*fair):
     table = pd.DataFrame({"fair_importance": fair, "gain": 0.1}, index=[f"f{i}" for i in range(len(fair))])
-    return of_importance(JudgedModel("m", None, None, np.array([0.5]), 0.5), table, 15, "m")
+    return draw_importance(ScoredModel("m", None, None, np.array([0.5]), 0.5), table, 15, "m")
 
 
 @pytest.mark.slow
@@ -340,7 +340,7 @@ def test_up_to_ten_models_are_compared_where_their_gap_is_known():
         models = [f"m{i}" for i in range(n)]
         performance = pd.DataFrame({"accuracy": 0.8, "accuracy_low": 0.7, "accuracy_high": 0.9}, index=models)
         of_models = view("sex", models, 0.5, value=gap)
-        return of_comparison(Numbers(performance, None, [of_models], {}, {}, {}))
+        return draw_comparison(Numbers(performance, None, [of_models], {}, {}, {}))
 
     assert compared(11) is None
     assert compared(2, np.nan) is None
@@ -394,17 +394,17 @@ def test_every_table_says_what_is_in_it_and_what_its_small_figures_are(rows, tmp
     sex = pd.Series(np.arange(120) % 2, name="sex")
     text = page((model, x, y), tmp_path, sex, n_boot=n_boot, confidence=0.8)
     small = ["80 % percentile bootstrap, 2 resamples", "interval of the true difference"]
-    small += ["80 % Wilson intervals of each rate by itself"]
+    small += ["80 % Wilson intervals of each rate"]
     of_rates, of_gaps, of_groups = (f". Small figures: {words}" if n_boot else "" for words in small)
     assert re.findall("<caption><span>(.*?)</span>", text) == [
         f"Performance on all rows{of_rates}",
         f"Differences between groups by sex (0 = treated alike){of_gaps}",
         f"Groups under model, threshold 0.5{of_groups}",
         "Importances under model, by the longer of fair importance and gain; 5 more have shorter bars",
-        "How each model was made, as far as it knows",
-        *["Parameters that differ from XGBoost&#x27;s defaults. A model loaded from a file has forgotten most of them"]
+        "How each model was trained, as far as recorded",
+        *["Parameters that differ from XGBoost&#x27;s defaults. A model loaded from a file lacks most of them"]
         * (kind == "trees"),
-        "What the models were judged on, and how",
+        "Rows and settings of the evaluation",
     ]
     assert ("This model has no trees of XGBoost" in text) is (kind == "another")
     # One model needs no headings of its own.
@@ -466,7 +466,7 @@ def test_a_generator_is_a_seed(rows, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_notes_do_not_depend_on_what_the_user_hears(rows, tmp_path):
     text = page((rows[0], rows[1], rows[2] * (np.arange(120) % 2)), tmp_path, np.arange(120) % 2)
-    assert '<section class="note"><h2>To be read with care' in text
+    assert '<section class="note"><h2>Warnings' in text
     assert "is undefined (NaN) in group '0'" in plain(text).replace("&#x27;", "'")
 
 
@@ -488,7 +488,7 @@ def test_the_style_sheet_and_the_page_know_the_same_classes(rows, tmp_path):
     beginning = (
         "2 models: one, other. 120 rows, groups by sex, old. Rows with a probability above the model's threshold are "
     )
-    assert lead.replace("&#x27;", "'").startswith(f"{beginning}selected (one 0.5, other 0.4). pi_xgb ")
+    assert lead.replace("&#x27;", "'").startswith(f"{beginning}selected (one 0.5, other 0.4). Made on ")
     # Each feature by itself, then both: three pictures each, with the numbers of their own groups.
     captions = re.findall("<figcaption>ROC curve[^<]*Groups by ([^<]*)\\.</figcaption>", text)
     assert captions == ["sex", "old", "sex × old"] * 2

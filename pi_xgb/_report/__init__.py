@@ -1,1 +1,1 @@
-"""The HTML report: its numbers, its pictures, its page."""
+"""The HTML report: numbers, pictures and page."""

@@ -1,4 +1,4 @@
-"""An HTML document that loads nothing: its head, its style, and the reader's own colours."""
+"""An HTML document without external resources: head, style sheet and the reader's colour scheme."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from .css import CSS
 from .html import Html, tag
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""What the page may load: nothing. Its own style sheet is allowed."""
+"""The page may load nothing; only its own style sheet is allowed."""
 
 
 def document(title: str, *body: Html) -> str:
-    """The whole text, from the doctype on."""
+    """Return the document, including the doctype."""
     head = tag(
         "head",
         Html('<meta charset="utf-8">'),

@@ -11,8 +11,8 @@ import pandas as pd
 
 from .._rows.names import printable
 
-WIDE = 5  # columns that are more than a phone shows at once
-UNDEFINED = "–"  # stands where a number does not exist
+WIDE = 5  # number of columns from which a phone does not show the whole table
+UNDEFINED = "–"  # replaces an undefined number
 
 
 class Html(str):
@@ -22,37 +22,37 @@ class Html(str):
 
 
 def tag(name: str, *children: str, **attributes: str) -> Html:
-    """An element. ``class_`` and the like lose their underscore at the end, others become hyphens."""
-    told = "".join(
+    """Return an element. A trailing underscore (``class_``) is dropped, other underscores become hyphens."""
+    text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(printable(value))}"' for key, value in attributes.items()
     )
-    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+    return Html(f"<{name}{text}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[str]) -> Html:
-    """Pieces one after the other."""
+    """Concatenate pieces of HTML and text."""
     return Html("".join(child if isinstance(child, Html) else escape(printable(child)) for child in children))
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> Html:
-    """A number rounded for reading, with its full value beside it for machines."""
+    """Return a rounded number, with its full value in an attribute for programs."""
     if math.isnan(value):
         return tag("span", UNDEFINED, title="not defined on these rows")
     text = f"{value:{'+' if signed else ''}.{digits}f}"
-    # A difference of -0.00004 is not negative to a reader.
+    # A rounded -0.00004 must not read as -0.000.
     text = text.replace("-", "") if float(text) == 0 else text.replace("-", "−")
     return tag("data", text, value=repr(float(value)))
 
 
 def count(value: Any) -> Html:
-    """A whole number, or a sum of weights."""
+    """Return a count, or a sum of weights."""
     value = float(value)
     text = f"{value:,.0f}" if value.is_integer() else f"{value:,.1f}"
     return tag("data", text.replace(",", "\u202f"), value=repr(value))
 
 
 def estimate(row: pd.Series[Any], name: str, digits: int = 3, *, signed: bool = False) -> Html:
-    """A number with its interval, if it has one, on a line of its own."""
+    """Return a number, with its interval on a second line if there is one."""
     value = float(row[name])
     text = number(value, digits, signed=signed)
     if f"{name}_low" not in row or math.isnan(float(row[f"{name}_low"])):
@@ -64,7 +64,7 @@ def estimate(row: pd.Series[Any], name: str, digits: int = 3, *, signed: bool = 
 def table(
     caption: str, names: Sequence[str], columns: Sequence[str], rows: Iterable[tuple[Sequence[str], Sequence[str]]]
 ) -> Html:
-    """A table of (row names, cells) under the ``names`` and ``columns``. It scrolls in its own box if it must."""
+    """Return a table of (row names, cells) under ``names`` and ``columns``, which scrolls if it is too wide."""
     header = [tag("th", name, scope="col", class_="name") for name in names]
     header += [tag("th", column, scope="col") for column in columns]
     head = tag("thead", tag("tr", *header))
@@ -81,5 +81,5 @@ def table(
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> Html:
-    """Terms and what they mean."""
+    """Return a list of terms and their meanings."""
     return tag("dl", *(joined([tag("dt", term), tag("dd", meaning)]) for term, meaning in pairs))

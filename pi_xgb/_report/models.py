@@ -1,4 +1,4 @@
-"""What a report is about: the models with their scores, and the rows they are judged on; all of it checked."""
+"""The checked input of a report: models with their scores, and the rows of the evaluation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..metrics._rates import Values
 
 
 @dataclass(frozen=True)
-class JudgedRows:
-    """The rows of a report. ``sensitive`` has the sensitive columns in words, which is what the page shows."""
+class ReportRows:
+    """The rows of a report. ``sensitive`` has the sensitive columns as text, as the page shows them."""
 
     labels: Bools
     weights: Values | None
@@ -29,11 +29,10 @@ class JudgedRows:
 
 
 @dataclass(frozen=True)
-class JudgedModel:
+class ScoredModel:
     """A model with its probabilities of label 1.
 
-    ``features`` is X as this model takes it. The ``booster`` and its rounds (begin, end, all) are there for models
-    of XGBoost.
+    ``features`` is X as this model takes it. Only models of XGBoost have a ``booster`` and rounds (begin, end, all).
     """
 
     name: str
@@ -45,8 +44,8 @@ class JudgedModel:
     rounds: tuple[int, ...] = ()
 
 
-def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> JudgedRows:
-    """Labels, weights and groups; a DMatrix may bring its own labels and weights."""
+def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> ReportRows:
+    """Return labels, weights and groups; a DMatrix may have its own labels and weights."""
     if isinstance(X, xgboost.DMatrix):
         n_rows = X.num_row()
         y = X.get_label() if y is None else y
@@ -59,46 +58,46 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Ju
     columns = encoded_columns(sensitive_features, labels.size)
     sensitive = pd.DataFrame({printable(str(column.names.name)): _in_words(column) for column in columns})
     if sensitive.shape[1] < len(columns):
-        raise ValueError("two columns of sensitive_features have the same name in words: rename one of them")
+        raise ValueError("sensitive_features has two columns with the same name as text: rename one")
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
-    return JudgedRows(labels, row_weights(sample_weight, labels.size), groups, sensitive)
+    return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive)
 
 
 def _in_words(column: Groups) -> pd.Categorical[Any]:
-    """A sensitive column as text, with its groups in their own order."""
+    """Return a sensitive column as text, with its groups in their original order."""
     words = pd.Index([printable(str(name)) for name in column.names])
     if len(set(words)) < len(words):
-        raise ValueError(f"two groups of {column.names.name!r} read the same in words: rename one of them")
+        raise ValueError(f"sensitive_features: two groups of {column.names.name!r} are the same as text: rename one")
     return pd.Categorical.from_codes(column.codes.tolist(), words)
 
 
 def as_models(models: Any) -> dict[str, Any]:
-    """Models by name; a single one is called "model"."""
+    """Return models by name; a single model is called "model"."""
     if isinstance(models, (list, tuple)):
-        raise TypeError("models must be one model or a dict from names to models, got a sequence: names are needed")
+        raise TypeError("models must be one model or a dict from names to models, got a sequence: add names")
     if not isinstance(models, Mapping):
         return {"model": models}
     if not models:
-        raise ValueError("models is empty: give at least one model to report on")
+        raise ValueError("models is empty: pass at least one model")
     named = {printable(str(name)): model for name, model in models.items()}
     if len(named) < len(models):
-        raise ValueError(f"two models have the same name in words: {[str(name) for name in models]}")
+        raise ValueError(f"models has names that are equal as text, {[str(name) for name in models]}: rename one")
     return named
 
 
 def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
-    """One threshold for all models, or one for each of them."""
+    """Return a threshold for each model."""
     if not isinstance(threshold, Mapping):
         return dict.fromkeys(names, as_cut(threshold))
-    given = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
-    if set(given) != set(names):
-        raise ValueError(f"threshold must have one value for each of the models {names}, it has {list(given)}")
-    return given
+    values = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
+    if set(values) != set(names):
+        raise ValueError(f"threshold must have one value for each of the models {names}, got {list(values)}")
+    return values
 
 
-def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
-    """A model's scores, with a message that names it where something does not fit."""
+def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
+    """Return a model with its scores; errors name the model."""
     if not is_booster(model) and not hasattr(model, "predict_proba"):
         raise TypeError(
             f"model {name!r} must be an xgboost.Booster, an estimator of XGBoost's scikit-learn interface, or "
@@ -110,30 +109,30 @@ def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> 
         raise type(error)(f"model {name!r}: {error}") from error
 
 
-def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> JudgedModel:
+def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
     booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
     subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows)
     if subject.model.n_outputs > 1:
-        raise ValueError(f"it has {subject.model.n_outputs} outputs, and a report is about one probability per row")
+        raise ValueError(f"outputs must be 1, got {subject.model.n_outputs}: pass a model of binary labels")
     scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
     if subject.model.objective == "binary:logitraw":
         scores = 0.5 + 0.5 * np.tanh(scores / 2)
     rounds = (subject.begin, subject.end, subject.model.n_rounds)
-    return JudgedModel(name, model, subject.data, _probabilities(scores), threshold, booster, rounds)
+    return ScoredModel(name, model, subject.data, _probabilities(scores), threshold, booster, rounds)
 
 
-def _other(name: str, model: Any, X: Any, threshold: float) -> JudgedModel:
+def _other(name: str, model: Any, X: Any, threshold: float) -> ScoredModel:
     if isinstance(X, xgboost.DMatrix):
-        raise TypeError("it is not a booster and cannot read a DMatrix: pass X as a DataFrame or an array")
+        raise TypeError("X must be a DataFrame or an array for a model other than a booster, got DMatrix")
     features = _own_columns(X, getattr(model, "feature_names_in_", None))
-    answer = np.asarray(model.predict_proba(features))
-    if answer.ndim != 2 or answer.shape[1] != 2:
-        raise ValueError(f"predict_proba must give two columns, of label 0 and label 1, got shape {answer.shape}")
-    return JudgedModel(name, model, features, _probabilities(answer[:, 1]), threshold)
+    proba = np.asarray(model.predict_proba(features))
+    if proba.ndim != 2 or proba.shape[1] != 2:
+        raise ValueError(f"predict_proba must return two columns, of label 0 and label 1, got shape {proba.shape}")
+    return ScoredModel(name, model, features, _probabilities(proba[:, 1]), threshold)
 
 
 def _own_columns(X: Any, names: Any) -> Any:
-    """Of a table with more columns those that the model was trained on, in its order."""
+    """Select the columns of a DataFrame that the model was trained on, in its order."""
     if isinstance(X, pd.DataFrame) and names is not None and set(names) <= set(X.columns):
         return X[list(names)]
     return X

@@ -19,16 +19,16 @@ from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
 from ..metrics._rates import ScoredRows, Values
 from ..metrics._scored import MEASURES, ScoredGroups
-from .models import JudgedModel, JudgedRows
+from .models import ReportRows, ScoredModel
 
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
-FLOOR = 1e-16  # least probability in the log loss, as in XGBoost's own
+FLOOR = 1e-16  # least probability in the log loss, as in XGBoost
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are made."""
+    """The settings of intervals."""
 
     n_boot: int
     confidence: float
@@ -37,10 +37,10 @@ class Resampling:
 
 @dataclass(frozen=True)
 class View:
-    """One way to tell the rows apart: by one sensitive feature, or by all of them together.
+    """A grouping of the rows: by one sensitive feature, or by the intersections of all.
 
     ``gaps`` has a row per model and gap, with the columns of :func:`pi_xgb.metrics.disparity_report`; ``p_adjusted``
-    counts all gaps of all views and models.
+    corrects for all gaps of all views and models.
     """
 
     name: str
@@ -48,7 +48,7 @@ class View:
     gaps: pd.DataFrame
 
     def gap(self, model: str, name: str) -> pd.Series[Any]:
-        """All that is said of one gap of one model."""
+        """Return the row of one gap of one model."""
         row: Any = self.gaps.loc[(model, name)]
         return row  # type: ignore[no-any-return]
 
@@ -68,8 +68,8 @@ class Numbers:
     drivers: dict[str, pd.DataFrame]
 
 
-def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, importance_metric: Any) -> Numbers:
-    """Everything that the page shows as a number."""
+def compute(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling, importance_metric: Any) -> Numbers:
+    """Compute all numbers of the page."""
     measured = [_measured(model, rows, how) for model in models]
     names = pd.Index([model.name for model in models])
     further = [values - measured[0] for values in measured[1:]]
@@ -77,14 +77,14 @@ def compute(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, im
         performance=_table(measured, names, how, PERFORMANCE),
         differences=_table(further, names[1:], how, COMPARED) if further else None,
         views=_views(models, rows, how),
-        groups={model.name: group_report(**_judged(model, rows, how)) for model in models},
+        groups={model.name: group_report(**_arguments(model, rows, how)) for model in models},
         importances={model.name: _importance(model, rows, how, importance_metric) for model in models},
         drivers={model.name: shap_gap(model.model, model.features, **_groups(rows)) for model in models},
     )
 
 
-def _measured(model: JudgedModel, rows: JudgedRows, how: Resampling) -> Values:
-    """All of ``COMPARED``, first on the rows themselves and then on each resample, ``(1 + n_boot, m)``."""
+def _measured(model: ScoredModel, rows: ReportRows, how: Resampling) -> Values:
+    """Return all of ``COMPARED``, first on the rows and then on each resample, ``(1 + n_boot, m)``."""
     labels, selected = rows.labels, model.scores > model.threshold
     scored = ScoredRows(labels, selected, rows.weights, rows.groups, model.scores)
     grouped, every = ScoredGroups(scored), ScoredGroups(replace(scored, groups=everyone(labels.size)))
@@ -117,8 +117,8 @@ def _table(measured: list[Values], names: pd.Index, how: Resampling, columns: Se
     )
 
 
-def _judged(model: JudgedModel, rows: JudgedRows, how: Resampling) -> dict[str, Any]:
-    """What the reports of :mod:`pi_xgb.metrics` are handed."""
+def _arguments(model: ScoredModel, rows: ReportRows, how: Resampling) -> dict[str, Any]:
+    """Return the arguments of the reports in :mod:`pi_xgb.metrics`."""
     return {
         "y_true": rows.labels,
         "y_score": model.scores,
@@ -129,8 +129,8 @@ def _judged(model: JudgedModel, rows: JudgedRows, how: Resampling) -> dict[str, 
     }
 
 
-def _views(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling) -> list[View]:
-    """Each sensitive feature by itself, then their intersections; a feature of one group has no gap."""
+def _views(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling) -> list[View]:
+    """Return a view per sensitive feature with two or more groups, then one of their intersections."""
     columns = list(rows.sensitive.columns)
     alone = [(column, rows.sensitive[[column]]) for column in columns if rows.sensitive[column].nunique() > 1]
     together = [(" × ".join(columns), rows.sensitive)] if len(columns) > 1 else []
@@ -145,19 +145,19 @@ def _views(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling) -> 
     return views
 
 
-def _gaps(models: Sequence[JudgedModel], rows: JudgedRows, how: Resampling, features: pd.DataFrame) -> pd.DataFrame:
-    told = [disparity_report(**_judged(model, rows, how) | {"sensitive_features": features}) for model in models]
-    return pd.concat(told, keys=[model.name for model in models], names=["model", "gap"])
+def _gaps(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling, features: pd.DataFrame) -> pd.DataFrame:
+    tables = [disparity_report(**_arguments(model, rows, how) | {"sensitive_features": features}) for model in models]
+    return pd.concat(tables, keys=[model.name for model in models], names=["model", "gap"])
 
 
-def _groups(rows: JudgedRows) -> dict[str, Any]:
+def _groups(rows: ReportRows) -> dict[str, Any]:
     return {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
 
 
-def _importance(model: JudgedModel, rows: JudgedRows, how: Resampling, metric: Any) -> pd.DataFrame:
+def _importance(model: ScoredModel, rows: ReportRows, how: Resampling, metric: Any) -> pd.DataFrame:
     labels: NDArray[Any] = rows.labels.astype(float)
     if model.booster is None:
-        # A surrogate is told labels as the classes of a scikit-learn model.
+        # A surrogate takes labels as the classes of a scikit-learn model.
         classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
         labels = codes if classes is None else np.asarray(classes)[codes]
     sure = how.confidence if how.n_boot else None

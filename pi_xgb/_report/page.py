@@ -1,4 +1,4 @@
-"""The page of a report: from numbers and pictures to one HTML text."""
+"""The page of a report: numbers and pictures as one HTML document."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..metrics._scored import MEASURES
 from ..metrics._words import BEYOND, verdict
 from .document import document
 from .html import UNDEFINED, Html, count, definitions, estimate, joined, number, table, tag
-from .models import JudgedModel
+from .models import ScoredModel
 from .numbers import COMPARED, PERFORMANCE, Numbers, View
 from .pictures import Picture
-from .settings import OF_RATES
+from .settings import WILSON
 
 MEASURED = {
     "auc": ("AUC", "The chance that a positive row is ranked above a negative one. More is better, 0.5 is guessing."),
-    "log_loss": ("log loss", "The mean of −log(probability given to what happened). Less is better."),
+    "log_loss": ("log loss", "The mean of −log(probability of the true label). Less is better."),
     "accuracy": ("accuracy", "The share of rows on the right side of the model's threshold. More is better."),
     "brier": ("Brier score", "The mean squared error of the probabilities. Less is better."),
     "statistical_parity": ("statistical parity", "Largest difference between groups in the share of rows selected."),
@@ -32,9 +32,9 @@ MEASURED = {
         "Largest sum of the differences in true positive rate and in false positive rate, between two groups.",
     ),
     "equal_opportunity": ("equal opportunity", "Largest difference in true positive rate."),
-    "abroca": ("ABROCA", "Largest area between the ROC curves of two groups, whatever the threshold."),
+    "abroca": ("ABROCA", "Largest area between the ROC curves of two groups, over all thresholds."),
 }
-"""What each number is called, and what it says."""
+"""The name and the meaning of each number."""
 
 RATES = {name: name.replace("_", " ") for name in MEASURES} | {"auc": "AUC"}
 COUNTS = ("rows", "weight", "positives", "selected")
@@ -42,10 +42,10 @@ COUNTS = ("rows", "weight", "positives", "selected")
 
 @dataclass(frozen=True)
 class Page:
-    """All that a page says."""
+    """The content of a page."""
 
     title: str
-    models: Sequence[JudgedModel]
+    models: Sequence[ScoredModel]
     numbers: Numbers
     summary: Sequence[str]
     notes: Sequence[str]
@@ -61,12 +61,12 @@ class Page:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one model only, which needs no name in headings."""
+        """Whether there is one model only, so that headings need no name."""
         return len(self.models) == 1
 
 
 def page(content: Page) -> str:
-    """The whole document."""
+    """Return the whole document."""
     sections = [_performance(content), _fairness(content), _groups(content), _features(content), _settings(content)]
     main = tag("main", _summary(content), *_notes(content), *sections)
     return document(content.title, tag("header", *_header(content)), main)
@@ -74,14 +74,14 @@ def page(content: Page) -> str:
 
 def _header(content: Page) -> list[Html]:
     names = ", ".join(model.name for model in content.models)
-    told = "" if content.is_single else f"{len(content.models)} models: {names}. "
-    told += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
-    told += f"{_thresholds(content)}. Made on {content.rows['made on']} with pi_xgb {content.rows['pi_xgb']}."
+    lead = "" if content.is_single else f"{len(content.models)} models: {names}. "
+    lead += f"{content.rows['rows']} rows, groups by {content.rows['sensitive features']}. "
+    lead += f"{_thresholds(content)}. Made on {content.rows['made on']} with pi_xgb {content.rows['pi_xgb']}."
     links = ("Summary", "Performance", "Fairness", "Groups", "Features", "Settings")
     items = [tag("li", tag("a", text, href=f"#{text.lower()}")) for text in links]
     return [
         tag("h1", content.title),
-        tag("p", told, class_="lead"),
+        tag("p", lead, class_="lead"),
         tag("nav", tag("ul", *items), aria_label="Contents"),
     ]
 
@@ -95,7 +95,7 @@ def _thresholds(content: Page) -> str:
 
 
 def _summary(content: Page) -> Html:
-    items = tag("ul", *(tag("li", told) for told in content.summary))
+    items = tag("ul", *(tag("li", text) for text in content.summary))
     return tag("section", tag("h2", "In short"), items, class_="summary", id="summary")
 
 
@@ -103,7 +103,7 @@ def _notes(content: Page) -> list[Html]:
     if not content.notes:
         return []
     items = tag("ul", *(tag("li", note) for note in content.notes))
-    return [tag("section", tag("h2", "To be read with care"), items, class_="note")]
+    return [tag("section", tag("h2", "Warnings"), items, class_="note")]
 
 
 def _section(anchor: str, heading: str, *children: str) -> Html:
@@ -129,11 +129,11 @@ def _differences(content: Page) -> list[Html]:
     rows = [([str(name)], [_difference(row, column) for column in COMPARED]) for name, row in differences.iterrows()]
     header = [MEASURED[column][0] for column in COMPARED]
     words = (
-        "Both models are measured on the same resampled rows, so this is surer than a comparison of two intervals. "
-        "A difference is bold if its interval leaves out 0."
+        "Both models are measured on the same resampled rows, so this is more precise than comparing two intervals. "
+        "A difference is bold if its interval excludes 0."
     )
-    told = table(f"Difference from {first} (the model less {first})", ["model"], header, rows)
-    return [tag("h3", f"Compared with {first}"), told, tag("p", words)]
+    comparison = table(f"Difference from {first} (the model less {first})", ["model"], header, rows)
+    return [tag("h3", f"Compared with {first}"), comparison, tag("p", words)]
 
 
 def _difference(row: pd.Series[Any], column: str) -> Html:
@@ -144,16 +144,16 @@ def _difference(row: pd.Series[Any], column: str) -> Html:
 
 def _fairness(content: Page) -> Html:
     words = (
-        "Chance alone keeps these differences above 0, the more so the more groups there are and the smaller they "
-        "are. So each stands beside what chance alone gives, with the interval of the true difference (which may lie "
-        "below the one that is seen, since noise pushes that up) and with p, the chance of seeing as much where groups "
-        "do not matter, given all that this page looks at. A difference is bold if p is small enough."
+        "Chance alone keeps these differences above 0, more so with many or small groups. Each cell shows the observed "
+        "difference, the interval of the true difference, the difference expected by chance, and p. The interval may "
+        "lie below the observed difference, because noise increases it. p is the probability of a difference of this "
+        "size if groups do not matter, corrected for all gaps of this page. A difference is bold if p is small enough."
     )
-    told = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
+    meanings = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
     numbers = [_gaps_table(view, content) for view in content.numbers.views]
     if content.comparison is not None:
-        told = [_beside(_figure(content.comparison), joined(told))]
-    return _section("fairness", "Fairness between groups", *numbers, *told)
+        meanings = [_beside(_figure(content.comparison), joined(meanings))]
+    return _section("fairness", "Fairness between groups", *numbers, *meanings)
 
 
 def _gaps_table(view: View, content: Page) -> Html:
@@ -167,7 +167,7 @@ def _gaps_table(view: View, content: Page) -> Html:
 
 
 def _gap(row: pd.Series[Any], confidence: float) -> Html:
-    """A gap with its interval, what chance gives, and the groups that it is about."""
+    """Return a gap with its interval, the gap expected by chance, and the two groups."""
     named = row.rename({"low": "value_low", "high": "value_high"})
     text = estimate(named, "value")
     if "p_value" not in row or np.isnan(row["p_value"]):
@@ -188,11 +188,11 @@ def _groups(content: Page) -> Html:
     return _section("groups", "Groups", *children)
 
 
-def _heading(content: Page, model: JudgedModel) -> list[Html]:
+def _heading(content: Page, model: ScoredModel) -> list[Html]:
     return [] if content.is_single else [tag("h3", model.name)]
 
 
-def _group_table(content: Page, model: JudgedModel, report: pd.DataFrame) -> Html:
+def _group_table(content: Page, model: ScoredModel, report: pd.DataFrame) -> Html:
     counts = [name for name in COUNTS if name in report.columns]
     rows = [
         (
@@ -201,13 +201,13 @@ def _group_table(content: Page, model: JudgedModel, report: pd.DataFrame) -> Htm
         )
         for name, row in _coarse_first(report).iterrows()
     ]
-    made = "" if content.rows["intervals"] == "none" else f". Small figures: {100 * content.confidence:g} % {OF_RATES}"
+    made = "" if content.rows["intervals"] == "none" else f". Small figures: {100 * content.confidence:g} % {WILSON}"
     caption = f"Groups under {model.name}, threshold {model.threshold:g}{made}"
     return table(caption, [str(name) for name in report.index.names], [*counts, *RATES.values()], rows)
 
 
 def _coarse_first(report: pd.DataFrame) -> pd.DataFrame:
-    """All rows, then each feature by itself, then the intersections; one feature stays in its order."""
+    """Sort all rows first, then single features, then intersections; a single feature keeps its order."""
     if report.index.nlevels == 1:
         return report
     unread = [sum(part == ALL for part in name) for name in report.index]
@@ -219,22 +219,22 @@ def _features(content: Page) -> Html:
     compared = "all rows" if first.attrs["metric"] == "dp" else "the rows with label 1"
     words = (
         "Fair importance (FairFIS) adds up, over the splits of a model's trees, how they change the difference "
-        f"between groups (compared over {compared}). Below 0: splits on the feature add bias. Above 0: they take it "
-        "out. Each column is a share of the sum of its absolute values."
+        f"between groups (compared over {compared}). Below 0: splits on the feature add bias. Above 0: they remove "
+        "bias. Each column is a share of the sum of its absolute values."
     )
     drivers = (
-        "The SHAP gap takes the predictions apart instead: by how much a feature raises the mean score of one group "
-        "over that of another, in the model's margin; all features add up to the gap of the groups. Where the interval "
-        "(of all features together) leaves both signs open, the sign is not supported: nothing should be built on it."
+        "The SHAP gap decomposes the predictions: by how much a feature raises the mean score of one group above that "
+        "of another, in the model's margin. All features add up to the gap of the groups. If the interval (of all "
+        "features together) contains both signs, the sign is not supported: do not rely on it."
     )
     children = [tag("p", words), tag("p", drivers)]
     for model in content.models:
         importance = content.numbers.importances[model.name]
         children += [*_heading(content, model), *_surrogate(importance)]
-        told = _importance_table(content, model, importance)
+        block = _importance_table(content, model, importance)
         if content.importance_pictures is not None:
-            told = _beside(_figure(content.importance_pictures[model.name]), told)
-        children.append(told)
+            block = _beside(_figure(content.importance_pictures[model.name]), block)
+        children.append(block)
     return _section("features", "Features", *children)
 
 
@@ -243,13 +243,13 @@ def _surrogate(importance: pd.DataFrame) -> list[Html]:
     if fit is None:
         return []
     words = (
-        f"This model has no trees of XGBoost: a surrogate tree stands for it, which explains {fit['r2']:.1%} of the "
-        f"variance of its predictions and decides alike on {fit['agreement']:.1%} of the rows."
+        f"This model has no trees of XGBoost. A surrogate tree replaces it: it explains {fit['r2']:.1%} of the "
+        f"variance of the predictions and agrees with the decisions on {fit['agreement']:.1%} of the rows."
     )
     return [tag("p", words)]
 
 
-def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFrame) -> Html:
+def _importance_table(content: Page, model: ScoredModel, importance: pd.DataFrame) -> Html:
     longest = importance[["fair_importance", "gain"]].abs().max(axis=1)
     order = np.argsort(-longest.to_numpy(), kind="stable")[: content.max_features]
     shown, driver = importance.iloc[order], content.numbers.drivers[model.name].iloc[order]
@@ -257,20 +257,20 @@ def _importance_table(content: Page, model: JudgedModel, importance: pd.DataFram
     rows = [
         (
             [str(name)],
-            [_signed(fair, "fair_importance"), _signed(gap, "shap_gap"), *(number(float(fair[one])) for one in plain)],
+            [_signed(fair, "fair_importance"), _signed(gap, "shap_gap"), *(number(float(fair[key])) for key in plain)],
         )
         for (name, fair), (_, gap) in zip(shown.iterrows(), driver.iterrows(), strict=True)
     ]
     left = len(importance) - len(shown)
     more = f"; {left} more have shorter bars" if left else ""
     caption = f"Importances under {model.name}, by the longer of fair importance and gain{more}"
-    one, other = (in_words(name) for name in driver.attrs["between"])
-    header = ["fair importance", f"SHAP gap, {one} over {other}", "gain (mean per split)", "total gain"]
+    first, second = (in_words(name) for name in driver.attrs["between"])
+    header = ["fair importance", f"SHAP gap, {first} over {second}", "gain (mean per split)", "total gain"]
     return table(caption, ["feature"], header, rows)
 
 
 def _signed(row: pd.Series[Any], column: str) -> Html:
-    """A number with its interval, and a word where that leaves its sign open."""
+    """Return a number with its interval, and a remark if the interval contains both signs."""
     text = estimate(row, column, signed=True)
     if f"{column}_low" not in row or row[f"{column}_low"] > 0 or row[f"{column}_high"] < 0 or not row[column]:
         return text
@@ -283,18 +283,18 @@ def _settings(content: Page) -> Html:
     for model in content.models:
         what = "threshold" if content.is_single else f"threshold, {model.name}"
         rows.append(([what], [f"{model.threshold:g}"]))
-    loaded = "Parameters that differ from XGBoost's defaults. A model loaded from a file has forgotten most of them"
+    loaded = "Parameters that differ from XGBoost's defaults. A model loaded from a file lacks most of them"
     children = [
-        _by_model("How each model was made, as far as it knows", "setting", names, content.settings),
+        _by_model("How each model was trained, as far as recorded", "setting", names, content.settings),
         _by_model(loaded, "parameter", names, content.params),
-        table("What the models were judged on, and how", ["setting"], ["value"], rows),
+        table("Rows and settings of the evaluation", ["setting"], ["value"], rows),
     ]
     return _section("settings", "Settings", tag("div", *children, class_="settings"))
 
 
-def _by_model(caption: str, what: str, names: Sequence[str], told: Mapping[str, Mapping[str, str]]) -> Html:
-    keys = list(dict.fromkeys(key for settings in told.values() for key in settings))
-    rows = [([key], [told[name].get(key, UNDEFINED) for name in names]) for key in keys]
+def _by_model(caption: str, what: str, names: Sequence[str], values: Mapping[str, Mapping[str, str]]) -> Html:
+    keys = list(dict.fromkeys(key for settings in values.values() for key in settings))
+    rows = [([key], [values[name].get(key, UNDEFINED) for name in names]) for key in keys]
     return table(caption, [what], names, rows) if rows else Html("")
 
 
@@ -306,6 +306,6 @@ def _figure(picture: Picture) -> Html:
     return tag("figure", picture.svg, tag("figcaption", picture.caption))
 
 
-def _beside(one: Html, other: Html) -> Html:
-    """Two things next to each other where there is room."""
-    return tag("div", one, tag("div", other), class_="pair")
+def _beside(left: Html, right: Html) -> Html:
+    """Put two elements side by side if the page is wide enough."""
+    return tag("div", left, tag("div", right), class_="pair")

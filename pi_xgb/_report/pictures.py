@@ -1,4 +1,4 @@
-"""The pictures of a report, with words for those who cannot see them."""
+"""The pictures of a report, with alternative texts."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .._rows.groups import as_groups
 from .._rows.names import in_words
 from ..metrics._report import ALL
 from .html import Html
-from .models import JudgedModel, JudgedRows
+from .models import ReportRows, ScoredModel
 from .numbers import Numbers
 from .svg import as_svg, page_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SQUARE = (4.2, 3.4)  # inches; some 400 pixels on the page, where three stand in a row
+SQUARE = (4.2, 3.4)  # inches; about 400 pixels, so that three fit in a row
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing and what stands beneath it."""
+    """A drawing and its caption."""
 
     svg: Html
     caption: str
 
 
 def picture(draw: Callable[[Axes], Any], caption: str, alt: str, prefix: str, size: tuple[float, float]) -> Picture:
-    """Draw on an Axes of a figure that pyplot never hears of."""
+    """Draw on an Axes of a figure that is not registered with pyplot."""
     from matplotlib.figure import Figure
 
     with page_colors():
@@ -44,28 +44,28 @@ def picture(draw: Callable[[Axes], Any], caption: str, alt: str, prefix: str, si
         return Picture(as_svg(figure, alt, prefix), caption)
 
 
-def of_views(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
-    """The pictures of each sensitive feature by itself, then of their intersections."""
+def draw_views(model: ScoredModel, rows: ReportRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
+    """Draw each sensitive feature alone, then their intersections."""
     found = []
     columns = list(rows.sensitive.columns)
     for i, column in enumerate(columns if len(columns) > 1 else []):
         alone = replace(rows, sensitive=rows.sensitive[[column]], groups=as_groups(rows.sensitive[[column]]))
-        # Of this feature something, of all others nothing.
+        # The margin rows of this feature: all others are ALL.
         margin = table[[name[i] != ALL and name.count(ALL) == len(columns) - 1 for name in table.index]]
-        found += of_groups(model, alone, margin, f"{prefix}-{i}")
-    return [*found, *of_groups(model, rows, table, prefix)]
+        found += draw_groups(model, alone, margin, f"{prefix}-{i}")
+    return [*found, *draw_groups(model, rows, table, prefix)]
 
 
-def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
-    """ROC curves, calibration and scores of one model."""
+def draw_groups(model: ScoredModel, rows: ReportRows, table: pd.DataFrame, prefix: str) -> list[Picture]:
+    """Draw ROC curves, calibration and scores of one model."""
     by = f" Groups by {' × '.join(rows.sensitive.columns)}."
     groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
     names = [in_words(name) for name in rows.groups.names]
     size = with_room(SQUARE, rows.groups.count)
-    told = table.iloc[: len(names)]
+    report = table.iloc[: len(names)]
 
     def each(column: str) -> str:
-        pairs = zip(names, told[column], strict=True)
+        pairs = zip(names, report[column], strict=True)
         return "; ".join(f"{name} {'undefined' if np.isnan(value) else f'{value:.3f}'}" for name, value in pairs)
 
     return [
@@ -78,8 +78,7 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
         ),
         picture(
             lambda ax: plot_calibration(rows.labels, model.scores, ax=ax, **groups),
-            "Calibration: the share of positives by predicted probability; on the dotted line predictions come true as "
-            f"often as they say.{by}",
+            f"Calibration: the share of positives by predicted probability; on the dotted line they are equal.{by}",
             f"Calibration curves of {model.name} by group. Overall share of positives: {each('base_rate')}.",
             f"{prefix}-calibration",
             size,
@@ -95,27 +94,27 @@ def of_groups(model: JudgedModel, rows: JudgedRows, table: pd.DataFrame, prefix:
     ]
 
 
-def of_importance(model: JudgedModel, table: pd.DataFrame, max_features: int, prefix: str) -> Picture:
-    """Fair against plain importance of one model."""
+def draw_importance(model: ScoredModel, table: pd.DataFrame, max_features: int, prefix: str) -> Picture:
+    """Draw fair importance beside gain for one model."""
     fair = table["fair_importance"]
-    told = "No feature adds bias." if fair.notna().any() else "It is undefined on these rows."
+    text = "No feature adds bias." if fair.notna().any() else "It is undefined on these rows."
     if fair.min() < 0:
-        told = f"Most bias is added by {fair.idxmin()} ({fair.min():.3f})."
+        text = f"Most bias is added by {fair.idxmin()} ({fair.min():.3f})."
     height = 1.2 + 0.3 * min(len(table), max_features)
     return picture(
         lambda ax: plot_importance(table, max_features=max_features, ax=ax),
         "Fair importance (to the left: splits on the feature add bias) beside XGBoost's gain.",
-        f"Bars of fair importance and gain by feature for {model.name}. {told}",
+        f"Bars of fair importance and gain by feature for {model.name}. {text}",
         f"{prefix}-importance",
         (SQUARE[0], max(height, 2.2)),
     )
 
 
-def of_comparison(numbers: Numbers) -> Picture | None:
-    """Models as points: accuracy against the difference in selection rate. None if nobody can be placed."""
+def draw_comparison(numbers: Numbers) -> Picture | None:
+    """Draw models by accuracy and difference in selection rate; None if no model has both, or with too many models."""
     gaps = numbers.views[0].gaps.xs("statistical_parity", level="gap")
     named = {"value": "", "low": "_low", "high": "_high"}
-    parity = pd.DataFrame({f"statistical_parity{end}": gaps[of] for of, end in named.items() if of in gaps})
+    parity = pd.DataFrame({f"statistical_parity{end}": gaps[column] for column, end in named.items() if column in gaps})
     both = pd.concat([numbers.performance, parity], axis=1).rename_axis("method").reset_index()
     placed = both[np.isfinite(both["statistical_parity"])]
     if placed.empty or len(both) > MOST:
@@ -132,8 +131,8 @@ def of_comparison(numbers: Numbers) -> Picture | None:
     )
 
 
-def of_kl_weights(table: pd.DataFrame) -> Picture:
-    """The path over kl_weight."""
+def draw_kl_weights(table: pd.DataFrame) -> Picture:
+    """Draw the cross-validated score over kl_weight."""
     return picture(
         lambda ax: plot_kl_weight_path(table, ax=ax),
         "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost.",

@@ -1,4 +1,4 @@
-"""``report``: one page about one model or several, with what they do to groups."""
+"""``report``: one page about one model or several, with their effect on groups."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .._plots.style import pyplot
 from .._rows.checks import check_bootstrap, check_choice, check_whole
 from .._rows.names import in_words
 from . import numbers as counting
-from . import settings as settings_of
-from .models import JudgedModel, JudgedRows, as_models, as_thresholds, read_model, read_rows
+from . import settings
+from .models import ReportRows, ScoredModel, as_models, as_thresholds, read_model, read_rows
 from .numbers import Numbers, Resampling, compute
 from .page import Page, page
-from .pictures import of_comparison, of_importance, of_kl_weights, of_views
+from .pictures import draw_comparison, draw_importance, draw_kl_weights, draw_views
 from .summary import summary
 
-FEW_ROWS = 10  # of a smaller group the page says that its numbers mean little, and may tell on people
+FEW_ROWS = 10  # smaller groups get a warning: their numbers are noisy and may identify people
 
 
 def report(
@@ -48,26 +48,26 @@ def report(
 ) -> Path:
     """Write one HTML page about one model, or about several side by side.
 
-    Use it to show colleagues what a model can do and what it does to groups, without a notebook: the page needs no
-    network, no script and no other file, can be read on a phone, in the dark and on paper, and holds performance,
-    differences between groups, the rates of each group, feature importances, pictures and settings, nearly all with
-    intervals. It begins in plain words: what was looked at, which differences are more than chance given how many were
-    looked at, between which groups, and how sure that is. Each sensitive feature is looked at by itself, then their
-    intersections. With several models the first is the one to compare with: put plain XGBoost there.
+    Use it to show colleagues the performance and fairness of a model without a notebook. The page needs no network,
+    script or other file. It supports phones, dark mode and print. It contains performance, differences between groups,
+    the rates of each group, feature importances, pictures and settings, nearly all with intervals. A summary in plain
+    words comes first: the number of gaps, those that are more than chance after correction for all of them, their
+    groups, and the confidence. Each sensitive feature is analysed alone, then their intersections. With several models
+    the first is the baseline: put plain XGBoost there.
 
     Parameters
     ----------
     path, overwrite
-        The file to write, and whether it may replace one of that name; else that one stays as it is, with a
-        FileExistsError. It appears when it is complete, or not at all, and its path is returned.
+        The file to write, and whether it may replace an existing file; otherwise an existing file raises
+        FileExistsError. The file is written atomically, and its path is returned.
     models
         A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
         scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
-        tree). Binary labels only. A model that was stopped early is judged up to its best round.
+        tree). Binary labels only. A model that was stopped early is evaluated up to its best round.
     X, y
-        Rows that the models were not trained on (a DataFrame, an array or a DMatrix), and the label of each, 0 or 1,
-        which a DMatrix may have itself. Of a DataFrame each model gets the columns that it was trained on, so models
-        with different features can stand side by side.
+        Rows that the models were not trained on (a DataFrame, an array or a DMatrix), and the label of each, 0 or 1.
+        A DMatrix may contain the labels. Each model gets the columns of a DataFrame that it was trained on, so models
+        with different features can be compared.
     sensitive_features
         The group of each row, or a DataFrame of several columns for their intersections. It need not be in X.
     threshold
@@ -78,27 +78,26 @@ def report(
     title, importance_metric
         The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
     cv_table
-        What :func:`pi_xgb.cv` returned for several values of ``kl_weight``, to show the path that led to the model.
+        The table of :func:`pi_xgb.cv` for several values of ``kl_weight``, to show how the value was chosen.
     pictures, max_features
-        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and how many features to show.
+        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and the number of features to show.
     n_boot, confidence, random_state
-        Of the intervals, as for :func:`pi_xgb.metrics.group_report` and :func:`pi_xgb.metrics.disparity_report`;
+        Settings of intervals, as for :func:`pi_xgb.metrics.group_report` and :func:`pi_xgb.metrics.disparity_report`;
         ``n_boot=0`` for none, and for no p-values.
 
     Notes
     -----
-    Settings at the end of the page are what an audit needs to repeat it: how each model was made, with its teachers,
-    constraints and their weights, its parameters, and the rows, draws, versions and day of the page. A booster does not
-    know what it was trained on: ``booster.set_attr(trained_on="adult.csv, 32,561 rows")`` puts that on the page too. An
-    estimator also shows the columns of its constraints and its ``privileged_features``.
+    The settings at the end of the page let an audit repeat it: the teachers, constraints, weights and parameters of
+    each model, and the rows, draws, versions and day of the page. A booster does not record its training data:
+    ``booster.set_attr(trained_on="adult.csv, 32,561 rows")`` adds a line for it. An estimator also shows the columns of
+    its constraints and its ``privileged_features``.
 
-    The page holds no value of any row, but it does hold counts and rates of groups, names of groups and features, and
-    all attributes that were set on the boosters. Of a group of a few rows the rates may tell on people; the page warns
-    of groups below ten rows. If a rate does not exist in some group the page says so, and so does a
-    :class:`pi_xgb.metrics.UndefinedRateWarning`.
+    The page contains no value of any row, but counts and rates of groups, names of groups and features, and all
+    attributes of the boosters. Rates of a small group may identify people; the page warns of groups below ten rows. An
+    undefined rate is marked on the page and raises a :class:`pi_xgb.metrics.UndefinedRateWarning`.
 
-    All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. The time
-    goes to resampling the performance of whole models, and grows with the number of rows, models and resamples: use a
+    All arguments are checked before anything is computed. The numbers are those of :mod:`pi_xgb.metrics`. Most of the
+    time goes to resampling the performance of models. It grows with the number of rows, models and resamples: use a
     smaller ``n_boot`` for a first look at many rows.
 
     Examples
@@ -128,21 +127,21 @@ def report(
     thresholds = as_thresholds(threshold, list(named))
     rows = read_rows(X, y, sensitive_features, sample_weight)
     n_rows = rows.labels.size
-    judged = [read_model(name, model, X, n_rows, thresholds[name]) for name, model in named.items()]
+    scored = [read_model(name, model, X, n_rows, thresholds[name]) for name, model in named.items()]
 
-    numbers, notes = _with_notes(lambda: compute(judged, rows, how, importance_metric), rows)
+    numbers, notes = _with_notes(lambda: compute(scored, rows, how, importance_metric), rows)
     content = Page(
         title=title,
-        models=judged,
+        models=scored,
         numbers=numbers,
-        summary=summary(judged, rows, numbers, how),
+        summary=summary(scored, rows, numbers, how),
         notes=notes,
-        rows=settings_of.of_page(rows, how, importance_metric),
-        settings={model.name: settings_of.of_model(model) for model in judged},
-        params={model.name: settings_of.params_of(model) for model in judged},
+        rows=settings.page_settings(rows, how, importance_metric),
+        settings={model.name: settings.model_settings(model) for model in scored},
+        params={model.name: settings.model_params(model) for model in scored},
         max_features=max_features,
         confidence=how.confidence,
-        **(_pictures(judged, rows, numbers, cv_table, max_features) if pictures else {}),
+        **(_pictures(scored, rows, numbers, cv_table, max_features) if pictures else {}),
     )
     write_file(target, page(content).encode(), overwrite=overwrite)
     return target
@@ -150,51 +149,51 @@ def report(
 
 def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool) -> None:
     if not isinstance(title, str):
-        raise TypeError(f"title must be text, got {title!r}")
+        raise TypeError(f"title must be a string, got {title!r}: pass a heading")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:
         pyplot()
     if cv_table is not None:
         if not pictures:
-            raise ValueError("cv_table is shown as a picture: leave it out, or pass pictures=True")
+            raise ValueError("cv_table must be None with pictures=False: leave it out, or pass pictures=True")
         weight_path(as_table(cv_table, "cv_table"), None, None, None, 0.95)
 
 
-def _with_notes(work: Callable[[], Numbers], rows: JudgedRows) -> tuple[Numbers, list[str]]:
-    """The numbers, and what a reader must know about them; the user is warned once of each."""
+def _with_notes(work: Callable[[], Numbers], rows: ReportRows) -> tuple[Numbers, list[str]]:
+    """Return the numbers and the notes for the reader; warn the user once of each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         numbers = work()
-    told = {str(warning.message): warning for warning in caught}
-    for warning in told.values():
+    messages = {str(warning.message): warning for warning in caught}
+    for warning in messages.values():
         warnings.warn(warning.message, stacklevel=3)
-    # Those of the metrics and importances concern the reader; others, of libraries, concern the user alone.
-    ours = [text for text, warning in told.items() if warning.filename == counting.__file__]
+    # Warnings of metrics and importances concern the reader; those of libraries concern the user alone.
+    ours = [text for text, warning in messages.items() if warning.filename == counting.__file__]
     return numbers, [*_small_groups(rows), *ours]
 
 
-def _small_groups(rows: JudgedRows) -> list[str]:
+def _small_groups(rows: ReportRows) -> list[str]:
     counts = np.bincount(rows.groups.codes)
     small = [in_words(name) for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
-    told = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates mean little, and may tell on people."
-    return [told] if small else []
+    note = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates are noisy and may identify people."
+    return [note] if small else []
 
 
 def _pictures(
-    models: Sequence[JudgedModel], rows: JudgedRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
+    models: Sequence[ScoredModel], rows: ReportRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
 ) -> dict[str, Any]:
-    """The pictures as fields of the page."""
+    """Return the pictures as fields of the page."""
     groups, importances = {}, {}
     with warnings.catch_warnings():
-        # What they warn of was told with the numbers; and letters that matplotlib lacks, a browser has.
+        # The numbers already gave these warnings; and a browser has glyphs that matplotlib lacks.
         warnings.simplefilter("ignore", category=UserWarning)
         for i, model in enumerate(models):
-            groups[model.name] = of_views(model, rows, numbers.groups[model.name], f"model{i}")
-            importances[model.name] = of_importance(model, numbers.importances[model.name], max_features, f"model{i}")
+            groups[model.name] = draw_views(model, rows, numbers.groups[model.name], f"model{i}")
+            importances[model.name] = draw_importance(model, numbers.importances[model.name], max_features, f"model{i}")
         return {
-            "comparison": of_comparison(numbers) if len(models) > 1 else None,
-            "kl_weights": None if cv_table is None else of_kl_weights(cv_table),
+            "comparison": draw_comparison(numbers) if len(models) > 1 else None,
+            "kl_weights": None if cv_table is None else draw_kl_weights(cv_table),
             "group_pictures": groups,
             "importance_pictures": importances,
         }

@@ -1,4 +1,4 @@
-"""The settings of a report: how each model was made, what it was judged on, with which versions."""
+"""The settings of a report: training of each model, rows of the evaluation, versions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import xgboost
 from .._version import __version__
 from .._xgb.booster import Configuration, configuration_of, recorded_teachers
 from ..metrics._chance import N_NULL
-from .models import JudgedModel, JudgedRows
+from .models import ReportRows, ScoredModel
 from .numbers import Resampling
 
 LONGEST = 200
-OF_RATES = "Wilson intervals of each rate by itself"
-OF_GAPS = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Holm over all of the page"
+WILSON = "Wilson intervals of each rate"
+INVERSION = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Holm's correction over the page"
 
 
-def of_model(model: JudgedModel) -> dict[str, str]:
-    """How a model was made, as far as it knows."""
+def model_settings(model: ScoredModel) -> dict[str, str]:
+    """Return the recorded training settings of a model."""
     found = {"kind": type(model.model).__name__}
     if model.booster is None:
         return found
@@ -33,56 +33,55 @@ def of_model(model: JudgedModel) -> dict[str, str]:
     early = "" if end == n_rounds else " (stopped early: up to the best round)"
     found["rounds in use"] = f"{end - begin} of {n_rounds}{early}"
     if recorded := recorded_teachers(model.booster):
-        found["taught by"] = _taught(model.model, recorded)
-    asked = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
-    found |= {name: _plain(str(value)) for name in asked if (value := getattr(model.model, name, None)) is not None}
+        found["teachers"] = _teachers(model.model, recorded)
+    names = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
+    found |= {name: _plain(str(value)) for name in names if (value := getattr(model.model, name, None)) is not None}
     found |= {name: _plain(value or "") for name, value in sorted(model.booster.attributes().items())}
     return {name: value for name, value in found.items() if name not in ("pi_xgb_teacher", "pi_xgb_kl_weight")}
 
 
-def _taught(model: Any, recorded: list[tuple[str, float]]) -> str:
-    """Teachers and constraints with their weights, as the booster recorded them.
+def _teachers(model: Any, recorded: list[tuple[str, float]]) -> str:
+    """Return teachers and constraints with their weights, as recorded in the booster.
 
-    The columns of a constraint are no part of a booster; an estimator has them among its parameters.
+    A booster does not record the columns of a constraint; an estimator has them in its parameters.
     """
     teachers = [kind for kind, _ in recorded]
     constraints = [constraint.kind for constraint, _ in getattr(model, "constraints", None) or ()]
     teachers[len(teachers) - len(constraints) :] = constraints
-    return "; ".join(
-        f"{teacher}, kl_weight {weight:g}" for teacher, (_, weight) in zip(teachers, recorded, strict=True)
-    )
+    weights = [weight for _, weight in recorded]
+    return "; ".join(f"{kind}, kl_weight {weight:g}" for kind, weight in zip(teachers, weights, strict=True))
 
 
-def params_of(model: JudgedModel) -> dict[str, str]:
-    """What differs from XGBoost's defaults, and the kind of model; one from a file has forgotten most of it."""
+def model_params(model: ScoredModel) -> dict[str, str]:
+    """Return the kind of model and parameters other than XGBoost's defaults; a file keeps few of them."""
     if model.booster is None:
         return {}
     found = configuration_of(model.booster)
     default = _untouched(found) | {"device": "cpu", "seed": "0"}
-    told = {name: value for name, value in found.settings.items() if value != default.get(name)}
-    told |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}
-    return {name: _plain(value) for name, value in sorted(told.items())}
+    changed = {name: value for name, value in found.settings.items() if value != default.get(name)}
+    changed |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}
+    return {name: _plain(value) for name, value in sorted(changed.items())}
 
 
 def _untouched(found: Configuration) -> dict[str, str]:
-    """The settings of a booster of the same kind for which nothing was set."""
-    # Other objectives want more of their rows than there is here; they are told as they are.
+    """Return the default settings of a booster of the same kind."""
+    # Other objectives need more than this one row, so their settings are shown in full.
     simple = {"objective": found.objective} if found.objective.startswith(("binary:", "reg:")) else {}
     data = xgboost.DMatrix(np.eye(1))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of kinds that will go, the user was told when he chose one
+        warnings.simplefilter("ignore")  # the user saw deprecation warnings in training
         return configuration_of(xgboost.Booster({"booster": found.kind} | simple, [data])).settings
 
 
 def _plain(value: str) -> str:
-    """Numbers as a user wrote them (0.1, not 0.100000001), and nothing that would fill the page."""
+    """Round numbers to the digits that a user wrote (0.1, not 0.100000001), and cut long texts."""
     with contextlib.suppress(ValueError):
         value = f"{float(value.strip('[]')):.6g}"
     return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
 
 
-def of_page(rows: JudgedRows, how: Resampling, importance_metric: str) -> dict[str, str]:
-    """What the models are judged on and how, with versions and the day; counts only, never a value of a row."""
+def page_settings(rows: ReportRows, how: Resampling, importance_metric: str) -> dict[str, str]:
+    """Return rows and settings of the evaluation, versions and the day; counts only, no value of a row."""
     intervals = f"{100 * how.confidence:g} % percentile bootstrap, {how.n_boot} resamples" if how.n_boot else "none"
     return {
         "made on": datetime.date.today().isoformat(),
@@ -94,7 +93,7 @@ def of_page(rows: JudgedRows, how: Resampling, importance_metric: str) -> dict[s
         "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
         "fair importance by": importance_metric,
         "intervals": intervals,
-        **({"rates of groups": OF_RATES, "differences between groups": OF_GAPS} if how.n_boot else {}),
+        **({"rates of groups": WILSON, "differences between groups": INVERSION} if how.n_boot else {}),
         **({"random_state": str(how.random_state)} if how.n_boot else {}),
         "pi_xgb": __version__,
         "xgboost": xgboost.__version__,

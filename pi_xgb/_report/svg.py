@@ -1,4 +1,4 @@
-"""From a matplotlib figure to an SVG that lives inside an HTML page and follows its colours."""
+"""A matplotlib figure as an inline SVG of an HTML page, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, PAPER = "#010203", "#fcfdfe"
-"""Colours that no picture has otherwise: they become the page's own."""
+"""Placeholder colours, which no picture uses: the page's colours replace them."""
 
 LOOK: dict[str, Any] = {
     "text.color": INK,
@@ -29,7 +29,7 @@ LOOK: dict[str, Any] = {
     "legend.facecolor": PAPER,
     "legend.edgecolor": "#808080",
     "grid.color": "#808080",
-    # Text stays text: the reader's browser may have letters that the writer's matplotlib lacks.
+    # Text stays text: a browser may have glyphs that matplotlib lacks.
     "svg.fonttype": "none",
     "svg.hashsalt": "pi_xgb",
 }
@@ -43,7 +43,7 @@ _FONT_FAMILY = re.compile(r"font-family:[^;]*;?\s*|font: (\S+) [^;]*")
 
 @contextmanager
 def page_colors() -> Iterator[None]:
-    """matplotlib's defaults, whatever the user's style, in colours that :func:`as_svg` can tell apart."""
+    """Use matplotlib's defaults instead of the user's style, with the placeholder colours of :func:`as_svg`."""
     import matplotlib
 
     settings: Any = matplotlib.rcParams
@@ -54,7 +54,7 @@ def page_colors() -> Iterator[None]:
 
 
 def as_svg(figure: Figure, alt: str, prefix: str) -> Html:
-    """The figure as an element of a page; ``prefix`` keeps its ids apart from those of other pictures."""
+    """Return the figure as an element of a page; ``prefix`` makes its ids unique."""
     target = io.StringIO()
     figure.savefig(target, format="svg")
     root = ElementTree.fromstring(target.getvalue())

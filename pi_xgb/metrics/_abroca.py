@@ -29,7 +29,7 @@ def abroca(
 
     Use it when the model ranks and no threshold is fixed yet: it sees a difference at any threshold, also where the
     curves cross and the areas under them agree. It lies between 0 and 1, and 0 means the same curve; note that equal
-    curves may still lie at different thresholds, which :func:`equalized_odds` would see.
+    curves may still lie at different thresholds; :func:`equalized_odds` measures that.
 
     With more than two groups it is the largest area over all pairs. Both curves are piecewise linear (a tie between a
     positive and a negative is a sloping piece), so the integral is computed exactly: no grid, crossings solved. It
@@ -80,7 +80,7 @@ class Curve:
     leave: Values
 
     def at(self, fpr: Values) -> tuple[Values, Values]:
-        """The heights at which the curve enters and leaves each of the given false positive rates."""
+        """Return the heights at which the curve enters and leaves each false positive rate."""
         left = np.searchsorted(self.fpr, fpr, side="right") - 1
         right = np.minimum(left + 1, self.fpr.size - 1)
         width = self.fpr[right] - self.fpr[left]
@@ -91,14 +91,14 @@ class Curve:
 
 
 def roc_curves(labels: Bools, scores: Floats, groups: Groups, weights: Values) -> list[Curve | None]:
-    """The ROC curve of each group; None for a group without weight on positives or on negatives."""
+    """Return the ROC curve of each group; None for a group without weight on positives or on negatives."""
     order = np.argsort(-scores)
     rows_of = [order[groups.codes[order] == code] for code in range(groups.count)]
     return [_curve(labels[rows], scores[rows], weights[rows]) for rows in rows_of]
 
 
 def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
-    """The curve of rows from the highest score to the lowest."""
+    """Return the ROC curve of rows sorted by falling score."""
     ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
     positives = np.where(labels, weights, 0.0)
     true_positives, false_positives = np.cumsum(positives)[ends], np.cumsum(weights - positives)[ends]
@@ -111,39 +111,39 @@ def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
 
 
 def largest_area(curves: list[Curve | None], undefined: str) -> float:
-    """ABROCA: the largest area between the curves of two groups."""
+    """Return ABROCA, the largest area between the curves of two groups."""
     if undefined == "nan" and None in curves:
         return float("nan")
     known = [curve for curve in curves if curve is not None]
-    return max((area_between(one, other) for one, other in combinations(known, 2)), default=float("nan"))
+    return max((area_between(first, second) for first, second in combinations(known, 2)), default=float("nan"))
 
 
 def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -> None:
-    """Say which groups have no ROC curve."""
+    """Warn of groups without a ROC curve."""
     lacking = np.array([curve is None for curve in curves])
     warn_undefined("the ROC curve", lacking, ROC_NEEDS, groups.names, stacklevel=stacklevel + 1)
 
 
-def area_between(one: Curve, other: Curve) -> float:
-    """The integral of the absolute difference of two curves, each piece exactly."""
-    fpr = merge(one.fpr, other.fpr)
-    one_enter, one_leave = one.at(fpr)
-    other_enter, other_leave = other.at(fpr)
-    at_start = (one_leave - other_leave)[:-1]
-    at_end = (one_enter - other_enter)[1:]
+def area_between(first: Curve, second: Curve) -> float:
+    """Return the exact integral of the absolute difference of two curves."""
+    fpr = merge(first.fpr, second.fpr)
+    first_enter, first_leave = first.at(fpr)
+    second_enter, second_leave = second.at(fpr)
+    at_start = (first_leave - second_leave)[:-1]
+    at_end = (first_enter - second_enter)[1:]
     # Not np.dot: its threads cost more than the sum when other processes keep the cores busy.
     return float((np.diff(fpr) * mean_absolute(at_start, at_end)).sum())
 
 
-def merge(one: Values, other: Values) -> Values:
-    """The union of two increasing arrays, increasing."""
-    both = np.sort(np.concatenate([one, other]), kind="stable")
+def merge(first: Values, second: Values) -> Values:
+    """Return the sorted union of two increasing arrays."""
+    both = np.sort(np.concatenate([first, second]), kind="stable")
     union: Values = both[np.append(True, both[1:] != both[:-1])]
     return union
 
 
 def mean_absolute(start: Values, end: Values) -> Values:
-    """The mean of |d| over a piece on which d runs linearly from ``start`` to ``end``."""
+    """Return the mean of |d| where d runs linearly from ``start`` to ``end``."""
     total = np.abs(start) + np.abs(end)
     crossing = start * end < 0
     squares = start * start + end * end

@@ -1,4 +1,4 @@
-"""How much of a difference between groups could be chance: null, p-value, interval, and the pair that it is about."""
+"""Statistics of a gap between groups: null distribution, p-value, interval, and the two groups it compares."""
 
 from __future__ import annotations
 
@@ -19,72 +19,72 @@ from ._rates import RATES, ScoredRows
 
 N_NULL = 1999
 
-Told = dict[str, Any]
+Statistics = dict[str, Any]
 
-UNKNOWN: Told = {
+UNKNOWN: Statistics = {
     "low": np.nan, "high": np.nan, "corrected": np.nan, "chance": np.nan, "p_value": np.nan, "between": ""
 }  # fmt: skip
-"""What is said of a gap that does not exist."""
+"""The statistics of an undefined gap."""
 
 
 def check_null(n_null: Any) -> None:
-    """Enough draws to tell something from chance, or none."""
+    """Raise if ``n_null`` is neither 0 nor at least ``LEAST_DRAWS``."""
     check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
     if 0 < n_null < LEAST_DRAWS:
         raise ValueError(
-            f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: so few draws cannot tell a gap from chance; "
+            f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: fewer draws give no usable p-value; "
             f"{N_NULL} is usual"
         )
 
 
 def comparable(rows: ScoredRows, name: str) -> ScoredRows:
-    """The rows of the groups that have what the metric compares."""
+    """Return the rows of the groups in which the compared rates are defined."""
     cells = rows.cells()
     rates = [RATES[rate] for rate in COMPARED.get(name, ("true_positive_rate", "false_positive_rate"))]
-    there: Bools = np.isfinite(np.stack([rate.of(cells) for rate in rates])).min(axis=0)
-    if there.all():
+    defined: Bools = np.isfinite(np.stack([rate.values(cells) for rate in rates])).min(axis=0)
+    if defined.all():
         return rows
-    kept = there[rows.groups.codes]
-    groups = Groups((np.cumsum(there) - 1)[rows.groups.codes[kept]], rows.groups.names[there])
-    weights = None if rows.weights is None else rows.weights[kept]
-    return ScoredRows(rows.labels[kept], rows.selected[kept], weights, groups, rows.scores[kept])
+    mask = defined[rows.groups.codes]
+    groups = Groups((np.cumsum(defined) - 1)[rows.groups.codes[mask]], rows.groups.names[defined])
+    weights = None if rows.weights is None else rows.weights[mask]
+    return ScoredRows(rows.labels[mask], rows.selected[mask], weights, groups, rows.scores[mask])
 
 
 def gap_of(rows: ScoredRows, name: str) -> Rates | Curves:
-    """What the metric compares, with its noise."""
+    """Return the rates or curves that the metric compares, with their noise."""
     return rates_of(rows, name) if name in COMPARED else curves_of(rows)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """How many draws of each kind, and how sure an interval should be."""
+    """The number of draws of each kind, and the confidence of intervals."""
 
     n_boot: int
     n_null: int
     confidence: float
 
-    def of(self, rows: ScoredRows, name: str, generator: np.random.Generator) -> Told:
-        """All that is said of a gap besides its value."""
+    def statistics(self, rows: ScoredRows, name: str, generator: np.random.Generator) -> Statistics:
+        """Return the columns of a gap other than its value."""
         rows = comparable(rows, name)
         gap = gap_of(rows, name)
-        told = dict(UNKNOWN, between=" – ".join(in_words(rows.groups.names[code]) for code in gap.furthest()))
+        found = dict(UNKNOWN, between=" – ".join(in_words(rows.groups.names[code]) for code in gap.widest_pair()))
         if self.n_null:
-            null = gap.without_gap(gap.draws(self.n_null), generator)
-            told |= {"chance": float(null.mean()), "p_value": p_value(null, gap.seen())}
+            null = gap.null_gaps(gap.draws(self.n_null), generator)
+            found |= {"chance": float(null.mean()), "p_value": p_value(null, gap.observed())}
         if self.n_boot:
             n_draws = gap.draws(self.n_boot)
             crowded = gap.crowded(n_draws, generator)
-            told |= limits(gap.value, crowded, self._plain(gap, n_draws, generator), self.confidence)._asdict()
-            told["high"] = max(told["high"], gap.unseen(self.confidence))
-            # One answer to whether there is a gap at all: the test's, which is exact.
-            if self.n_null and told["p_value"] > 1 - self.confidence:
-                told["low"] = 0.0
-        return told
+            found |= limits(gap.value, crowded, self._plain(gap, n_draws, generator), self.confidence)._asdict()
+            found["high"] = max(found["high"], gap.least_limit(self.confidence))
+            # The permutation test is exact, so the interval must not contradict its p-value.
+            if self.n_null and found["p_value"] > 1 - self.confidence:
+                found["low"] = 0.0
+        return found
 
     def _plain(self, gap: Rates | Curves, n_draws: int, generator: np.random.Generator) -> Path:
-        """A path with an upper limit on it, if there is one below the largest gap that can be.
+        """Return a path that contains the upper limit, if a limit below the largest possible gap exists.
 
-        Where no row of a group is decided otherwise, what is seen has next to no noise, and says little of the truth.
+        Groups whose rows all have the same decision show almost no noise, so the first path may be too short.
         """
         path, reach = gap.plain(n_draws, generator), 2
         while is_cut(gap.value, path, self.confidence):

@@ -1,4 +1,4 @@
-"""How far apart groups are treated, as one number: parity, odds, opportunity."""
+"""Differences in rates between groups, as one number: parity, odds, opportunity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAPS = {
 """The rates that each difference between groups compares."""
 
 COMPARED = {**GAPS, "predictive_parity": ("precision",)}
-"""The same, with what tables have where they are asked for it."""
+"""The same, with metrics that only tables offer."""
 
 
 def statistical_parity(
@@ -36,19 +36,19 @@ def statistical_parity(
 ) -> float:
     """The largest difference in selection rate of two groups, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
 
-    Use it when selection itself must not depend on the group, whatever the labels say; 0 is parity. It equals
+    Use it when selection itself must not depend on the group, regardless of the labels; 0 is parity. It equals
     Fairlearn's ``demographic_parity_difference``.
 
     Parameters
     ----------
     y_true, y_pred
-        Labels and decisions, 0 or 1. Labels do not enter, so None will do; those that are given are checked.
+        Labels and decisions, 0 or 1. Labels are not used and may be None; if passed, they are checked.
     sensitive_features, sample_weight
         The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
         values are a group called "missing"); and its weight.
     undefined
         What to do with a group that lacks the rate (here: has no weight). "nan" makes the result NaN, since the
-        largest of unknown things is unknown; "skip" compares the others. Both warn and name the group.
+        largest of undefined values is undefined; "skip" compares the others. Both warn and name the group.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def statistical_parity(
     >>> metrics.statistical_parity([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("statistical_parity", *given, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("statistical_parity", *inputs, undefined=undefined)
 
 
 def equal_opportunity(
@@ -73,7 +73,7 @@ def equal_opportunity(
 
     Use it when those who deserve selection should have the same chance in every group. It equals Fairlearn's
     ``equal_opportunity_difference``, except that a group without positives gives NaN, with a warning, instead of a rate
-    of 0. Takes what :func:`statistical_parity` does; ``y_true`` must be given.
+    of 0. Takes what :func:`statistical_parity` does, but requires ``y_true``.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def equal_opportunity(
     >>> metrics.equal_opportunity([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equal_opportunity", *given, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equal_opportunity", *inputs, undefined=undefined)
 
 
 def equalized_odds(
@@ -108,7 +108,7 @@ def equalized_odds(
     Parameters
     ----------
     y_true, y_pred, sensitive_features, sample_weight, undefined
-        As for :func:`statistical_parity`; ``y_true`` must be given.
+        As for :func:`statistical_parity`, but ``y_true`` is required.
     agg
         "sum" of the two differences, between 0 and 2, or "max", between 0 and 1.
 
@@ -123,8 +123,8 @@ def equalized_odds(
     0.5
     """
     check_choice(agg, ("sum", "max"), "agg")
-    given = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equalized_odds", *given, agg=agg, undefined=undefined)
+    inputs = (y_true, y_pred, sensitive_features, sample_weight)
+    return _decided_gap("equalized_odds", *inputs, agg=agg, undefined=undefined)
 
 
 def one_vs_rest(
@@ -132,8 +132,8 @@ def one_vs_rest(
 ) -> pd.Series[float]:
     """A metric for each group against all other rows together, one value per group.
 
-    Use it to see which groups stand apart, where a single number over many groups does not say. Calls ``metric``
-    once per group. For the interval and the p-value of one of them, pass ``sensitive_features=(group == "a")`` to
+    Use it to find the groups that differ from the others; one number over many groups hides them. Calls ``metric``
+    once per group. For the interval and the p-value of one group, pass ``sensitive_features=(group == "a")`` to
     :func:`disparity_report`.
 
     Parameters
@@ -141,7 +141,7 @@ def one_vs_rest(
     metric
         Any function with the calling convention of this module, Fairlearn's differences among them.
     y_true, y_pred, sensitive_features, sample_weight, **options
-        What ``metric`` takes; scores in the place of ``y_pred`` for :func:`abroca`.
+        What ``metric`` takes; scores instead of ``y_pred`` for :func:`abroca`.
 
     Examples
     --------
@@ -162,28 +162,28 @@ def one_vs_rest(
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     values = []
     for code, name in enumerate(groups.names):
-        one = str(plain(name))
-        one_or_rest = np.where(groups.codes == code, one, "the rest" if one != "the rest" else "all others")
-        values.append(float(metric(y_true, y_pred, sensitive_features=one_or_rest, **weight, **options)))
+        group = str(plain(name))
+        group_or_rest = np.where(groups.codes == code, group, "the rest" if group != "the rest" else "all others")
+        values.append(float(metric(y_true, y_pred, sensitive_features=group_or_rest, **weight, **options)))
     return pd.Series(values, index=groups.names, name=getattr(metric, "__name__", None))
 
 
 def check_undefined(undefined: str) -> None:
-    """What becomes of a group that has nothing to compare."""
+    """Raise if ``undefined`` is not one of ``Undefined``."""
     check_choice(undefined, get_args(Undefined), "undefined")
 
 
 def gap(cells: Values, name: str, undefined: str, agg: str = "sum") -> Values:
-    """The largest difference in the rates of one of ``COMPARED``, for cells of shape ``(..., k, 4)``."""
-    values = [RATES[rate].of(cells) for rate in COMPARED[name]]
+    """Return the largest difference in the rates of ``COMPARED[name]``, for cells of shape ``(..., k, 4)``."""
+    values = [RATES[rate].values(cells) for rate in COMPARED[name]]
     if agg == "max":
         larger = np.maximum if undefined == "nan" else np.fmax
-        return np.asarray(larger.reduce([_spread(one, undefined) for one in values]))
+        return np.asarray(larger.reduce([_spread(rates, undefined) for rates in values]))
     return largest_between(values, undefined)
 
 
 def largest_between(values: Sequence[Values], undefined: str) -> Values:
-    """The largest sum of absolute differences between two groups, of one rate or of two, each ``(..., k)``."""
+    """Return the largest sum of absolute differences between two groups, of one or two rates ``(..., k)``."""
     if len(values) == 1:
         return _spread(values[0], undefined)
     # max over pairs of |a| + |b| is the larger of the spreads of the sum and of the difference.
@@ -199,9 +199,9 @@ def _spread(values: Values, undefined: str) -> Values:
 
 
 def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, stacklevel: int) -> None:
-    """Say which groups lack a rate that one of these differences compares."""
+    """Warn of groups that lack a rate compared by one of ``gaps``."""
     for rate in dict.fromkeys(rate for name in gaps for rate in COMPARED[name]):
-        warn_undefined(rate, np.isnan(RATES[rate].of(cells)), RATES[rate].among, names, stacklevel + 1)
+        warn_undefined(rate, np.isnan(RATES[rate].values(cells)), RATES[rate].among, names, stacklevel + 1)
 
 
 def _decided_gap(

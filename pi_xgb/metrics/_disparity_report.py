@@ -1,4 +1,4 @@
-"""A table of differences between groups, with what chance makes of them."""
+"""A table of differences between groups, with intervals and p-values."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def disparity_report(
     random_state: Any = 0,
     n_null: int | None = None,
 ) -> pd.DataFrame:
-    """The fairness metrics of one set of scores, one per row, and how much of each could be chance.
+    """The fairness metrics of one set of scores, one per row, with intervals and p-values.
 
-    Use it before saying that groups are treated differently, or that one model is fairer than another. A gap is a
-    largest or an absolute difference, so that chance alone keeps it above 0: among ten groups of a hundred rows that a
+    Use it before claiming that groups are treated differently, or that one model is fairer than another. A gap is a
+    largest or an absolute difference, so chance alone keeps it above 0: among ten groups of a hundred rows that a
     model treats alike, half of them selected, two will differ by .15 in the share selected.
 
     Parameters
@@ -46,12 +46,12 @@ def disparity_report(
     y_true, y_score, sensitive_features, threshold, sample_weight
         As for :func:`group_report`.
     metrics
-        Which rows to compute; besides these there is "predictive_parity", the largest difference in precision.
+        Which rows to compute; also available: "predictive_parity", the largest difference in precision.
     undefined
         As for :func:`statistical_parity`.
     n_boot, confidence, random_state
-        Draws at each of the true gaps that the interval tries, 0 for no intervals; how sure it should be; a seed or a
-        ``numpy.random.Generator``.
+        Draws at each of the true gaps that the interval tries, 0 for no intervals; the confidence of intervals; a seed
+        or a ``numpy.random.Generator``.
     n_null
         Draws in which groups do not matter: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
         p-value is 1 / (n_null + 1) at least.
@@ -61,24 +61,24 @@ def disparity_report(
     pandas.DataFrame
         One row per metric. Without draws the one column ``value``; with them also
 
-        - ``low``, ``high``: the true gaps under which the gap that was seen is nothing unusual. Coverage is measured
+        - ``low``, ``high``: the true gaps under which the observed gap is not unusual. Coverage is measured
           by ``python -m benchmarks.coverage``. The lower end is 0 wherever ``p_value`` is above 1 - confidence.
-        - ``corrected``: the true gap under which the one that was seen is the median. It lies in the interval; with
+        - ``corrected``: the true gap under which the observed gap is the median. It lies in the interval; with
           many small groups ``value`` may lie above both.
-        - ``chance``: the gap to be expected if groups did not matter.
+        - ``chance``: the expected gap if groups did not matter.
         - ``p_value``: how often groups that do not matter show a gap of at least this size. The largest of all pairs
           is compared with the largest of all pairs, so the number of groups is accounted for.
-        - ``p_adjusted``: the same, for having looked at all metrics of this table (Holm).
+        - ``p_adjusted``: ``p_value`` adjusted for all metrics of this table (Holm).
         - ``between``: the two groups that lie furthest apart.
 
     Notes
     -----
-    Where groups do not matter, decisions (for ABROCA: scores) are dealt anew to the rows, among the rows of one label
-    where the metric conditions on the label (for precision labels, among the rows selected): a permutation test. The
-    numbers are about the population of which the rows are a sample, each row drawn by itself: rows that belong together
-    (of one household, say) make everything surer than it is. Rows with weights count as so many equal ones as tell as
-    much (Kish), which is an approximation. The cost does not grow with the rows, except for one sort of the scores;
-    with more than thirty groups ABROCA takes fewer draws, at least 100.
+    The p-value is that of a permutation test. It permutes decisions (for ABROCA: scores) over the rows, within each
+    label where the metric conditions on the label. For precision it permutes labels over the selected rows. The rows
+    must be an independent sample: dependent rows (such as those of one household) make intervals too narrow and
+    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation. The cost does not
+    grow with the rows, except for one sort of the scores. With more than thirty groups ABROCA takes fewer draws, at
+    least 100.
 
     Examples
     --------
@@ -106,15 +106,15 @@ def disparity_report(
         return table
     streams = _streams(random_state)
     how = Draws(int(n_boot), int(n_null), confidence)
-    told = [
-        UNKNOWN if np.isnan(value) else how.of(rows, name, streams[name])
+    found = [
+        UNKNOWN if np.isnan(value) else how.statistics(rows, name, streams[name])
         for name, value in zip(chosen, table["value"], strict=True)
     ]
-    return _columns(table.join(pd.DataFrame(told, index=table.index)), n_boot=n_boot, n_null=n_null)
+    return _columns(table.join(pd.DataFrame(found, index=table.index)), n_boot=n_boot, n_null=n_null)
 
 
 def _chosen(metrics: Any) -> list[str]:
-    """Each metric once, however often it is named: a row more would be one more that Holm accounts for."""
+    """Return each metric once: a repeated row would count twice in Holm's correction."""
     named = several(metrics)
     for name in named:
         check_choice(name, KNOWN, "metrics")
@@ -124,7 +124,7 @@ def _chosen(metrics: Any) -> list[str]:
 
 
 def _streams(random_state: Any) -> dict[str, np.random.Generator]:
-    """A stream for each metric: leaving some out changes nothing about the others."""
+    """Return a stream for each metric, so that results do not depend on the other metrics."""
     try:
         streams = np.random.default_rng(random_state).spawn(len(KNOWN))
     except (TypeError, ValueError) as error:
@@ -136,7 +136,7 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
 
 
 def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
-    """Each metric; a warning names the groups that lack what it compares."""
+    """Return each metric; warn of groups in which it is undefined."""
     cells = rows.cells()
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
     values = {name: float(gap(cells, name, undefined)) for name in chosen if name in COMPARED}
@@ -148,7 +148,7 @@ def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
 
 
 def _columns(table: pd.DataFrame, *, n_boot: int, n_null: int) -> pd.DataFrame:
-    """What was drawn, in the order in which it is read."""
+    """Return the columns that were computed, in reading order."""
     table["p_adjusted"] = holm(table["p_value"].to_numpy())
     of_boot = ["low", "high", "corrected"] if n_boot else []
     of_null = ["chance", "p_value", "p_adjusted"] if n_null else []

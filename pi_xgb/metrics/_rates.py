@@ -22,34 +22,34 @@ TN, FP, FN, TP = range(4)
 
 
 class UndefinedRateWarning(UserWarning):
-    """A rate has nothing to be a share of, in a group that the message names; its value is NaN.
+    """A rate is undefined in a group, because its denominator is 0; its value is NaN. The message names the group.
 
     Examples
     --------
     >>> import warnings
     >>> from pi_xgb import metrics
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", metrics.UndefinedRateWarning)  # where the NaN is answer enough
+    ...     warnings.simplefilter("ignore", metrics.UndefinedRateWarning)  # if NaN is enough information
     ...     metrics.equal_opportunity([0, 1], [1, 1], sensitive_features=["a", "b"])
     nan
     """
 
 
 def share(part: Values, whole: Values) -> Values:
-    """``part / whole``, NaN where there is nothing to be a share of."""
+    """Return ``part / whole``, NaN where ``whole`` is 0."""
     return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of some cells among others; ``among`` says of which rows, for messages."""
+    """The share of some cells among others; ``among`` names the rows of the denominator in messages."""
 
     numerator: tuple[int, ...]
     denominator: tuple[int, ...]
     among: str
 
-    def of(self, cells: Values) -> Values:
-        """The rate for cells of shape ``(..., 4)``; NaN where there is nothing to be a share of."""
+    def values(self, cells: Values) -> Values:
+        """Return the rate for cells of shape ``(..., 4)``; NaN where the denominator is 0."""
         return share(cells[..., self.numerator].sum(axis=-1), cells[..., self.denominator].sum(axis=-1))
 
 
@@ -73,7 +73,7 @@ class Decisions:
     groups: Groups
 
     def cells(self) -> Values:
-        """Weight in each cell, ``(k, 4)``."""
+        """Return the weight in each cell, ``(k, 4)``."""
         cell_of_row = 4 * self.groups.codes + 2 * self.labels + self.selected
         sums = np.bincount(cell_of_row, weights=self.weights, minlength=4 * self.groups.count)
         return sums.reshape(-1, 4).astype(np.float64)
@@ -81,20 +81,20 @@ class Decisions:
 
 @dataclass(frozen=True)
 class ScoredRows(Decisions):
-    """Decisions and the scores that they were made of."""
+    """Decisions and the scores behind them."""
 
     scores: Floats
 
     @property
     def weight(self) -> Values:
-        """The weight of each row, 1 where none was given."""
+        """The weight of each row; 1 without weights."""
         return np.ones(self.labels.size) if self.weights is None else self.weights
 
 
 def as_decided(
     y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
-    """Check everything that a metric on decisions is handed."""
+    """Check the arguments of a metric on decisions."""
     selected = as_decisions(y_pred)
     n_rows = selected.size
     labels = np.zeros_like(selected)
@@ -105,15 +105,15 @@ def as_decided(
 
 
 def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
-    """A function of the user's, or one that is known by its name."""
+    """Return a user's function, or the function of this name in ``known``."""
     found: Any = known.get(value) if isinstance(value, str) else value
     if not callable(found):
-        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}; got {value!r}")
+        raise ValueError(f"{name} must be a function or one of {', '.join(map(repr, known))}, got {value!r}")
     return found  # type: ignore[no-any-return]
 
 
 def warn_undefined(what: str, undefined: Bools, among: str, names: pd.Index | None, stacklevel: int) -> None:
-    """Say which groups have no value, and why."""
+    """Warn of groups without a value, with the reason."""
     if undefined.any():
         where = "" if names is None else f" in group {describe(names[undefined])}"
         message = f"{what} is undefined (NaN){where}: there are no {among}"
@@ -121,7 +121,7 @@ def warn_undefined(what: str, undefined: Bools, among: str, names: pd.Index | No
 
 
 class RateFunction(Protocol):
-    """One rate over all rows; one for each group where ``sensitive_features`` tells them apart."""
+    """One rate over all rows, or one per group with ``sensitive_features``."""
 
     @overload
     def __call__(
@@ -134,7 +134,7 @@ class RateFunction(Protocol):
 
 
 def _typed(function: Callable[..., Any]) -> RateFunction:
-    """For type checkers: the answer is a number or a Series, as the groups are."""
+    """Give type checkers the overloads: a number without groups, a Series with groups."""
     return function
 
 
@@ -142,7 +142,7 @@ def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_w
     grouped = sensitive_features is not None
     needed = name != "selection_rate"
     decided = as_decided(y_true, y_pred, sensitive_features, sample_weight, labels_needed=needed, grouped=grouped)
-    values = RATES[name].of(decided.cells())
+    values = RATES[name].values(decided.cells())
     names = decided.groups.names if grouped else None
     warn_undefined(name, np.isnan(values), RATES[name].among, names, stacklevel=3)
     return pd.Series(values, index=names, name=name) if grouped else float(values[0])
@@ -155,10 +155,10 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
     Parameters
     ----------
     y_true, y_pred
-        Labels and decisions, 0 or 1. Labels are not needed, None will do; those that are given are checked.
+        Labels and decisions, 0 or 1. Labels are not used and may be None; if passed, they are checked.
     sensitive_features
-        None for one rate over all rows, a number, which is the form that Fairlearn's ``MetricFrame`` calls; else one
-        value per row, or a DataFrame of several columns, for a Series with the rate of each group or intersection.
+        None for one rate over all rows, a number, as Fairlearn's ``MetricFrame`` calls it. One value per row, or a
+        DataFrame of several columns, gives a Series with the rate of each group or intersection.
     sample_weight
         Weight of each row.
 
@@ -180,9 +180,9 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
 def true_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true positives that are selected; also called recall or sensitivity.
 
-    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group without positives has no such
-    rate: it is NaN, with an :class:`UndefinedRateWarning` that names the group. (Fairlearn gives 0 there, which reads
-    as the worst possible treatment.)
+    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without positives the rate
+    is NaN, with an :class:`UndefinedRateWarning` that names the group. (Fairlearn returns 0 there, the worst possible
+    value.)
 
     Examples
     --------
@@ -198,10 +198,10 @@ recall = true_positive_rate
 
 @_typed
 def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
-    """The share of true negatives that are selected all the same.
+    """The share of true negatives that are selected.
 
-    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group without negatives has no such
-    rate: it is NaN, with an :class:`UndefinedRateWarning` that names it.
+    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without negatives the rate
+    is NaN, with an :class:`UndefinedRateWarning` that names the group.
 
     Examples
     --------
@@ -219,8 +219,8 @@ def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = N
 def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of selected rows that are true positives.
 
-    Takes and returns what :func:`selection_rate` does; ``y_true`` must be given. A group in which nobody is selected
-    has no precision: it is NaN, with an :class:`UndefinedRateWarning`.
+    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without selected rows the
+    precision is NaN, with an :class:`UndefinedRateWarning` that names the group.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A table of groups: counts, rates, and how sure one can be of them."""
+"""A table of groups: counts, rates and their intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._rates import RATES, ScoredRows, warn_undefined
 from ._scored import MEASURES, ScoredGroups
 
 ALL = "(all)"
-"""Stands in the index of a report for a sensitive feature that a row does not look at."""
+"""The index entry of a sensitive feature that a row does not condition on."""
 
 
 def group_report(
@@ -36,8 +36,7 @@ def group_report(
 ) -> pd.DataFrame:
     """Counts and rates of each group, with intervals.
 
-    Use it to see what stands behind a single fairness number: who is selected, who is overlooked, and on how few
-    rows that is known.
+    Use it to see the counts and rates behind a single fairness number, and how few rows they rest on.
 
     Parameters
     ----------
@@ -57,26 +56,26 @@ def group_report(
     n_boot
         0 for no intervals. They are computed, not drawn: any other number gives the same ones.
     confidence
-        How sure the intervals should be.
+        The confidence of the intervals.
     random_state
-        Of no effect; :func:`disparity_report`, which draws, takes the same keywords.
+        No effect; it exists because :func:`disparity_report` takes the same keywords.
 
     Returns
     -------
     pandas.DataFrame
         Per group the counts ``rows``, ``positives``, ``negatives``, ``selected``; then ``base_rate``,
         ``selection_rate``, ``true_positive_rate``, ``false_positive_rate``, ``precision``, ``accuracy`` and ``auc``,
-        each followed by its ``_low`` and ``_high``. A rate that does not exist (no positives, say) is NaN, with an
+        each followed by its ``_low`` and ``_high``. An undefined rate (such as one without positives) is NaN, with an
         :class:`UndefinedRateWarning` that names the group.
 
     Notes
     -----
     The intervals are Wilson's, which hold in small groups and where a rate is 0 or 1; coverage is measured by
-    ``python -m benchmarks.coverage``. Each speaks of one rate of one group by itself: of many, one in twenty misses,
-    and for a difference between groups there is :func:`disparity_report`. They count the rows that a rate is a share
-    of; weighted rows as so many equal ones as tell as much. For ``auc`` that is by DeLong's variance or by Hanley and
-    McNeil's, whichever is larger. Rows that belong together (of one household, say) make everything surer than it is.
-    The cost is one sort of the rows.
+    ``python -m benchmarks.coverage``. Each covers one rate of one group: of many, one in twenty misses. For a
+    difference between groups use :func:`disparity_report`. The sample size is the number of rows in a rate's
+    denominator; with weights, the effective sample size. The interval of ``auc`` uses DeLong's variance or Hanley and
+    McNeil's, whichever is larger. Dependent rows (such as those of one household) make the intervals too narrow. The
+    cost is one sort of the rows.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
     features = list(groupings[0].names.names)
     rows = [_full_name(name, groups, features) for groups in groupings for name in groups.names]
     if len(set(rows)) < len(rows):
-        raise ValueError(f"a group is called {ALL!r}, which is the name of the margins: rename it")
+        raise ValueError(f"sensitive_features must not contain {ALL!r}, the name of the margins: rename the group")
     if n_columns > 1:
         return pd.MultiIndex.from_tuples(rows, names=features)
     return pd.Index([row[0] for row in rows], name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]

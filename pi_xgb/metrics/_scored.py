@@ -1,4 +1,4 @@
-"""Every measure of every group at once, for many weightings of the same rows."""
+"""All measures of all groups at once, for many weightings of the same rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURES = (*RATES, "auc")
 
 
 class ScoredGroups:
-    """Rows sorted once by group and falling score, so that each weighting of them costs a few passes."""
+    """Rows sorted once by group and falling score, so that each weighting costs a few passes."""
 
     def __init__(self, rows: ScoredRows) -> None:
         self._rows, self._weight = rows, rows.weight
@@ -34,7 +34,7 @@ class ScoredGroups:
         self._beside = np.searchsorted(positive_blocks, negative_blocks, side="right")
 
     def counts(self) -> pd.DataFrame:
-        """Rows, positives, negatives and selected rows of each group, and their weight."""
+        """Return the rows, positives, negatives, selected rows and weight of each group."""
         codes, count, labels = self._rows.groups.codes, self._rows.groups.count, self._rows.labels
         kinds = {"positives": labels, "negatives": ~labels, "selected": self._rows.selected}
         table = {"rows": np.bincount(codes)}
@@ -42,15 +42,15 @@ class ScoredGroups:
         return pd.DataFrame({**table, "weight": np.bincount(codes, self._weight)})
 
     def cells(self, multiplicity: Values) -> Values:
-        """Weight in the confusion matrix of each group, ``(b, k, 4)``, when rows count ``multiplicity`` times."""
+        """Return the confusion matrix of each group, ``(b, k, 4)``, with rows counted ``multiplicity`` times."""
         return self._cells(*self._sides(multiplicity))
 
     def measures(self, multiplicity: Values) -> Values:
-        """All of ``MEASURES``, ``(b, k, len(MEASURES))``."""
+        """Return all of ``MEASURES``, ``(b, k, len(MEASURES))``."""
         positive, negative = self._sides(multiplicity)
         cells = self._cells(positive, negative)
         auc = self._auc(positive, negative, cells)
-        return np.stack([*(rate.of(cells) for rate in RATES.values()), auc], axis=-1)
+        return np.stack([*(rate.values(cells) for rate in RATES.values()), auc], axis=-1)
 
     def _sides(self, multiplicity: Values) -> tuple[Values, Values]:
         weight = multiplicity * self._weight
@@ -66,7 +66,7 @@ class ScoredGroups:
         np.cumsum(positive, axis=1, out=so_far[:, 1:])
         higher = (so_far.take(self._above, axis=1) + so_far.take(self._beside, axis=1)) / 2
         negatives, positives = cells[..., [TN, FP]].sum(axis=-1), cells[..., [FN, TP]].sum(axis=-1)
-        # The running sum goes on from group to group: take away what stood before each group.
+        # The running sum includes the groups before: subtract them.
         before = so_far.take(self._positives.starts[::2], axis=1) * negatives
         wins = self._negatives.sums(negative * higher).sum(axis=-1) - before
         return share(wins, positives * negatives)
@@ -83,10 +83,10 @@ class _Side:
     starts: Positions
 
     def sums(self, weight: Values) -> Values:
-        """Sums over the selected and over the other rows of each group, ``(b, k, 2)``."""
+        """Return sums over the selected and over the other rows of each group, ``(b, k, 2)``."""
         filled = np.diff(np.append(self.starts, self.rows.size)) > 0
         sums = np.zeros((weight.shape[0], self.starts.size))
-        # An empty stretch stays 0: reduceat would give it the value of the row that follows.
+        # reduceat would give an empty slice the value of the next row.
         sums[:, filled] = np.add.reduceat(weight, self.starts[filled], axis=1)
         return sums.reshape(weight.shape[0], -1, 2)
 

@@ -39,23 +39,22 @@ def choose_threshold(
     folds: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """The threshold that is best by a stated rule; rows with ``y_score > threshold`` are to be selected.
+    """The threshold that maximizes a rule; rows with ``y_score > threshold`` are selected.
 
-    Call it on validation rows, then report on test rows. A threshold chosen on the rows that are reported makes
-    every rate look better than it is; one chosen on the rows that the model was trained on is usually useless.
-    Of several equally good thresholds the smallest is taken.
+    Call it on validation rows, then report on test rows. A threshold chosen on the reported rows makes every rate look
+    better than it is. A threshold chosen on training rows is usually useless. Ties go to the smallest threshold.
 
     Parameters
     ----------
     y_true, y_score
         Labels, 0 or 1, of which every fold needs both, and scores of any scale, higher for label 1.
     rule
-        What to make as large as possible: "f1", "accuracy", "balanced_accuracy" (which is Youden's J), or a
+        The quantity to maximize: "f1", "accuracy", "balanced_accuracy" (equivalent to Youden's J), or a
         function ``rule(tn, fp, fn, tp)`` of four arrays, one entry per threshold, that returns one value each.
-        NaN counts as worse than everything.
+        NaN counts as the worst value.
     grid
         The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one at each
-        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is taken as it is.
+        end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is used unchanged.
     folds
         One fold label per row: the rule is evaluated in each fold and averaged, and one threshold is returned
         for all. ``rule="f1", grid="paper"`` with the validation rows of all folds is the procedure of the
@@ -79,7 +78,7 @@ def choose_threshold(
     >>> metrics.choose_threshold([0, 0, 1, 1], [0.1, 0.7, 0.6, 0.8], rule=nine_in_ten)
     0.35
     """
-    judge: Rule = as_function("rule", rule, RULES)
+    function: Rule = as_function("rule", rule, RULES)
     if isinstance(grid, str) and grid != "paper":
         raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
     within = (0.0, 1.0) if isinstance(grid, str) else ANY_NUMBER
@@ -89,16 +88,17 @@ def choose_threshold(
     weights = np.ones(labels.size) if weights is None else weights
     candidates = _candidates(grid, scores)
     parts = [
-        _judged(judge, labels[rows], scores[rows], weights[rows], candidates) for rows in _folds(folds, labels, weights)
+        _rule_values(function, labels[rows], scores[rows], weights[rows], candidates)
+        for rows in _folds(folds, labels, weights)
     ]
     values = np.mean(parts, axis=0)
     if not (values > -np.inf).any():
-        raise ValueError("the rule is NaN at every threshold: give a rule that exists at one of them at least")
+        raise ValueError("rule must be defined for at least one threshold, got NaN at every threshold")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
 
 
 def _candidates(grid: Any, scores: Floats) -> Values:
-    """Thresholds in rising order."""
+    """Return the thresholds to try, in rising order."""
     if isinstance(grid, str):
         return PAPER_GRID
     if grid is not None:
@@ -110,7 +110,7 @@ def _cuts(values: Floats) -> Floats:
     below, above = values[:-1], values[1:]
     with np.errstate(invalid="ignore"):  # between -inf and inf
         middle = below / 2 + above / 2
-    # Between two neighbours of the number format there is no middle: the lower one cuts as well.
+    # Adjacent floats have no middle: the lower value separates them too.
     middle = np.where(middle < above, middle, below)
     return np.concatenate([np.nextafter(values[:1], values.dtype.type(-np.inf)), middle, values[-1:]])
 
@@ -125,21 +125,20 @@ def _folds(folds: Any, labels: Bools, weights: Values) -> list[NDArray[np.intp]]
         if negative == 0 or positive == 0:
             where = "y_true" if folds is None else f"fold {describe([name])}"
             raise ValueError(
-                f"{where} has no {'positives' if positive == 0 else 'negatives'}: "
-                "a threshold can only be chosen on rows with both labels"
+                f"{where} has no {'positives' if positive == 0 else 'negatives'}: pass rows with both labels"
             )
     return [np.flatnonzero(codes == code) for code in range(len(names))]
 
 
-def _judged(judge: Rule, labels: Bools, scores: Floats, weights: Values, candidates: Values) -> Values:
+def _rule_values(function: Rule, labels: Bools, scores: Floats, weights: Values, candidates: Values) -> Values:
     order = np.argsort(scores)
-    # In the precision of the scores, since numpy compares an array with a plain number in that of the array.
+    # Compare in the precision of the scores, as numpy does for an array and a scalar.
     not_selected = np.searchsorted(scores[order], candidates.astype(scores.dtype), side="right")
     negatives = np.append(0.0, np.cumsum(np.where(labels, 0.0, weights)[order]))
     positives = np.append(0.0, np.cumsum(np.where(labels, weights, 0.0)[order]))
     tn, fn = negatives[not_selected], positives[not_selected]
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.asarray(judge(tn, negatives[-1] - tn, fn, positives[-1] - fn), dtype=float)
+        values = np.asarray(function(tn, negatives[-1] - tn, fn, positives[-1] - fn), dtype=float)
     if values.shape != candidates.shape:
-        raise ValueError(f"the rule must return one value per threshold, shape {candidates.shape}, got {values.shape}")
+        raise ValueError(f"rule must return one value per threshold, shape {candidates.shape}, got {values.shape}")
     return np.where(np.isnan(values), -np.inf, values)

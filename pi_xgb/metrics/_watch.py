@@ -27,7 +27,7 @@ WATCHABLE: dict[str, Metric] = {
     "equal_opportunity": equal_opportunity,
     "abroca": abroca,
 }
-"""The metrics that :func:`watch` knows by name."""
+"""The metrics that :func:`watch` accepts by name."""
 
 _FIELD = "label_upper_bound"
 _FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities and the marks of a teacher lie above
@@ -36,11 +36,11 @@ _FIRST_CODE = -16.0  # Group 0 in that field; the next are below. Probabilities 
 def watch(
     metric: Any, sensitive_features: Any = None, *, threshold: float | None = 0.5, from_margin: bool = False
 ) -> Watch:
-    """A ``custom_metric`` that computes group metrics in every round, to look at or to stop early on.
+    """A ``custom_metric`` that computes group metrics in every round, for monitoring or early stopping.
 
     Use it to see when in training a model becomes unfair, or with ``early_stopping_rounds`` to stop there.
-    XGBoost tells a custom metric neither row numbers nor the name of the evaluation set, so the groups are found
-    through the DMatrix object itself: never by its number of rows, which two sets may share.
+    XGBoost passes a custom metric neither row numbers nor the name of the evaluation set, so the groups are looked up
+    by the DMatrix object, never by its number of rows, which two sets may share.
 
     Parameters
     ----------
@@ -49,26 +49,25 @@ def watch(
         calling convention of this module (Fairlearn's differences, or a ``functools.partial`` with options), a
         list of these, or a dict from the name to show to the metric.
     sensitive_features
-        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the very DMatrix objects
-        that go to training. ``features`` is what the metrics take; None gives NaN for that set. The matrices are held
-        weakly: the metric keeps no data alive. Without it, the groups that :func:`attach_groups` left in each matrix
-        are used, which is the way for ``xgboost.cv`` and for metrics that are pickled.
+        A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the same DMatrix objects
+        as in training. ``features`` is what the metrics take; None gives NaN for that set. The metric holds only weak
+        references to the matrices. Without it, the groups come from :func:`attach_groups`, which is required for
+        ``xgboost.cv`` and for pickled metrics.
     threshold
-        Rows with a probability above it are selected. None hands the scores themselves to the metric, as
-        "abroca" always gets them.
+        Rows with a probability above it are selected. None passes the scores to the metric, as always for "abroca".
     from_margin
-        Whether XGBoost will hand over margins. It does so when ``xgboost.train`` is called with a function as
+        Whether XGBoost passes margins. It does so when ``xgboost.train`` is called with a function as
         ``obj``, such as :class:`pi_xgb.KLObjective`; with a built-in objective, and in :func:`pi_xgb.train`, it
-        hands over probabilities.
+        passes probabilities.
 
     Notes
     -----
     Each round costs what the metric costs on each set; "abroca" sorts the rows. XGBoost keeps six decimals. It
     stops early on the last metric of the last set (choose another with
     ``xgboost.callback.EarlyStopping(metric_name=..., data_name=...)``) and takes smaller for better, unless
-    the name begins with auc, pre, map or ndcg. A fairness metric alone is best for a model that says nothing,
-    so stop on it only beside a metric of performance, or on a function of your own that weighs the two.
-    A metric that is NaN never improves. In distributed training XGBoost averages the values of the workers.
+    the name begins with auc, pre, map or ndcg. A constant model optimizes any fairness metric, so stop on it only
+    together with a performance metric, or on a function of your own that combines the two. A metric that is NaN never
+    improves. In distributed training XGBoost averages the values of the workers.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def watch(
 
 
 def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.DMatrix:
-    """Let the groups travel with the rows of a DMatrix, through slices and ``xgboost.cv``, for :func:`watch`.
+    """Store the groups in a DMatrix for :func:`watch`, so that slices and ``xgboost.cv`` keep them.
 
     The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives use;
     nothing else is touched, and the booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so
@@ -119,8 +118,8 @@ def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.
 class Watch:
     """A ``custom_metric`` for XGBoost; made by :func:`watch`, which describes it.
 
-    It can be pickled if its metrics can. A DMatrix cannot, so an unpickled copy knows no pairs of matrix and
-    groups any more: it reads what :func:`attach_groups` left in the matrices.
+    It can be pickled if its metrics can. A DMatrix cannot, so an unpickled copy has no pairs of matrix and
+    groups: it reads the groups that :func:`attach_groups` stored in the matrices.
 
     Examples
     --------
@@ -140,16 +139,16 @@ class Watch:
         self._metrics = metrics
         self._threshold = threshold
         self._from_margin = from_margin
-        # Weakly: the metric must not keep data alive, and a matrix that is gone cannot be mistaken for a new one.
+        # Weak keys: the metric must not keep data alive, and a new matrix may reuse the id of a deleted one.
         self._groups: weakref.WeakKeyDictionary[xgboost.DMatrix, Any] = weakref.WeakKeyDictionary()
         for dmatrix, features in pairs:
             self._groups[dmatrix] = None if features is None else _encoded(features, dmatrix.num_row())
 
     def __call__(self, predt: NDArray[Any], dmatrix: xgboost.DMatrix) -> tuple[str, float] | list[tuple[str, float]]:
-        """Name and value of the metric on one evaluation set, or a list of them."""
+        """Return name and value of the metric on one evaluation set, or a list of pairs."""
         if predt.ndim != 1:
             raise ValueError(
-                f"watch needs one prediction per row, got shape {predt.shape}: group metrics are for binary labels"
+                f"predictions must have one value per row, got shape {predt.shape}: train with binary labels"
             )
         groups = self._groups[dmatrix] if dmatrix in self._groups else _attached(dmatrix)
         found = [(name, self._value(metric, predt, dmatrix, groups)) for name, metric in self._metrics.items()]
@@ -174,8 +173,8 @@ class Watch:
         value = metric(dmatrix.get_label(), prediction, sensitive_features=groups, **weights)
         if np.ndim(value) != 0:
             raise TypeError(
-                f"watch needs metrics that give one number, {_name_of(metric)} gave {type(value).__name__}: watch a "
-                f"difference between groups ({', '.join(map(repr, WATCHABLE))}), or a function that picks one value"
+                f"metric must return one number, {_name_of(metric)} gave {type(value).__name__}: pass a "
+                f"difference between groups ({', '.join(map(repr, WATCHABLE))}) or a function that picks one value"
             )
         return float(value)
 
@@ -185,25 +184,25 @@ class Watch:
         score = 0.5 + 0.5 * np.tanh(predt / 2) if self._from_margin else predt
         if self._threshold is None:
             return score
-        hint = "XGBoost hands margins to a custom metric when obj is a function, so pass from_margin=True"
-        scores = as_scores(score, (0.0, 1.0), hint, "the predictions that watch cuts")
+        hint = "XGBoost passes margins to a custom metric when obj is a function, so pass from_margin=True"
+        scores = as_scores(score, (0.0, 1.0), hint, "the predictions in watch")
         return (scores > self._threshold).astype(np.int8)
 
 
 def _named(metric: Any) -> dict[str, Metric]:
     if isinstance(metric, Mapping):
-        named = [(name, as_function("metric", one, WATCHABLE)) for name, one in metric.items()]
+        named = [(name, as_function("metric", value, WATCHABLE)) for name, value in metric.items()]
     else:
         listed = metric if isinstance(metric, (list, tuple)) else [metric]
-        named = [(_name_of(one), as_function("metric", one, WATCHABLE)) for one in listed]
+        named = [(_name_of(value), as_function("metric", value, WATCHABLE)) for value in listed]
     if not named:
-        raise ValueError("watch needs at least one metric")
+        raise ValueError(f"metric must name at least one metric, got {metric!r}")
     names = [name for name, _ in named]
     for name in names:
         if not isinstance(name, str) or not name or any(mark.isspace() or mark == ":" for mark in name):
-            raise ValueError(f"{name!r} cannot be the name of a metric in XGBoost: no spaces and no colons")
+            raise ValueError(f"metric {name!r} cannot be a name in XGBoost: rename it without spaces and colons")
         if names.count(name) > 1:
-            raise ValueError(f"two metrics are called {name!r}: give a dict from names to metrics")
+            raise ValueError(f"metric has two entries called {name!r}: pass a dict from names to metrics")
     return dict(named)
 
 
@@ -217,17 +216,17 @@ def _unwrapped(metric: Any) -> Any:
     return metric
 
 
-def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
-    if given is None:
+def _pairs(value: Any) -> list[tuple[xgboost.DMatrix, Any]]:
+    if value is None:
         return []
-    if isinstance(given, Mapping):
-        given = given.items()
-    pairs = [given] if not isinstance(given, (list, tuple, ItemsView)) else list(given)
+    if isinstance(value, Mapping):
+        value = value.items()
+    pairs = [value] if not isinstance(value, (list, tuple, ItemsView)) else list(value)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
-                "watch takes sensitive_features as a list of pairs (dmatrix, features), one for each evaluation "
-                f"set, got an entry of type {type(pair).__name__}"
+                "sensitive_features must be a list of pairs (dmatrix, features), one for each evaluation set, "
+                f"got an entry of type {type(pair).__name__}"
             )
         _check_dmatrix(pair[0])
     return pairs
@@ -235,11 +234,11 @@ def _pairs(given: Any) -> list[tuple[xgboost.DMatrix, Any]]:
 
 def _check_dmatrix(dmatrix: Any) -> None:
     if not isinstance(dmatrix, xgboost.DMatrix):
-        raise TypeError(f"dmatrix must be an xgboost.DMatrix, got {type(dmatrix).__name__}: pass the one in evals")
+        raise TypeError(f"dmatrix must be an xgboost.DMatrix, got {type(dmatrix).__name__}: pass the DMatrix in evals")
 
 
 def _encoded(features: Any, n_rows: int) -> Any:
-    """Encoded once, so that no round pays for it; names are kept for messages."""
+    """Encode the groups once, not in every round; names stay for messages."""
     groups = as_groups(features, n_rows)
     names = pd.Index([str(plain(name)) for name in groups.names])
     if not names.is_unique:
@@ -251,8 +250,8 @@ def _attached(dmatrix: xgboost.DMatrix) -> NDArray[np.int64]:
     field = dmatrix.get_float_info(_FIELD)
     if field.size != dmatrix.num_row() or not (field <= _FIRST_CODE).all():
         raise ValueError(
-            f"an evaluation set of {dmatrix.num_row()} rows has no groups: list it as (dmatrix, features) in "
-            "watch(metric, [...]), with the object itself that is in evals and None for features where the metric "
-            "is not wanted; or call attach_groups(dmatrix, features)"
+            f"an evaluation set of {dmatrix.num_row()} rows has no groups: add (dmatrix, features) to "
+            "watch(metric, [...]), with the same object as in evals and None for features to skip the metric; "
+            "or call attach_groups(dmatrix, features)"
         )
     return (_FIRST_CODE - field).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a table of gaps says, in sentences that claim no more than it does."""
+"""The rows of a table of gaps as sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEYOND, ALONE, CHANCE, UNDEFINED = "beyond chance", "unusual alone", "chance", "
 
 
 def verdict(row: pd.Series[Any], confidence: float) -> str:
-    """Beyond chance for all that was looked at; unusual by itself alone; chance; or nothing can be said."""
+    """Return whether a gap is significant after Holm's correction, significant alone, not significant or undefined."""
     if not np.isfinite(row["p_value"]):
         return UNDEFINED
     if row["p_adjusted"] <= 1 - confidence:
@@ -20,10 +20,10 @@ def verdict(row: pd.Series[Any], confidence: float) -> str:
 
 
 def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
-    """One gap: who, how much, how sure."""
+    """Return one gap with its groups, size and significance."""
     found = verdict(row, confidence)
     if found == UNDEFINED:
-        return f"{what}: cannot be told, since a group lacks what is compared."
+        return f"{what}: undefined, because a group lacks the compared rate."
     seen = f"{what}: {row['between']} differ by {row['value']:.3f}"
     up_to = f"up to {row['high']:.3f}" if "high" in row else "of some size"
     if found == BEYOND:
@@ -33,8 +33,8 @@ def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
         )
     if found == ALONE:
         return (
-            f"{seen}, where chance alone gives {row['chance']:.3f}. Unusual by itself (p {row['p_value']:.3f}), not "
-            f"among all that was looked at (p {row['p_adjusted']:.3f}): look again on fresh rows."
+            f"{seen}, where chance alone gives {row['chance']:.3f}. Significant alone (p {row['p_value']:.3f}), not "
+            f"after correction for all gaps (p {row['p_adjusted']:.3f}): repeat on new rows."
         )
     return (
         f"{seen}, where chance alone gives {row['chance']:.3f}. No more than chance (p {row['p_value']:.3f}); a true "
