@@ -166,7 +166,7 @@ def test_nothing_is_overwritten_unasked_and_nothing_is_trained_first(files, caps
     refused(capsys, "end.*.ubj.*.json", *train(out="model.txt"))
     refused(capsys, "does not exist: create it first", *train(out="nowhere/model.ubj"))
     os.mkdir("folder.ubj")
-    refused(capsys, "is a folder", *train(out="folder.ubj"))
+    refused(capsys, "--out.*folder.ubj", *train(out="folder.ubj"))
     assert Path("model.ubj").read_text() == "precious"
 
 
@@ -219,7 +219,7 @@ def test_a_model_that_was_cut_off_is_refused(trained, capsys):
     for length in (0, 1, 2, 100, len(whole) // 2, len(whole) - 1):
         # At some lengths XGBoost would read past the end, and the process would be gone.
         Path("cut.ubj").write_bytes(whole[:length])
-        refused(capsys, "model of XGBoost", "predict", "test.csv", "--model", "cut.ubj")
+        refused(capsys, "cut.ubj.*model", "predict", "test.csv", "--model", "cut.ubj")
 
 
 def test_columns_that_cannot_be(files, capsys):

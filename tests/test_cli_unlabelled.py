@@ -165,7 +165,7 @@ def test_notes_and_errors_name_options(rows, capsys):
     write(frame, "rows.csv")
     works(*train("rows.csv", "y", "--force"))
     said = capsys.readouterr().err
-    assert "50 of 200 rows have no privileged value at all" in said
+    assert "50 of 200 rows have no privileged value" in said
     write(rows.assign(y=rows["y"].astype(int)), "rows.csv")
     told = refused(capsys, "--crossfit must be 0", *train("rows.csv", "y", "--crossfit", "500", "--force"))
     assert "crossfit must" not in told.replace("--crossfit must", "")

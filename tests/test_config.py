@@ -386,7 +386,7 @@ def test_quantiles_are_no_values_to_put_side_by_side(teacher, quantised):
     made = {"dtrain": xgb.DMatrix, "privileged": xgb.DMatrix} | {quantised: xgb.QuantileDMatrix}
     student = made["dtrain"](X, Y)
     told = {"privileged": made["privileged"](Z, Y), "teacher_sees": "all", "verbose_eval": False}
-    with pytest.raises(TypeError, match=r"teacher='\w+' must read the values.*QuantileDMatrix.*build a DMatrix"):
+    with pytest.raises(TypeError, match=r"teacher='\w+' requires .*values.*QuantileDMatrix.*build a DMatrix"):
         pi_xgb.train(PARAMS, student, 1, teacher=teacher, **told)
     # Boosting has the same quantiles in any case.
     assert pi_xgb.train(PARAMS, student, 1, teacher="boosted", **told).num_features() == 2

@@ -410,7 +410,7 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
     with pytest.warns(UserWarning, match="is skipped") as told:
         assert JointCheckPoint.latest(checkpoints)[0] == 2
     assert [str(warning.message).rpartition("is skipped: ")[2] for warning in told] == [
-        f"{str(checkpoints / 'student-4.ubj')!r} is a folder",
+        f"{str(checkpoints / 'student-4.ubj')!r} is a folder: name a model file",
         f"{str(checkpoints / 'student-3.ubj')!r} has 2 rounds",
     ]
     for number in (1, 2):

@@ -905,7 +905,7 @@ def test_other_models_are_checked_as_well(write, data):
 
 @pytest.mark.parametrize(
     ("path", "error", "message"),
-    [(".", IsADirectoryError, "is a folder"), ("nowhere/report.html", FileNotFoundError, "create it first")],
+    [(".", IsADirectoryError, "folder"), ("nowhere/report.html", FileNotFoundError, "create it first")],
 )
 def test_bad_paths_are_told_first(data, tmp_path, path, error, message):
     with pytest.raises(error, match=message):

@@ -159,7 +159,7 @@ def holding_a_function():
 def test_code_needs_a_key_and_is_known_by_it_alone(code, tmp_path):
     for held in (code, [1, [code]], {"a": (code,)}):
         inputs = {"rows": X, "first": held, "second": code, "third": 1}
-        with pytest.raises(ValueError, match=r"resume_key must be a text .* here in first, second: .*resume_key='1'"):
+        with pytest.raises(ValueError, match=r"resume_key must be a text .* first, second: .*resume_key='1'"):
             ResumeCache(tmp_path / "state.json", None, "search", inputs)
         assert _digest("1", inputs) == _digest("1", inputs) != _digest("2", inputs)
         assert _digest("1", inputs) != _digest("1", {**inputs, "rows": X + 1})

@@ -97,7 +97,7 @@ def test_objectives_of_classes_are_those_of_the_losses():
 
 def test_classes_can_be_sorted():
     for others, types in (([3], "date, int"), ([object(), object()], "date, object")):
-        with pytest.raises(TypeError, match=rf"y .*sorted.*{types}"):
+        with pytest.raises(TypeError, match=rf"y .*sortable.*{types}"):
             read_target([DAY, *others])
 
 
@@ -157,7 +157,7 @@ def test_two_classes_of_any_numbers_and_no_third():
     assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
     assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
     for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match=r"classes.*3 classes"):
+        with pytest.raises(ValueError, match=r"two classes.*3"):
             read_target(y, "binary:logistic")
 
 
@@ -171,7 +171,7 @@ def test_numbers_beyond_single_precision_are_told_of_by_their_row():
 
 def test_other_rows_are_found_among_the_classes_and_all_unknown_ones_named():
     assert encode_labels(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"classes \['x', 'y'\].*model"):
+    with pytest.raises(ValueError, match=r"classes.*model.*\['x', 'y'\]"):
         encode_labels(["a", "x", "y", "x"], np.array(["a", "b"]), like="the model")
     assert encode_labels([1, 2.5], None).tolist() == [1, 2.5]
 

@@ -458,7 +458,7 @@ def test_zeros_of_a_dense_table_stay_values_beside_a_sparse_one():
     assert np.array_equal(apart.predict_proba(x), beside.predict_proba(sparse.csr_matrix(x)))
 
 
-@pytest.mark.filterwarnings("ignore:.*no privileged value at all")
+@pytest.mark.filterwarnings("ignore:.*no privileged value")
 def test_what_counts_as_missing_does_so_for_the_teacher():
     x, z, y = rows()
     # As above: only if 2 is missing can one split put it beside the 0s.
@@ -1294,9 +1294,9 @@ def test_evaluation_sets_are_pairs(made):
 
 
 def test_privileged_columns_that_are_not_there():
-    refused(r"privileged_features 'lab'.*X", X=both, privileged_features=["lab", "z0"])
+    refused(r"privileged_features.*X.*'lab'", X=both, privileged_features=["lab", "z0"])
     refused(
-        r"6 columns.*privileged_features",
+        r"privileged_features.*6",
         X=both,
         privileged_features=["x0", "x1", "x2", "x3", "z0", "z1"],
     )
@@ -1305,7 +1305,7 @@ def test_privileged_columns_that_are_not_there():
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])
-    refused(r"privileged_features 6.*6", X=sparse_x, privileged_features=[0, 6])
+    refused(r"privileged_features .*6.*6", X=sparse_x, privileged_features=[0, 6])
     refused(r"'x1'.*X .*privileged", fit=lambda x, z, y: {"privileged": z.assign(x1=1.0)})
 
 
@@ -1358,7 +1358,7 @@ def test_constraints_that_cannot_be():
     parity = by_column(DemographicParity, "group")
     grouped = lambda x, z: x.assign(group=z["z0"] > 0)  # noqa: E731
     refused(r"group.*'group'.*feature", X=grouped, constraints=[(parity, 1.0)])
-    refused(r"reads.*'group'.*neither", constraints=[(parity, 1.0)])
+    refused(r"a column.*'group'", constraints=[(parity, 1.0)])
     refused("list of .constraint, weight.", constraints=[parity], error=TypeError)
     refused(r"constraints .*weight.*got", constraints=parity, error=TypeError)
     refused(r"constraints .*weight.*got", constraints=DemographicParity([0, 1]), error=TypeError)
@@ -1405,7 +1405,7 @@ def test_parameters_that_mean_nothing():
     refused(r"obj must be left out.*objective= of an estimator", objective=lambda y, p: (p - y, p * 0 + 1), fit=apart)
     words = lambda x, z, y: {"privileged": z.assign(z0="word")}  # noqa: E731
     refused(
-        "needs numbers|numbers only",
+        "needs numbers|numbers only|numeric columns",
         X=lambda x, z: sparse.csr_matrix(x),
         teacher="boosted",
         teacher_sees="all",

@@ -543,7 +543,7 @@ def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
 
 
 def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():
-    with pytest.warns(UserWarning, match=r"no parameter 'privileged_col', .*did you mean 'privileged_cols'"):
+    with pytest.warns(UserWarning, match=r"no parameter 'privileged_col'.*did you mean 'privileged_cols'"):
         pis.PrivilegedSparkXGBRegressor(privileged_col=["z0"])
 
 

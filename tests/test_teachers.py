@@ -512,7 +512,7 @@ def test_nobody_knows_which_rows_a_frozen_estimator_has_seen(capsys):
     params = {"objective": "binary:logistic", "nthread": 1}
     table, y = pd.DataFrame(privileged.get_data().toarray(), columns=privileged.feature_names), privileged.get_label()
     for frozen, where, watched in (
-        (False, "on its own training rows", ", which it learned from"),
+        (False, "on its own training rows", ", its training rows"),
         (True, "on the labelled rows", ""),
     ):
         estimator = LogisticRegression().fit(table, y)
