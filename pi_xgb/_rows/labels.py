@@ -82,8 +82,8 @@ def read_target(
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}, so there is one class or one number to "
-            "learn: add rows with another"
+            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: there is one class or one number to "
+            "learn, add rows with another"
         )
     _warn_of_empty_words(distinct, name)
     if objective is None:
