@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +30,7 @@ from benchmarks.unlabelled.cell import (
     SELF_TRAINING,
     TEST_SHARE,
 )
+from benchmarks.unlabelled.scores import Scores, with_all_of
 from benchmarks.unlabelled.splits import SPLITS
 from pi_xgb._stats.gaps import holm
 
@@ -81,18 +81,13 @@ XGBoost: in how many of the {cells} sets and budgets they are significantly wors
 all of these, by the corrected interval / by that of repeats that share nothing."""
 
 
-class Scored(Protocol):
-    """One value per repeat, more is better."""
-
-    def values(self, dataset: str, labelled: int, method: str) -> Floats: ...
-    def gain(self, dataset: str, labelled: int, method: str, less: str = PLAIN) -> Floats: ...
-
-
-def section(lines: pd.DataFrame, auc: Scored, logloss: Scored) -> list[str]:
-    """Nothing where no mixed teacher was run."""
-    by_labels = places_by_labels(lines, MIXED)
+def section(lines: pd.DataFrame) -> list[str]:
+    """Nothing where no mixed teacher was run; all methods on the draws that have one."""
+    taught = with_all_of(lines, MIXED)
+    by_labels = places_by_labels(taught)
     if not by_labels:
         return []
+    auc, logloss = scores_of(taught)
     out = ["## Which kind of teacher", "", ABOUT, "", "Gain over plain in AUC:", "", *gain_table(by_labels, auc)]
     out += ["Gain over plain in log loss, above 0 for the better:", "", *gain_table(by_labels, logloss)]
     out += ["![Gain over plain by kind of teacher](figures/unlabelled_kinds.png)", ""]
@@ -100,17 +95,21 @@ def section(lines: pd.DataFrame, auc: Scored, logloss: Scored) -> list[str]:
     out += ["### Mixed against the member that is best in hindsight", "", IN_HINDSIGHT.format(margin=MARGIN), ""]
     out += [*hindsight_table(by_labels, logloss), "### Mixed against the best rival", "", AGAINST_RIVALS, ""]
     out += difference_table(by_labels, {"": SIMPLE, "any rival: ": RIVALS}, auc, logloss)
-    return [*out, *choices(lines, auc, logloss)]
+    return [*out, *choices(lines)]
 
 
-def places_by_labels(lines: pd.DataFrame, *methods: str) -> dict[str, list[Place]]:
-    """Where all of these methods were run: set and labelled rows, by the number of labels or "all"."""
-    keys = ["dataset", "labelled", "training"]
-    there = lines[lines["method"].isin(methods)].groupby(keys, sort=False)["method"].nunique()
+def scores_of(lines: pd.DataFrame) -> tuple[Scores, Scores]:
+    """AUC and log loss, both higher for the better."""
+    return Scores(lines, "auc"), Scores(lines, "logloss", -1)
+
+
+def places_by_labels(lines: pd.DataFrame) -> dict[str, list[Place]]:
+    """Set and labelled rows, by the number of labels or "all"."""
     found: dict[str, list[Place]] = {}
-    for (name, labelled, training), count in there.items():
-        if count == len(methods):
-            found.setdefault(ALL if labelled >= training else str(labelled), []).append((name, labelled))
+    for name, labelled, training in (
+        lines[["dataset", "labelled", "training"]].drop_duplicates().itertuples(index=False)
+    ):
+        found.setdefault(ALL if labelled >= training else str(labelled), []).append((name, int(labelled)))
     return dict(sorted(found.items(), key=lambda item: np.inf if item[0] == ALL else int(item[0])))
 
 
@@ -124,21 +123,27 @@ def with_half(found: Interval | None, digits: int = 3) -> str:
     return NOTHING if found is None else f"{signed(found.mean, digits)} +- {number(found.half, digits)}"
 
 
-def mean_gain(scores: Scored, place: Place, method: str, less: str = PLAIN) -> float:
+def mean_gain(scores: Scores, place: Place, method: str, less: str = PLAIN) -> float:
     gains = scores.gain(*place, method, less)
     return float(gains.mean()) if gains.size else np.nan
 
 
-def gain_table(by_labels: dict[str, list[Place]], scores: Scored) -> list[str]:
+def draws(scores: Scores, places: Sequence[Place]) -> str:
+    """How many repeats the sets have."""
+    counts = sorted({scores.values(*place, PLAIN).size for place in places})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def gain_table(by_labels: dict[str, list[Place]], scores: Scores) -> list[str]:
     rows = []
     for labels, places in by_labels.items():
         found = [over_sets([mean_gain(scores, place, method) for place in places]) for method in KINDS]
-        rows.append([labels, str(len(places)), *map(with_half, found)])
-    return table(["labels", "sets", *KINDS.values()], rows)
+        rows.append([labels, str(len(places)), draws(scores, places), *map(with_half, found)])
+    return table(["labels", "sets", "draws", *KINDS.values()], rows)
 
 
 def difference_table(
-    by_labels: dict[str, list[Place]], rivals: dict[str, Sequence[str]], auc: Scored, logloss: Scored
+    by_labels: dict[str, list[Place]], rivals: dict[str, Sequence[str]], auc: Scores, logloss: Scores
 ) -> list[str]:
     """The mixed teacher's student less the best of each group of rivals, and in how many sets it is better."""
     rows = []
@@ -153,19 +158,19 @@ def difference_table(
     return table(["labels", "sets", *columns], rows)
 
 
-def best(scores: Scored, place: Place, methods: Sequence[str]) -> str:
+def best(scores: Scores, place: Place, methods: Sequence[str]) -> str:
     """The method of the best mean there."""
     means = {method: scores.values(*place, method) for method in methods}
     return max((name for name, values in means.items() if values.size), key=lambda name: float(means[name].mean()))
 
 
-def relative_loss(logloss: Scored, place: Place) -> Floats:
+def relative_loss(logloss: Scores, place: Place) -> Floats:
     """What the mixed teacher's student loses more than that of the best member, a share per repeat."""
     member = best(logloss, place, MEMBERS)
     return -logloss.gain(*place, MIXED, member) / -logloss.values(*place, member).mean()
 
 
-def hindsight_table(by_labels: dict[str, list[Place]], logloss: Scored) -> list[str]:
+def hindsight_table(by_labels: dict[str, list[Place]], logloss: Scores) -> list[str]:
     rows = []
     for labels, places in by_labels.items():
         found = {name: corrected_interval(relative_loss(logloss, (name, n)), OVER_TRAIN) for name, n in places}
@@ -177,28 +182,30 @@ def hindsight_table(by_labels: dict[str, list[Place]], logloss: Scored) -> list[
     return table(["labels", "sets", "relative loss", "highest set", f"interval above +{MARGIN:.0%}"], rows)
 
 
-def choices(lines: pd.DataFrame, auc: Scored, logloss: Scored) -> list[str]:
+def choices(lines: pd.DataFrame) -> list[str]:
     """What `select` chooses, now and before."""
     few = lines[lines["labelled"].isin(CHOSEN_AT) & (lines["labelled"] < lines["training"])]
-    by_labels = places_by_labels(few, SELECT, SELECT_BOOSTED)
+    chosen = with_all_of(few, SELECT, SELECT_BOOSTED)
+    by_labels = places_by_labels(chosen)
     if not by_labels:
         return []
     places = [place for there in by_labels.values() for place in there]
-    measures = {"AUC": auc, "log loss": logloss}
+    measures = dict(zip(("AUC", "log loss"), scores_of(chosen), strict=True))
     gains = pd.DataFrame(places, columns=["set", "labels"])
     for measure, scores in measures.items():
         gains[measure] = [mean_gain(scores, place, SELECT, SELECT_BOOSTED) for place in places]
     found = {labels: gains[gains["labels"] == int(labels)] for labels in by_labels}
     found["all of these"] = gains.groupby("set").mean()
+    repeats = draws(measures["AUC"], places)
     rows = [
-        [labels, str(len(here)), *(with_half(over_sets(list(here[measure]))) for measure in measures)]
+        [labels, str(len(here)), repeats, *(with_half(over_sets(list(here[measure]))) for measure in measures)]
         for labels, here in found.items()
     ]
     out = ["### Choosing by cross-validation", "", CHOOSING.format(cells=len(places)), ""]
-    return [*out, *table(["labels", "sets", *measures], rows), *against_plain(places, measures)]
+    return [*out, *table(["labels", "sets", "draws", *measures], rows), *against_plain(places, measures)]
 
 
-def against_plain(places: Sequence[Place], measures: dict[str, Scored]) -> list[str]:
+def against_plain(places: Sequence[Place], measures: dict[str, Scores]) -> list[str]:
     rows = []
     for said, method in (("by its defaults", SELECT), ("among boosted teachers", SELECT_BOOSTED)):
         for measure, scores in measures.items():
@@ -225,9 +232,10 @@ def holm_tally(gains: Sequence[Floats], over_train: float) -> tuple[int, int]:
     return int((sure & (means < 0)).sum()), int((sure & (means > 0)).sum())
 
 
-def draw_kinds(lines: pd.DataFrame, auc: Scored, path: Path) -> None:
+def draw_kinds(lines: pd.DataFrame, path: Path) -> None:
     """Mean gain by number of labels, a panel for the sets whose z says more than x and one for the others."""
-    by_labels = places_by_labels(lines, MIXED)
+    lines = with_all_of(lines, MIXED)
+    by_labels, auc = places_by_labels(lines), Scores(lines, "auc")
     budgets = [labels for labels in by_labels if labels != ALL]
     groups = {
         said: telling for said, telling in GROUPS.items() if any(places_in(by_labels[n], telling) for n in budgets)

@@ -38,10 +38,10 @@ from benchmarks.unlabelled.cell import (
 )
 from benchmarks.unlabelled.headline import TITLES, draw_headline
 from benchmarks.unlabelled.kinds import draw_kinds, mean_gain, section
+from benchmarks.unlabelled.scores import Scores
 from benchmarks.unlabelled.splits import SPLITS
 
 OVER_TRAIN = cells.TEST_SHARE / (1 - cells.TEST_SHARE)
-PLACE = ["dataset", "labelled"]
 OURS = (KBPIB, MIXED, JPIB, SELECT, SELECT_BOOSTED, KBPIB_LABELLED, ON_X, MIXED_ON_X, "z shuffled")
 OTHERS = (DEPTH_TUNED, RIDGE_RIVAL, FOREST_RIVAL, SELF_TRAINING, "self-training k best", "label spreading", "z imputed")
 CEILINGS = (ALL_LABELS, "z known at prediction")
@@ -133,24 +133,6 @@ leave the others unlabelled, whether their outcome shows or not; and give the te
 settled."""
 
 
-class Scores:
-    """One value per repeat, by set, budget and method; methods are compared on the repeats that both have."""
-
-    def __init__(self, lines: pd.DataFrame, measure: str, sign: int = 1) -> None:
-        self._wide = sign * lines.pivot(index=[*PLACE, "repeat"], columns="method", values=measure)
-
-    def gain(self, dataset: str, labelled: int, method: str, less: str = PLAIN) -> npt.NDArray[np.float64]:
-        here = self._wide.loc[(dataset, labelled)].reindex(columns=[method, less]).to_numpy(np.float64)
-        gains = here[:, 0] - here[:, 1]
-        return gains[np.isfinite(gains)]
-
-    def values(self, dataset: str, labelled: int, method: str) -> npt.NDArray[np.float64]:
-        return self._wide.loc[(dataset, labelled)].reindex(columns=[method])[method].dropna().to_numpy(np.float64)
-
-    def mean(self, dataset: str, labelled: int, method: str) -> float:
-        return float(self.values(dataset, labelled, method).mean())
-
-
 def read(results: Path, what: str) -> pd.DataFrame:
     """The lines of a CSV. SystemExit where there is none yet."""
     try:
@@ -170,14 +152,14 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     draw_gains(lines, auc, folder / "unlabelled_gain.png")
     draw_breach(broken, folder / "unlabelled_breach.png")
     if MIXED in set(lines["method"]):
-        draw_kinds(lines, auc, folder / "unlabelled_kinds.png")
+        draw_kinds(lines, folder / "unlabelled_kinds.png")
     if TITLES.keys() <= set(lines["dataset"]):
         draw_headline(lines, folder / "headline.png")
     out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]
     out += glance(lines, auc)
     out += ["![Gain over plain against labels](figures/unlabelled_gain.png)", ""]
-    out += section(lines, auc, logloss)
+    out += section(lines)
     out += ["## What it is worth, and what of it is due to z: gain over plain in AUC", ""]
     out += [*gains(lines, auc, OURS), "## Rivals and ceilings: gain over plain in AUC", ""]
     out += [*gains(lines, auc, (*OTHERS, *CEILINGS)), "## Head to head in AUC", "", "The first less the second.", ""]

@@ -361,13 +361,13 @@ def by_kind(lines, measure):
 
 def test_kinds_of_teachers_are_compared_by_number_of_labels():
     lines = made_lines()
-    out = kinds.section(lines, page.Scores(lines, "auc"), page.Scores(lines, "logloss", -1))
+    out = kinds.section(lines)
     auc, loss = (by_kind(lines, measure).xs(50, level="labelled") for measure in ("auc", "logloss"))
     gains = auc.sub(auc[cell.PLAIN], axis=0).groupby("dataset").mean()
     few, most = rows_below(out, "Gain over plain in AUC")
     # 200 of 200 training rows are all of them.
-    assert (few[:2], most[:2]) == (["50", "2"], ["all", "2"])
-    for method, found in zip(kinds.KINDS, few[2:], strict=True):
+    assert (few[:3], most[:3]) == (["50", "2", "4"], ["all", "2", "4"])
+    for method, found in zip(kinds.KINDS, few[3:], strict=True):
         interval = corrected_interval(gains[method], 0.0)
         assert found == f"{interval.mean:+.3f} +- {interval.half:.3f}", method
     less = (auc[cell.MIXED] - auc[cell.KBPIB]).groupby("dataset").mean()
@@ -392,9 +392,7 @@ def test_a_set_where_the_mixture_is_worse_than_its_best_member_is_named():
     lines.loc[member, "logloss"] = 0.5
     lines.loc[mixed, "logloss"] = 0.51
     lines.loc[mixed & heart, "logloss"] = 0.52
-    rows = rows_below(
-        kinds.section(lines, page.Scores(lines, "auc"), page.Scores(lines, "logloss", -1)), "### Mixed ag"
-    )
+    rows = rows_below(kinds.section(lines), "### Mixed ag")
     assert [row[2:] for row in rows] == [["+3.0% +- 12.7%", "+4.0% (heart)", "heart"]] * 2
 
 
@@ -402,28 +400,39 @@ def test_what_select_chooses_is_compared_with_what_it_chose_before():
     lines = made_lines(repeats=8)
     plain = lines[lines["method"] == cell.PLAIN]
     noise = np.random.default_rng(0).normal(scale=0.01, size=len(plain))
-    sign = np.where(plain["dataset"] == "heart", 1, -1)
-    now = plain.assign(method=cell.SELECT, auc=plain["auc"] + 0.1 * sign + noise)
+    loss = np.where(plain["dataset"] == "heart", 0.1, 0.0)
+    now = plain.assign(method=cell.SELECT, auc=plain["auc"] + noise - loss)
     before = plain.assign(method=cell.SELECT_BOOSTED, auc=plain["auc"] + noise)
     lines = pd.concat([lines, now, before])
-    out = kinds.section(lines, page.Scores(lines, "auc"), page.Scores(lines, "logloss", -1))
-    # All labels are no few labels; of the two sets one is better and one is worse.
+    out = kinds.section(lines)
+    # All labels are no few labels; one of the two sets is worse.
     assert rows_below(out, "### Choosing") == [
-        ["50", "2", "0.000 +- 1.271", "0.000 +- 0.000"],
-        ["all of these", "2", "0.000 +- 1.271", "0.000 +- 0.000"],
+        ["50", "2", "8", "-0.050 +- 0.635", "0.000 +- 0.000"],
+        ["all of these", "2", "8", "-0.050 +- 0.635", "0.000 +- 0.000"],
     ]
     assert [row[3:] for row in rows_below(out, "| `select` | measure")] == [
-        ["1 / 1", "1 / 1"],  # by its defaults, AUC
+        ["1 / 1", "0 / 0"],  # by its defaults, AUC
         ["0 / 0", "0 / 0"],
         ["0 / 0", "0 / 0"],
         ["0 / 0", "0 / 0"],
     ]
+
+
+def test_a_repeat_without_a_mixed_teacher_is_in_no_table_of_kinds():
+    lines = made_lines()
+    here = (lines["dataset"] == "heart") & (lines["repeat"] == 3)
+    without = kinds.section(lines[~(here & (lines["method"] == cell.MIXED))])
+    assert rows_below(without, "Gain over plain in AUC")[0][:3] == ["50", "2", "3 to 4"]
+    assert (
+        rows_below(without, "Gain over plain in AUC")[0][3:]
+        == rows_below(kinds.section(lines[~here]), "Gain over plain in AUC")[0][3:]
+    )
 
 
 def test_without_a_mixed_teacher_there_is_no_section_on_kinds():
     lines = made_lines()
     lines = lines[lines["method"] != cell.MIXED]
-    assert kinds.section(lines, page.Scores(lines, "auc"), page.Scores(lines, "logloss", -1)) == []
+    assert kinds.section(lines) == []
 
 
 @pytest.mark.slow
