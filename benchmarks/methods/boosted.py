@@ -79,6 +79,11 @@ def self_distilled(work: FoldWork) -> Q:
     return work.teacher("x", CROSSFIT)
 
 
+def mixed(columns: str, work: FoldWork) -> Q:
+    """Boosting, a forest and a linear model, cross-fitted on these columns."""
+    return work.teacher(columns, CROSSFIT, "mixed")
+
+
 def shuffled(work: FoldWork) -> Q:
     """Control: the q of `all_features`, dealt to the rows at random, so that nothing but its spread is left."""
     generator = np.random.default_rng([work.mode.seed, work.rows.number])
@@ -121,6 +126,10 @@ BOOSTED = (
     Method("KbPIB chosen", chosen(in_sample), "kl_weight chosen on validation", 2),
     Method("KbPIB cross-fitted", chosen(cross_fitted), "q out of fold, kl_weight chosen", 2),
     Method("KbPIB all features", chosen(all_features), "teacher on x and z, q out of fold, kl_weight chosen", 2),
+    Method(
+        "mixed with z", chosen(partial(mixed, "xz")), "mixed teacher on x and z, q out of fold, kl_weight chosen", 2
+    ),
+    Method("mixed without z", chosen(partial(mixed, "x")), "mixed teacher on x, q out of fold, kl_weight chosen", 2),
     Method("self-distillation", chosen(self_distilled), "control: teacher on x, q out of fold, kl_weight chosen", 2),
     Method("shuffled q", chosen(shuffled), "control: the q of all features shuffled, kl_weight chosen", 2),
     Method("JPIB chosen", partial(with_chosen_weight, jpib), "kl_weight chosen on validation", 3),

@@ -106,16 +106,22 @@ class FoldWork:
     def _matrix(self, columns: str, rows: str) -> xgb.DMatrix:
         return self.as_matrix(*self.features(columns, rows), rows)
 
-    def _teacher(self, columns: str, crossfit: int = 0) -> npt.NDArray[np.float32]:
+    def _teacher(self, columns: str, crossfit: int = 0, kind: str = "boosted") -> npt.NDArray[np.float32]:
+        rounds, stopping = self.mode.rounds, {}
+        if kind == "boosted":
+            evals = [(self.matrix(columns, "valid"), "valid")]
+            stopping = {"evals": evals, "early_stopping_rounds": self.mode.early_stopping_rounds}
+        else:  # does not stop early: as many rounds as a booster on the same columns that does
+            rounds = self.plain(columns).trees
         teacher = pi_xgb.fit_teacher(
             self.params,
             self.matrix(columns, "train"),
-            self.mode.rounds,
+            rounds,
+            teacher=kind,
             crossfit=crossfit,
             seed=self.mode.seed,
-            evals=[(self.matrix(columns, "valid"), "valid")],
-            early_stopping_rounds=self.mode.early_stopping_rounds,
             teacher_weight=self.every_row,
+            **stopping,
         )
         return teacher.values
 

@@ -20,8 +20,9 @@ ABOUT = """\
 Today's XGBoost with the same settings for all boosted methods: zeros kept, margins from the intercept, `hist`, eta 0.1,
 early stopping on the validation part. The peers choose on the same validation part. PF needs the privileged features
 at prediction; it is here to show what they know. `All` is trained on both kinds and sees the most frequent value in
-the place of each privileged feature at prediction. self-distillation and shuffled q are controls that tell a row
-nothing of its privileged features: what they gain, smoothing gains."""
+the place of each privileged feature at prediction. self-distillation, mixed without z and shuffled q are controls that
+tell a row nothing of its privileged features: what they gain, smoothing gains. A mixed teacher is boosting, a forest
+and a linear model on all features, or without z on the classifier features alone."""
 
 INTERVALS = """\
 Differences are the method less NF, fold by fold, +- the half width of the corrected resampled t interval at 95 %

@@ -20,8 +20,8 @@ from benchmarks.run.results_file import COLUMNS, Line, complete, read
 KEY = ["mode", "dataset", "method"]
 NF = "NF"
 BASELINES = (NF, "PF", "All")
-OURS = ("KbPIB", "JPIB", "KbPIB chosen", "JPIB chosen", "KbPIB cross-fitted", "KbPIB all features")
-CONTROLS = ("self-distillation", "shuffled q")
+OURS = ("KbPIB", "JPIB", "KbPIB chosen", "JPIB chosen", "KbPIB cross-fitted", "KbPIB all features", "mixed with z")
+CONTROLS = ("self-distillation", "mixed without z", "shuffled q")
 AUCS = ("auc", "valid_auc")
 GROUP_MEASURES = {"eo": "equalized odds", "sp": "statistical parity", "abroca": "ABROCA"}
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import xgboost as xgb
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import KFold, train_test_split
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
@@ -34,6 +36,10 @@ IMPUTER_ROUNDS, IMPUTER_FOLDS = 20, 3
 SELF_TRAINING_STEPS, THRESHOLD = 10, 0.75
 SPREADING_WIDTH = 0.3
 """gamma times the number of columns; of 10 and 30 neighbours and widths .3, 1, 3 the best on draws outside the run."""
+RIDGE_C = (0.001, 0.003, 0.01, 0.03, 0.1)
+"""Choosing among these had a lower log loss than each of them, on draws outside the run."""
+FOREST: dict[str, Any] = {"n_estimators": 300, "min_samples_leaf": 2, "n_jobs": 1}
+"""Of 1, 2 and 5 rows per leaf the best on draws outside the run."""
 TEST_SHARE = 0.25
 MOST_TRAINING, MOST_TEST = 2000, 5000
 BUDGETS = (50, 100, 200, 400, 800)
@@ -158,10 +164,10 @@ class Work:
 
         return {**PARAMS, "max_depth": min(DEPTHS, key=loss)}
 
-    def teacher(self, columns: str, rows: Rows, params: dict[str, Any] = PARAMS) -> Floats:
-        """q of all training rows: of the unlabelled ones the mean of the fold boosters."""
+    def teacher(self, columns: str, rows: Rows, params: dict[str, Any] = PARAMS, kind: str = "boosted") -> Floats:
+        """q of all training rows: of the unlabelled ones the mean of the models of the folds."""
         matrix = self.draw.matrix(columns, rows, self.label)
-        return pi_xgb.fit_teacher(params, matrix, ROUNDS, crossfit=CROSSFIT, labelled=self.known).values
+        return pi_xgb.fit_teacher(params, matrix, ROUNDS, teacher=kind, crossfit=CROSSFIT, labelled=self.known).values
 
     @cached_property
     def q(self) -> Floats:
@@ -208,17 +214,17 @@ def jpib(work: Work) -> Floats:
     )
 
 
-def selected(work: Work) -> Floats:
-    """The setting that `select` finds among boosted teachers on all features, on the same rows and labels."""
+def selected(work: Work, **candidates: Any) -> Floats:
+    """The setting that `select` finds on the same rows and labels."""
     told = {"privileged": work.draw.matrix("z", work.all, work.label), "labelled": work.known}
-    boosted = {"teacher": "boosted", "teacher_sees": "all", "crossfit": CROSSFIT}
     dtrain = work.all_x
-    selection = select(PARAMS, dtrain, ROUNDS, progress=False, seed=work.draw.repeat, **boosted, **told)
+    selection = select(PARAMS, dtrain, ROUNDS, progress=False, seed=work.draw.repeat, **candidates, **told)
     return work.said(selection.train(dtrain, **told))
 
 
-def teacher_on_x(work: Work) -> Floats:
-    return work.taught(work.teacher("x", work.all))
+def taught_by(kind: str, columns: str, work: Work) -> Floats:
+    """KbPIB by a teacher of this kind."""
+    return work.taught(work.teacher(columns, work.all, kind=kind))
 
 
 def shuffled_z(work: Work) -> Floats:
@@ -257,6 +263,20 @@ def label_spreading(work: Work) -> Floats:
     return spreading.fit(train, np.where(work.known, work.label, -1)).predict_proba(test)[:, 1]
 
 
+def ridge(work: Work) -> Floats:
+    """Logistic regression on the labelled rows, its penalty chosen by inner cross-validation on log loss."""
+    train, test = work.draw.metric_x
+    search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": RIDGE_C}, scoring="neg_log_loss", cv=INNER_FOLDS)
+    return search.fit(train[work.known], work.few.y).predict_proba(test)[:, 1]
+
+
+def forest(work: Work) -> Floats:
+    """scikit-learn's, on the labelled rows."""
+    train, test = work.draw.metric_x
+    model = RandomForestClassifier(**FOREST, random_state=work.draw.repeat).fit(train[work.known], work.few.y)
+    return model.predict_proba(test)[:, 1]
+
+
 def imputed_z(work: Work) -> Floats:
     """Plain XGBoost on x and what x says of z."""
     draw, (train, test) = work.draw, work.draw.imputed
@@ -282,15 +302,25 @@ def z_known(work: Work) -> Floats:
 PLAIN, KBPIB, JPIB, ON_X, SELF_TRAINING = "plain", "KbPIB", "JPIB", "teacher on x", "self-training .75"
 KBPIB_LABELLED, ALL_LABELS, SELECT = "KbPIB labelled only", "all labels known", "select"
 DEPTH_TUNED, KBPIB_TUNED = "depth tuned", "KbPIB depth tuned"
+SELECT_BOOSTED = "select boosted"
+MIXED, FOREST_TEACHER, LINEAR_TEACHER, MIXED_ON_X = "mixed", "forest", "linear", "mixed on x"
+RIDGE_RIVAL, FOREST_RIVAL = "ridge regression on x", "random forest on x"
 METHODS: dict[str, Callable[[Work], Floats]] = {
     PLAIN: plain,
     KBPIB_LABELLED: kbpib_labelled,
     KBPIB: kbpib,
     JPIB: jpib,
+    MIXED: partial(taught_by, "mixed", "xz"),
+    FOREST_TEACHER: partial(taught_by, "forest", "xz"),
+    LINEAR_TEACHER: partial(taught_by, "linear", "xz"),
+    MIXED_ON_X: partial(taught_by, "mixed", "x"),
     SELECT: selected,
-    ON_X: teacher_on_x,
+    SELECT_BOOSTED: partial(selected, teacher="boosted", teacher_sees="all", crossfit=CROSSFIT),
+    ON_X: partial(taught_by, "boosted", "x"),
     "z shuffled": shuffled_z,
     DEPTH_TUNED: tuned_depth,
+    RIDGE_RIVAL: ridge,
+    FOREST_RIVAL: forest,
     KBPIB_TUNED: kbpib_tuned,
     SELF_TRAINING: self_training_threshold,
     "self-training k best": self_training_k_best,

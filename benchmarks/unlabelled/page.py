@@ -19,23 +19,31 @@ from benchmarks.unlabelled import cell as cells
 from benchmarks.unlabelled.cell import (
     ALL_LABELS,
     DEPTH_TUNED,
+    FOREST_RIVAL,
+    FOREST_TEACHER,
     JPIB,
     KBPIB,
     KBPIB_LABELLED,
     KBPIB_TUNED,
+    LINEAR_TEACHER,
     METHODS,
+    MIXED,
+    MIXED_ON_X,
     ON_X,
     PLAIN,
+    RIDGE_RIVAL,
     SELECT,
+    SELECT_BOOSTED,
     SELF_TRAINING,
 )
 from benchmarks.unlabelled.headline import TITLES, draw_headline
+from benchmarks.unlabelled.kinds import draw_kinds, mean_gain, section
+from benchmarks.unlabelled.scores import Scores
 from benchmarks.unlabelled.splits import SPLITS
 
 OVER_TRAIN = cells.TEST_SHARE / (1 - cells.TEST_SHARE)
-PLACE = ["dataset", "labelled"]
-OURS = (KBPIB, JPIB, SELECT, KBPIB_LABELLED, ON_X, "z shuffled")
-OTHERS = (DEPTH_TUNED, SELF_TRAINING, "self-training k best", "label spreading", "z imputed")
+OURS = (KBPIB, MIXED, JPIB, SELECT, SELECT_BOOSTED, KBPIB_LABELLED, ON_X, MIXED_ON_X, "z shuffled")
+OTHERS = (DEPTH_TUNED, RIDGE_RIVAL, FOREST_RIVAL, SELF_TRAINING, "self-training k best", "label spreading", "z imputed")
 CEILINGS = (ALL_LABELS, "z known at prediction")
 PAIRS = (
     *((KBPIB, less) for less in (ON_X, KBPIB_LABELLED, SELF_TRAINING, "label spreading", "z imputed")),
@@ -73,12 +81,19 @@ thin bars b."""
 SAID = {
     KBPIB: "with the unlabelled rows: a teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
     JPIB: "with the unlabelled rows: co-training with a view on z alone, kl_weight {joint:g}",
+    MIXED: 'KbPIB with the unlabelled rows by `teacher="mixed"`: boosting, a forest and a linear model',
+    FOREST_TEACHER: 'the same by `teacher="forest"`',
+    LINEAR_TEACHER: 'the same by `teacher="linear"`',
+    MIXED_ON_X: "control: the mixed teacher sees x alone",
     SELECT: "the setting that `pi_xgb.select` finds by itself on the same rows, its defaults as they are; run for the "
     "budgets that have a number, {tries} repeats",
+    SELECT_BOOSTED: "the same among boosted teachers on all features, its defaults before there were other kinds",
     KBPIB_LABELLED: "the same teacher, its student on the labelled rows",
     ON_X: "control: KbPIB with the unlabelled rows and a teacher that sees x alone",
     "z shuffled": "control: KbPIB with the unlabelled rows and z of other rows",
     DEPTH_TUNED: "plain, of depth {depths} by inner cross-validation on log loss",
+    RIDGE_RIVAL: "logistic regression on the labelled rows, its penalty chosen by inner cross-validation on log loss",
+    FOREST_RIVAL: "scikit-learn's, on the labelled rows; {trees} trees, at least {leaf} rows in a leaf",
     KBPIB_TUNED: "KbPIB with the unlabelled rows, teacher and student of that same depth",
     SELF_TRAINING: "scikit-learn's SelfTrainingClassifier around the same booster, on x; rows above {threshold:g} get "
     "their predicted label, at most {steps} times",
@@ -118,21 +133,6 @@ leave the others unlabelled, whether their outcome shows or not; and give the te
 settled."""
 
 
-class Scores:
-    """One value per repeat, by set, budget and method; methods are compared on the repeats that both have."""
-
-    def __init__(self, lines: pd.DataFrame, measure: str, sign: int = 1) -> None:
-        self._wide = sign * lines.pivot(index=[*PLACE, "repeat"], columns="method", values=measure)
-
-    def gain(self, dataset: str, labelled: int, method: str, less: str = PLAIN) -> npt.NDArray[np.float64]:
-        here = self._wide.loc[(dataset, labelled)].reindex(columns=[method, less]).to_numpy(np.float64)
-        gains = here[:, 0] - here[:, 1]
-        return gains[np.isfinite(gains)]
-
-    def mean(self, dataset: str, labelled: int, method: str) -> float:
-        return float(self._wide.loc[(dataset, labelled)][method].mean())
-
-
 def read(results: Path, what: str) -> pd.DataFrame:
     """The lines of a CSV. SystemExit where there is none yet."""
     try:
@@ -151,12 +151,15 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     folder = page.parent / "figures"
     draw_gains(lines, auc, folder / "unlabelled_gain.png")
     draw_breach(broken, folder / "unlabelled_breach.png")
+    if MIXED in set(lines["method"]):
+        draw_kinds(lines, folder / "unlabelled_kinds.png")
     if TITLES.keys() <= set(lines["dataset"]):
         draw_headline(lines, folder / "headline.png")
     out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]
     out += glance(lines, auc)
     out += ["![Gain over plain against labels](figures/unlabelled_gain.png)", ""]
+    out += section(lines)
     out += ["## What it is worth, and what of it is due to z: gain over plain in AUC", ""]
     out += [*gains(lines, auc, OURS), "## Rivals and ceilings: gain over plain in AUC", ""]
     out += [*gains(lines, auc, (*OTHERS, *CEILINGS)), "## Head to head in AUC", "", "The first less the second.", ""]
@@ -186,6 +189,8 @@ def methods(lines: pd.DataFrame) -> list[str]:
         "depths": ", ".join(map(str, cells.DEPTHS)),
         "threshold": cells.THRESHOLD,
         "steps": cells.SELF_TRAINING_STEPS,
+        "trees": cells.FOREST["n_estimators"],
+        "leaf": cells.FOREST["min_samples_leaf"],
         "tries": " or ".join(str(count) for count in sorted(tries.unique())) or "no",
     }
     return table(["method", "what it is"], [[name, text.format(**said)] for name, text in SAID.items()])
@@ -247,7 +252,7 @@ def head_to_head(lines: pd.DataFrame, scores: Scores) -> list[str]:
 
 def glance(lines: pd.DataFrame, scores: Scores) -> list[str]:
     """The mean over the sets for each budget that is not the whole of a set."""
-    columns = [method for method in METHODS if method not in (PLAIN, SELECT, CEILINGS[1])]
+    columns = [method for method in METHODS if method not in (PLAIN, SELECT, SELECT_BOOSTED, CEILINGS[1])]
     training = lines.groupby("dataset")["training"].max()
     rows = []
     for telling, said in ((True, "says more than x"), (False, "little is expected")):
@@ -255,7 +260,7 @@ def glance(lines: pd.DataFrame, scores: Scores) -> list[str]:
             at = [name for name, labelled in places(lines) if labelled == budget < training[name]]
             there = [name for name in at if (name not in SPLITS or SPLITS[name].telling) == telling]
             if there:
-                means = [np.mean([scores.gain(name, budget, method).mean() for name in there]) for method in columns]
+                means = [np.mean([mean_gain(scores, (name, budget), method) for name in there]) for method in columns]
                 rows.append([said, str(budget), str(len(there)), *(signed(float(mean)) for mean in means)])
     return table(["z", "labels", "sets", *columns], rows)
 

@@ -15,6 +15,7 @@ pytest.importorskip("tqdm", reason="the runner shows its progress with tqdm")
 from helpers_benchmark import REAL, auc_of_one_fold, fold_work, measured, run_here, use_few_rounds, with_method
 from sklearn.metrics import log_loss, precision_score, recall_score, roc_auc_score
 
+import pi_xgb
 from benchmarks.methods import METHODS, Refused, boosted, peers
 from benchmarks.modes import MODES, current
 from benchmarks.modes.fold_work import Scores
@@ -171,16 +172,29 @@ def test_all_puts_the_most_frequent_training_value_in_the_place_of_z():
     assert np.array_equal(METHODS["All"].run(fold_work(dataset=data)).test, expected)
 
 
-def test_self_distillation_never_touches_z():
+@pytest.mark.parametrize("name", ["self-distillation", "mixed without z"])
+def test_a_teacher_without_z_never_touches_z(name):
     data = made_set()
     noise = data.X.copy()
     noise.iloc[:, list(data.privileged)] = np.nan
-    runs = [
-        METHODS["self-distillation"].run(fold_work(dataset=dataclasses.replace(data, X=x))) for x in (data.X, noise)
-    ]
+    runs = [METHODS[name].run(fold_work(dataset=dataclasses.replace(data, X=x))) for x in (data.X, noise)]
     # With nothing in the privileged columns it gives the same model.
     assert np.array_equal(runs[0].test, runs[1].test)
     assert np.array_equal(boosted.self_distilled(fold_work()), fold_work().teacher("x", 5))
+
+
+def test_a_mixed_teacher_has_as_many_rounds_as_a_booster_that_stops_early():
+    work = fold_work()
+    teacher = pi_xgb.fit_teacher(
+        work.params,
+        work.matrix("xz", "train"),
+        work.plain("xz").trees,
+        teacher="mixed",
+        crossfit=5,
+        seed=work.mode.seed,
+        teacher_weight=work.every_row,
+    )
+    assert np.array_equal(boosted.mixed("xz", work), teacher.values)
 
 
 def test_shuffled_q_is_a_permutation_of_q():

@@ -1,5 +1,7 @@
 """Few labels, many rows: the splits, the draws, the methods, the run that goes on, and the page."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,9 +19,10 @@ from benchmarks.data import DATASETS, LOAD_ERRORS
 from benchmarks.data.store import local_path, user_folder
 from benchmarks.intervals import corrected_interval
 from benchmarks.unlabelled import __main__ as unlabelled
-from benchmarks.unlabelled import breach, cell, page, runner, splits
+from benchmarks.unlabelled import breach, cell, kinds, page, runner, splits
 
 SHARED = ("dataset", "labelled", "repeat", "method")
+SELECTS = (cell.SELECT, cell.SELECT_BOOSTED)
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def draw():
 
 def made_lines(repeats=4):
     random = np.random.default_rng(0)
-    methods = [method for method in cell.METHODS if method != cell.SELECT]
+    methods = [method for method in cell.METHODS if method not in SELECTS]
     lines = [
         {"dataset": name, "labelled": labelled, "training": 200, "repeat": repeat, "method": method}
         for name in ("spam", "heart")
@@ -322,7 +325,7 @@ def test_the_page_says_what_the_lines_say(tmp_path):
     row = next(line for line in text.splitlines() if line.startswith("| heart | 50 |")).split(" | ")
     assert row[2] == f"{wide[cell.PLAIN].mean():.3f}"
     for column, method in enumerate(page.OURS, start=3):
-        if method == cell.SELECT:
+        if method in SELECTS:
             assert row[column] == "-"
             continue
         values = (wide[method] - wide[cell.PLAIN]).dropna()
@@ -336,9 +339,100 @@ def test_the_page_says_what_the_lines_say(tmp_path):
     loss = here.pivot(index="repeat", columns="method", values="logloss")
     gain = (loss[cell.PLAIN] - loss[cell.KBPIB]).mean()
     assert f"| heart | 50 | {loss[cell.PLAIN].mean():.3f} | {gain:+.4f} +- " in text
-    for name in ("unlabelled_gain.png", "unlabelled_breach.png"):
+    for name in ("unlabelled_gain.png", "unlabelled_breach.png", "unlabelled_kinds.png"):
         assert f"(figures/{name})" in text
         assert (tmp_path / "figures" / name).stat().st_size > 10_000
+
+
+def cells_of(line):
+    return [entry.strip() for entry in line.strip("|").split("|")] if line.startswith("|") else []
+
+
+def rows_below(out, heading):
+    """The cells of the first table below a line that begins so."""
+    start = next(i for i, line in enumerate(out) if line.startswith(heading))
+    table = itertools.takewhile(bool, itertools.dropwhile(lambda line: not line.startswith("|"), out[start:]))
+    return [cells_of(line) for line in table][2:]
+
+
+def by_kind(lines, measure):
+    return lines.pivot(index=["dataset", "labelled", "repeat"], columns="method", values=measure)
+
+
+def test_kinds_of_teachers_are_compared_by_number_of_labels():
+    lines = made_lines()
+    out = kinds.section(lines)
+    auc, loss = (by_kind(lines, measure).xs(50, level="labelled") for measure in ("auc", "logloss"))
+    gains = auc.sub(auc[cell.PLAIN], axis=0).groupby("dataset").mean()
+    few, most = rows_below(out, "Gain over plain in AUC")
+    # 200 of 200 training rows are all of them.
+    assert (few[:3], most[:3]) == (["50", "2", "4"], ["all", "2", "4"])
+    for method, found in zip(kinds.KINDS, few[3:], strict=True):
+        interval = corrected_interval(gains[method], 0.0)
+        assert found == f"{interval.mean:+.3f} +- {interval.half:.3f}", method
+    less = (auc[cell.MIXED] - auc[cell.KBPIB]).groupby("dataset").mean()
+    assert rows_below(out, "### Mixed less boosted")[0][2:4] == [
+        f"{less.mean():+.3f} +- {corrected_interval(less, 0.0).half:.3f}",
+        str((less > 0).sum()),
+    ]
+    means = loss.groupby("dataset").mean()
+    relative = means[cell.MIXED] / means[list(kinds.MEMBERS)].min(axis=1) - 1
+    found = rows_below(out, "### Mixed against the member")[0]
+    assert found[2].startswith(f"{relative.mean():+.1%} +- ")
+    assert found[3] == f"{relative.max():+.1%} ({relative.idxmax()})"
+    rivals = auc.groupby("dataset").mean()
+    lead = rivals[cell.MIXED] - rivals[list(kinds.RIVALS)].max(axis=1)
+    assert rows_below(out, "### Mixed against the best rival")[0][6].startswith(f"{lead.mean():+.3f} +- ")
+
+
+def test_a_set_where_the_mixture_is_worse_than_its_best_member_is_named():
+    lines = made_lines()
+    heart, mixed = lines["dataset"] == "heart", lines["method"] == cell.MIXED
+    member = lines["method"].isin(kinds.MEMBERS)
+    lines.loc[member, "logloss"] = 0.5
+    lines.loc[mixed, "logloss"] = 0.51
+    lines.loc[mixed & heart, "logloss"] = 0.52
+    rows = rows_below(kinds.section(lines), "### Mixed ag")
+    assert [row[2:] for row in rows] == [["+3.0% +- 12.7%", "+4.0% (heart)", "heart"]] * 2
+
+
+def test_what_select_chooses_is_compared_with_what_it_chose_before():
+    lines = made_lines(repeats=8)
+    plain = lines[lines["method"] == cell.PLAIN]
+    noise = np.random.default_rng(0).normal(scale=0.01, size=len(plain))
+    loss = np.where(plain["dataset"] == "heart", 0.1, 0.0)
+    now = plain.assign(method=cell.SELECT, auc=plain["auc"] + noise - loss)
+    before = plain.assign(method=cell.SELECT_BOOSTED, auc=plain["auc"] + noise)
+    lines = pd.concat([lines, now, before])
+    out = kinds.section(lines)
+    # All labels are no few labels; one of the two sets is worse.
+    assert rows_below(out, "### Choosing") == [
+        ["50", "2", "8", "-0.050 +- 0.635", "0.000 +- 0.000"],
+        ["all of these", "2", "8", "-0.050 +- 0.635", "0.000 +- 0.000"],
+    ]
+    assert [row[3:] for row in rows_below(out, "| `select` | measure")] == [
+        ["1 / 1", "0 / 0"],  # by its defaults, AUC
+        ["0 / 0", "0 / 0"],
+        ["0 / 0", "0 / 0"],
+        ["0 / 0", "0 / 0"],
+    ]
+
+
+def test_a_repeat_without_a_mixed_teacher_is_in_no_table_of_kinds():
+    lines = made_lines()
+    here = (lines["dataset"] == "heart") & (lines["repeat"] == 3)
+    without = kinds.section(lines[~(here & (lines["method"] == cell.MIXED))])
+    assert rows_below(without, "Gain over plain in AUC")[0][:3] == ["50", "2", "3 to 4"]
+    assert (
+        rows_below(without, "Gain over plain in AUC")[0][3:]
+        == rows_below(kinds.section(lines[~here]), "Gain over plain in AUC")[0][3:]
+    )
+
+
+def test_without_a_mixed_teacher_there_is_no_section_on_kinds():
+    lines = made_lines()
+    lines = lines[lines["method"] != cell.MIXED]
+    assert kinds.section(lines) == []
 
 
 @pytest.mark.slow
