@@ -263,6 +263,8 @@ over plain XGBoost on the labelled rows).
   {gains(sure=False)} are means whose intervals contain 0.
 - **It takes both, the unlabelled rows and z.** With 50 labels the same teacher on labelled rows alone gains
   {plus(mean(Z_SAYS_MORE, 50, LABELLED_ONLY))}, a teacher on x with the unlabelled rows {plus(mean(Z_SAYS_MORE, 50, WITHOUT_Z))}.
+- **A teacher of several kinds adds more**, boosting with a forest and a linear model: with 50 labels
+  {plus(mean(Z_SAYS_MORE, 50, "mixed"))} instead of {plus(mean(Z_SAYS_MORE, 50, "KbPIB"))}, with 100 {plus(mean(Z_SAYS_MORE, 100, "mixed"))} instead of {plus(mean(Z_SAYS_MORE, 100, "KbPIB"))}. Without z it gains {plus(mean(Z_SAYS_MORE, 50, "mixed on x"))} with 50.
 - **It does not pay when most labels are known**: with all of them `kl_weight` 10 gains
   {plus(n.labels("spam", 2000, "KbPIB").mean)} on spam.
 - **Rivals**: self-training gains {plus(mean(Z_SAYS_MORE, 50, "self-training k best"))}, z regressed on x {plus(mean(Z_SAYS_MORE, 50, "z imputed"))}, label spreading
