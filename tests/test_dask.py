@@ -363,7 +363,7 @@ def faults(client):
         r"teacher.*3 partitions.*4": {"teacher": spread(q, three)},
         r"partition 1.*200 rows.*teacher": {"teacher": spread(q, other_cuts)},
         "must have one block of columns": {"teacher": da.from_array(np.stack([q, 1 - q], axis=1), chunks=(CHUNKS, 1))},
-        "has 1 NaN": {"teacher": spread(bad_q)},
+        "1 NaN": {"teacher": spread(bad_q)},
         "sensitive_features of by_column must be a Dask": {"teacher": pid.by_column(DemographicParity, x[:, 0])},
         "one group only": {"teacher": pid.by_column(DemographicParity, spread(np.zeros(N_ROWS)))},
         "for JPIB on a cluster pass privileged=": {"teacher": joint},

@@ -52,7 +52,7 @@ pi_xgb.PrivilegedXGBClassifier().fit(data.x, data.y, priviledged=data.z)  # Unex
 pid.train(None, params, None, method="typo")  # incompatible type "Literal['typo']"
 pid.DaskPrivilegedXGBClassifier(kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
 pi_xgb.KLObjective(kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
-metrics.abroca([1], [1], sensitive_features=[0], method="typo")  # incompatible type "Literal['typo']"
+metrics.equalized_odds([1], [1], sensitive_features=[0], agg="typo")  # incompatible type "Literal['typo']"
 """
 
 
