@@ -77,6 +77,7 @@ def test_what_a_teacher_sees_and_how_it_judges(files, capsys):
     refused(capsys, "--crossfit.*2.*1", *tune, "--crossfit", "1")
 
 
+@pytest.mark.slow
 def test_auto_is_the_choice_of_select(files, capsys):
     rows, _ = files
     works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")

@@ -102,15 +102,15 @@ seed  1 of 2: AUC of plain XGBoost 0.5000, A 0.7000
 seed  2 of 2: AUC of plain XGBoost 0.6000, A 0.7000
 
 The means over the seeds:
-plain XGBoost                    AUC 0.5500 +- 0.0500
+plain XGBoost                    AUC 0.5500 (s.e. 0.0500)
     plain
-A                                AUC 0.7000 +- 0.0000   gain +0.1500 +- 0.0500
+A                                AUC 0.7000 (s.e. 0.0000)   gain +0.1500 (s.e. 0.0500)
     guided
-B                                AUC 0.4500 +- 0.0500   gain -0.1000 +- 0.0000
+B                                AUC 0.4500 (s.e. 0.0500)   gain -0.1000 (s.e. 0.0000)
     guided otherwise
-{CONTROL}            AUC 0.6000 +- 0.0000   gain +0.0500 +- 0.0500
+{CONTROL}            AUC 0.6000 (s.e. 0.0000)   gain +0.0500 (s.e. 0.0500)
     guided by x
-What z adds: A less {CONTROL}, +0.1000 +- 0.0000
+What z adds: A less {CONTROL}, +0.1000 (s.e. 0.0000)
 the end"""
 
 

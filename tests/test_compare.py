@@ -456,6 +456,7 @@ def test_privileged_columns_inside_x_are_the_same():
     assert inside.table.equals(compare(x, y, z, **FEW).table)
 
 
+@pytest.mark.slow
 def test_names_of_classes_weights_and_categories():
     x, z, y = rows()
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -488,6 +489,7 @@ def test_the_objective_follows_from_y(y, metric):
     assert np.allclose(gains["z known at prediction"], scores["plain XGBoost"] - scores["z known at prediction"])
 
 
+@pytest.mark.slow
 def test_numbers_are_numbers_in_whatever_they_come():
     made = pi_xgb.datasets.make_privileged(160, n_features=4, n_privileged=2)
     settings = {**FEW, "params": {"max_depth": 2, "nthread": 1}, "nfold": 2}
@@ -522,6 +524,7 @@ def test_categories_that_are_numbers_are_classes():
     assert target.classes is None
 
 
+@pytest.mark.slow
 def test_one_size_needs_no_list():
     x, z, y = rows()
     found = compare(x, y, z, sizes=40, **FEW)

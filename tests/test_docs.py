@@ -23,11 +23,16 @@ MAP = (ROOT / "docs" / "architecture.md").read_text()
 PLAN = MAP.partition("## Packages")[2].partition("\n## ")[0]
 CORE = MAP.partition("## Inside the core")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+LONG_EXAMPLES = {"choosing", "selection", "unlabelled"}
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
-@every_page
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.stem in LONG_EXAMPLES else ()) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_every_example_gives_what_the_page_shows(page):
     with xgboost.config_context(verbosity=xgboost.get_config()["verbosity"]):
         failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")

@@ -361,6 +361,7 @@ print(hashlib.sha256(learner.fit(features, label, None).predict(features).tobyte
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["binary:logistic", "reg:squarederror"])
 def test_the_number_of_threads_changes_no_bit(name, tmp_path):
     answers = set()

@@ -99,6 +99,7 @@ def test_versions_are_part_of_the_digest(monkeypatch):
     assert len({before, other, digest(1)}) == 3
 
 
+@pytest.mark.slow
 def test_another_process_has_the_same_digest():
     code = """
         import numpy as np, xgboost as xgb, pi_xgb

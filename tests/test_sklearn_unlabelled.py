@@ -571,13 +571,13 @@ def test_columns_are_put_in_the_order_of_the_classes():
     teacher, q = Shares(), np.array([[0.1, 0.9]])
     loss = Spec.read({"objective": "multi:softprob", "num_class": 3}).loss
 
-    def in_order(classes, exact):
-        return EstimatorModel(teacher, loss, classes, exact)._in_order(q).tolist()
+    def in_order(classes, is_frozen):
+        return EstimatorModel(teacher, loss, classes, is_frozen)._in_order(q).tolist()
 
-    assert in_order(["a", "b"], exact=True) == [[0.1, 0.9]]  # knows no classes
+    assert in_order(["a", "b"], is_frozen=True) == [[0.1, 0.9]]  # knows no classes
     teacher.classes_ = ["b", "a"]
-    assert in_order(["a", "b"], exact=True) == [[0.9, 0.1]]
-    assert in_order(["a", "c", "b"], exact=False) == [[0.9, 0, 0.1]]
+    assert in_order(["a", "b"], is_frozen=True) == [[0.9, 0.1]]
+    assert in_order(["a", "c", "b"], is_frozen=False) == [[0.9, 0, 0.1]]
     for classes, exact in ((["a", "c", "b"], True), (["a", "c"], False), (["a"], False)):
         with pytest.raises(ValueError, match=r"Shares.*classes of y.*got \['b', 'a'\]"):
             in_order(classes, exact)

@@ -90,8 +90,8 @@ def run_experiment(experiment: Experiment, n_seeds: int) -> Outcome:
     outcome = Outcome(experiment, pd.DataFrame(rows))
     for name, explanation in experiment.explanations.items():
         row: Any = outcome.table.loc[name]
-        gain = "" if name == experiment.baseline else f"   gain {row['gain']:+.4f} +- {row['gain s.e.']:.4f}"
-        _show(f"{name:<32} AUC {row['AUC']:.4f} +- {row['AUC s.e.']:.4f}{gain}")
+        gain = "" if name == experiment.baseline else f"   gain {row['gain']:+.4f} (s.e. {row['gain s.e.']:.4f})"
+        _show(f"{name:<32} AUC {row['AUC']:.4f} (s.e. {row['AUC s.e.']:.4f}){gain}")
         _show(f"    {explanation}")
     _show(outcome.beyond_control)
     _show(experiment.closing)

@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The means over the seeds, with their standard errors."""
+        """The means over the seeds, with their standard errors (s.e.)."""
         scores, gains = self.scores, self.gains
         columns = {"AUC": scores.mean(), "AUC s.e.": scores.sem(), "gain": gains.mean(), "gain s.e.": gains.sem()}
         return pd.DataFrame(columns)
@@ -60,4 +60,4 @@ class Outcome:
         """The gain of z over the gain of the control, which has no z."""
         best, control = self.experiment.best, self.experiment.control
         beyond: Any = self.scores[best] - self.scores[control]
-        return f"What z adds: {best} less {control}, {beyond.mean():+.4f} +- {beyond.sem():.4f}"
+        return f"What z adds: {best} less {control}, {beyond.mean():+.4f} (s.e. {beyond.sem():.4f})"

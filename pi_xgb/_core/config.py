@@ -21,7 +21,7 @@ from .checks import (
     check_same_exposure,
     check_same_rows,
 )
-from .job import Boosting, Plan
+from .job import Boosting
 from .joint import JointTeacher
 from .learned import TrainableTeacher
 from .learners import DEFAULT_TEACHER
@@ -283,12 +283,12 @@ class TeacherConfig:
         """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
         return self.allow_overlap and self.teacher_sees != "all"
 
-    def plan_without_rows(self, spec: Spec, *, is_uniform: bool = True) -> Plan:
-        """Return the plan before there are rows, to choose an engine on the driver of a cluster."""
+    def supervision_without_rows(self) -> Supervision:
+        """Return the supervision before there are rows, to check an engine on the driver of a cluster."""
         placeholder = Teacher()
         placeholder.is_adaptive, placeholder.hessian = not self.learns_first, "full"
         teachers = [WeightedTeacher(placeholder, self.kl_weight)] if self.is_given and self.kl_weight > 0 else []
-        return Plan(spec=spec, supervision=Supervision(tuple(teachers)), is_uniform=is_uniform)
+        return Supervision(tuple(teachers))
 
     def check_continues(self, xgb_model: Any) -> None:
         """Raise if method='jpib' would continue a student without its teacher."""

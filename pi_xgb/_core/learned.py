@@ -28,6 +28,7 @@ from .crossfit import (
 from .job import Evals
 from .learners import DEFAULT_TEACHER
 from .learners.boosted import Boosted
+from .learners.estimator import EstimatorModel
 from .learners.features import Features, Learner, Model
 from .learners.mixture import Mixture
 from .learners.recipe import Recipe, check_teacher_word, chosen_crossfit
@@ -99,7 +100,8 @@ class LearnedTeacher(FixedTeacher):
     @property
     def _learned_here(self) -> bool:
         """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        return not getattr(self.members[0].models[0], "exact", False)
+        model = self.members[0].models[0]
+        return not (isinstance(model, EstimatorModel) and model.is_frozen)
 
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows, by all models of each member.

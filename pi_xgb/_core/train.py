@@ -26,6 +26,7 @@ from .engines import Engine, choose, module_of
 from .job import Boosting, Job, Plan
 from .learned import train_teachers
 from .spec import Spec
+from .supervision import Supervision
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
@@ -196,6 +197,18 @@ def train_by(
     _record(booster, supervision.teachers, chosen)
     _warn_of_pieces(booster)
     return booster, supervision.teachers
+
+
+def check_engine(
+    engine: str,
+    spec: Spec,
+    supervision: Supervision,
+    *,
+    is_uniform: bool = False,
+    dtrain: xgboost.DMatrix | None = None,
+) -> None:
+    """Raise what :func:`train` would raise for this engine: before a cluster moves rows, or before many trainings."""
+    choose(engine, Plan(spec=spec, supervision=supervision, is_uniform=is_uniform, dtrain=dtrain))
 
 
 def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Plan:

@@ -9,8 +9,8 @@ from typing import Any, Self, Unpack
 from xgboost.dask import DaskXGBRanker
 
 from .._core.config import TeacherConfig
-from .._core.engines import choose
 from .._core.spec import Spec
+from .._core.train import check_engine
 from .._xgb.keywords import EstimatorKeywords
 from .estimators import DaskPrivilegedXGBModel, checked_eval_privileged
 from .queries import with_whole_queries
@@ -136,7 +136,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         spec = Spec.read(self.get_xgb_params())
         if not spec.loss.by_query:
             raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
-        choose(self.engine, config.plan_without_rows(spec))
+        check_engine(self.engine, spec, config.supervision_without_rows(), is_uniform=True)
 
 
 _OF_CONFIG = ("privileged", "teacher", "teacher_weight", "crossfit_groups")

@@ -15,13 +15,12 @@ from .._arrays import Array
 from .._core.checks import check_is_dmatrix, check_kl_weight
 from .._core.config import PER_ROW, TeacherConfig, seen_by
 from .._core.crossfit import whole_queries
-from .._core.engines import choose, fastest
-from .._core.job import Boosting, Plan
+from .._core.job import Boosting
 from .._core.learned import TrainableTeacher, train_teachers
 from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
-from .._core.train import train
+from .._core.train import check_engine, train
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import exclusive, query_of_row, rows_without_values, side_by_side, slice_rows
 from .._xgb.params import objective_name, on_one_thread, user_params
@@ -192,7 +191,7 @@ class Problem:
             supervision = config.read(spec, self.dtrain, self._boosting)
             constraints = [WeightedTeacher(constraint, weight) for constraint, weight in self.constraints]
             supervision = supervision.with_teachers([*supervision.teachers, *constraints])
-            choose("auto", Plan(spec=spec, supervision=supervision, is_uniform=False, dtrain=self.dtrain))
+            check_engine("auto", spec, supervision, dtrain=self.dtrain)
 
     @property
     def idle(self) -> Array:
@@ -304,11 +303,16 @@ class Problem:
         return values
 
     def _engine(self, candidate: Candidate) -> str:
-        """Return the fastest engine if it gives the same model up to rounding, which is enough for scores."""
+        """Return the native engine, the fastest, where its model is that of others up to rounding; else "auto"."""
         if not candidate.learns_first or self.constraints:
             return "auto"
+        supervision = self._config_of(candidate).supervision_without_rows()
         uniform = self.labelled is None and self.config.teacher_weight is None
-        return fastest(self._config_of(candidate).plan_without_rows(Spec.read(self.recipe.params), is_uniform=uniform))
+        try:
+            check_engine("native", Spec.read(self.recipe.params), supervision, is_uniform=uniform)
+        except ValueError:
+            return "auto"
+        return "native"
 
 
 def check_constraints(constraints: Any, n_rows: int) -> None:

@@ -11,10 +11,11 @@ from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
 from .._core.config import DEFAULT_METHOD, SETTINGS, MethodName, TeacherConfig
 from .._core.crossfit import check_crossfit
-from .._core.engines import ENGINES, Engine, choose
+from .._core.engines import ENGINES, Engine
 from .._core.losses import Loss, check_labels_alone
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
+from .._core.train import check_engine
 from .._rows.checks import check_choice
 from .._xgb.keywords import SparkKeywords
 from .._xgb.signature import warn_of_misspelt
@@ -180,8 +181,8 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
         # The driver has no matrices, so the check is incomplete here.
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
-        plan = self._teacher_config().plan_without_rows(Spec.read(params), is_uniform=uniform)
-        choose(self.getOrDefault("engine"), plan)
+        supervision = self._teacher_config().supervision_without_rows()
+        check_engine(self.getOrDefault("engine"), Spec.read(params), supervision, is_uniform=uniform)
         return params, keywords, of_matrices
 
     def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:

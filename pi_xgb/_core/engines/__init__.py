@@ -31,11 +31,6 @@ def choose(engine: str, plan: Plan) -> str:
     raise ValueError(f"engine={tried[-1]!r} would not be exact for {plan.spec.objective}: {obstacle}")
 
 
-def fastest(plan: Plan) -> str:
-    """Return the engine for many trainings on the CPU, if models need to agree only up to rounding."""
-    return "native" if native.obstacle(plan) is None else "auto"
-
-
 def module_of(engine: str) -> ModuleType:
     """Return the module of an engine."""
     return _MODULES[engine]

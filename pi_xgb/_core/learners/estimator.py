@@ -35,8 +35,8 @@ class EstimatorModel:
     estimator: Any
     loss: Loss
     classes: Sequence[Any]
-    exact: bool
-    """Whether it must know all the classes, as a frozen estimator must."""
+    is_frozen: bool
+    """Whether it was fitted by the user, and so must know all the classes."""
 
     def predict(self, features: Features) -> Array:
         """The mean of each row, checked."""
@@ -74,7 +74,7 @@ class EstimatorModel:
                 f"shape {q.shape}"
             )
         wanted = list(self.classes)
-        if not set(own) <= set(wanted) or (self.exact and len(own) < len(wanted)):
+        if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
             raise ValueError(
                 f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on labels with "
                 "the names of y"
