@@ -15,7 +15,7 @@ import pi_xgb
 PACKAGE = Path(pi_xgb.__file__).parent
 PUBLIC_MODULES = {"constraints", "dask", "importance", "plotting", "privacy", "selection", "sklearn", "spark"}
 
-GROUND = {"_arrays", "_files", "_version", "_warnings"}
+GROUND = {"_arrays", "_files", "_progress", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
 XGB = STATS | {"_xgb"}
 ROWS = XGB | {"_rows"}
@@ -24,6 +24,7 @@ CORE = ROWS | {"_core"}
 ALLOWED = {
     "_arrays": set(),
     "_files": set(),
+    "_progress": set(),
     "_version": set(),
     "_warnings": set(),
     "datasets": set(),

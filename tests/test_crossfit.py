@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pi_xgb
 from pi_xgb._core.crossfit import (
     LEFT_OUT,
     SHARED,
@@ -20,6 +22,7 @@ from pi_xgb._core.crossfit import (
     out_of_fold,
     whole_queries,
 )
+from pi_xgb._core.learners.features import Features
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._selection.shared_folds import SharedFolds
 from pi_xgb._stats.folds import deal_folds, deal_groups
@@ -163,3 +166,37 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
     whole = Folds(np.zeros(N, int), learnable, in_sample=True)
     predicted, _ = out_of_fold(lambda rows: rows, lambda model, rows: np.full(len(rows), len(model)), whole)
     assert set(predicted) == {learnable.sum()}
+
+
+@pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
+@pytest.mark.parametrize("labelled", [None, np.arange(90) % 3 > 0])
+def test_folds_side_by_side_give_the_teacher_of_one_thread(kind, labelled, monkeypatch):
+    made = pi_xgb.datasets.make_privileged(90, seed=2)
+    dprivileged = xgb.DMatrix(made.z, made.y)
+    threads = set()
+    monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
+    subset = Features.subset
+    monkeypatch.setattr(Features, "subset", lambda *rows: threads.add(threading.get_ident()) or subset(*rows))
+
+    def values(**params):
+        params |= {"objective": "binary:logistic", "max_depth": 2}
+        return pi_xgb.fit_teacher(params, dprivileged, 5, teacher=kind, crossfit=4, labelled=labelled).values
+
+    side_by_side = values()
+    assert threads
+    assert threading.get_ident() not in threads
+    threads.clear()
+    np.testing.assert_array_equal(values(nthread=1), side_by_side)
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize(("verbose_eval", "crossfit", "steps"), [(True, 4, 12), (False, 4, 0), (True, None, 15)])
+def test_long_trainings_of_a_teacher_show_their_progress(verbose_eval, crossfit, steps, monkeypatch, capsys):
+    made = pi_xgb.datasets.make_privileged(90, seed=2)
+    monkeypatch.setattr("pi_xgb._core.learned.FEW_ROWS", 80)
+    monkeypatch.setattr("pi_xgb._progress._SECONDS", 0.0)  # a line after each model but the last
+    params, matrix = {"objective": "binary:logistic"}, xgb.DMatrix(made.z, made.y)
+    pi_xgb.fit_teacher(params, matrix, 2, teacher="mixed", crossfit=crossfit, verbose_eval=verbose_eval)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == max(0, steps - 1)
+    assert not lines or lines[0].startswith(f"teacher: 1 of {steps}, ")

@@ -17,7 +17,19 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._warnings import warn_user
-from pi_xgb._xgb import booster, categories, classes, matrix, model_file, params, rebind, signature, stack, trees
+from pi_xgb._xgb import (
+    booster,
+    categories,
+    classes,
+    matrix,
+    model_file,
+    params,
+    rebind,
+    signature,
+    stack,
+    threads,
+    trees,
+)
 
 ROWS = np.random.default_rng(0).random((40, 3)).round(1)
 LABEL = (ROWS[:, 0] > 0.5).astype(np.float32)
@@ -48,28 +60,28 @@ def test_params_are_copied_as_xgboost_reads_them():
 
 
 def test_few_rows_are_trained_on_one_thread(monkeypatch):
-    monkeypatch.setattr(params, "usable_cores", lambda: 3)
+    monkeypatch.setattr(threads, "usable_cores", lambda: 3)
     given = {"eta": 1}
-    assert params.on_one_thread(given, 10_000) == {"eta": 1, "nthread": 1}
-    assert params.on_one_thread([("eta", 1)], 5) == [("eta", 1), ("nthread", 1)]
-    assert params.on_one_thread(None, 5) == [("nthread", 1)]
-    assert params.on_one_thread(given, 10_001) is given
+    assert threads.on_one_thread(given, 10_000) == {"eta": 1, "nthread": 1}
+    assert threads.on_one_thread([("eta", 1)], 5) == [("eta", 1), ("nthread", 1)]
+    assert threads.on_one_thread(None, 5) == [("nthread", 1)]
+    assert threads.on_one_thread(given, 10_001) is given
     for told in ({"nthread": 2}, {"n_jobs": 2}):
-        assert params.on_one_thread(told, 5) is told
-        assert params.jobs_side_by_side(told, 5) == 1
-    assert params.jobs_side_by_side(given, 5) == 3
-    assert params.jobs_side_by_side(given, 5, print) == params.jobs_side_by_side(given, 10**6) == 1
+        assert threads.on_one_thread(told, 5) is told
+        assert threads.jobs_side_by_side(told, 5) == 1
+    assert threads.jobs_side_by_side(given, 5) == 3
+    assert threads.jobs_side_by_side(given, 5, print) == threads.jobs_side_by_side(given, 10**6) == 1
 
 
 def test_cores_that_this_process_may_use(monkeypatch):
     asked = []
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: asked.append(process) or {1, 5, 6}, raising=False)
-    assert params.usable_cores() == 3
+    assert threads.usable_cores() == 3
     assert asked == [0]  # itself
     monkeypatch.delattr(os, "sched_getaffinity")
     for count, expected in ((4, 4), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
-        assert params.usable_cores() == expected
+        assert threads.usable_cores() == expected
 
 
 def test_what_params_say_of_objectives_and_classes():

@@ -292,7 +292,7 @@ def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_thread
 
     monkeypatch.setattr(xgb, "train", train)
     monkeypatch.setattr(module, "in_threads", in_threads)
-    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
     asked = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
     frontier = pi_xgb.frontier(params, DTRAIN, 2, **asked)
@@ -301,7 +301,7 @@ def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_thread
     # A number of jobs of the user's, and many rows.
     pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
     assert (threads[-1], jobs[-1]) == (2 if given else 1, 2)
-    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", 199)
+    monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", 199)
     pi_xgb.frontier(params, DTRAIN, 2, **asked)
     assert (threads[-1], jobs[-1]) == (2 if given else None, 1)
     # The model that is used later has the threads of the params.

@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._core import cv as core_cv
-from pi_xgb._selection.progress import progress_bar
+from pi_xgb._progress import progress_bar
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
@@ -368,7 +368,7 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
     selection.train(dtrain, privileged=privileged)
     assert seen[-1] == (2 if given else None)
     assert params == before
-    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", N - 1)
+    monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", N - 1)
     seen.clear()
     pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=1.0)
     assert set(seen) == {2 if given else None}
@@ -395,7 +395,7 @@ def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
     dtrain, privileged = matrices()
     asked = []
-    monkeypatch.setattr("pi_xgb._xgb.params.usable_cores", lambda: 3)
+    monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
     for module in ("_selection.search", "_core.cv"):
         monkeypatch.setattr(f"pi_xgb.{module}.ThreadPoolExecutor", lambda jobs: asked.append(jobs) or Pool(jobs))
     calls = {
@@ -418,7 +418,7 @@ def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given
     for more in ({"callbacks": [xgb.callback.EvaluationMonitor(logger=lambda line: None)]}, {"verbose_eval": True}):
         calls["cv"](**more)
         assert asked == []
-    monkeypatch.setattr("pi_xgb._xgb.params.FEW_ROWS", N - 1)
+    monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", N - 1)
     for call in calls.values():
         call()
         assert asked == []

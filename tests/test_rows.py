@@ -11,7 +11,7 @@ from scipy import sparse
 import pi_xgb
 from pi_xgb._rows import checks, columns, groups, names, row_alignment, supervision, tables, vectors, views, words
 from pi_xgb._rows.labels import encode_labels, read_target
-from pi_xgb._xgb.params import usable_cores
+from pi_xgb._xgb.threads import usable_cores
 
 
 def refused(kind, message, call, *arguments, **keywords):

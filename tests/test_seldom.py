@@ -21,7 +21,7 @@ from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.five_models import BASELINE, ROWS
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.search import in_threads
+from pi_xgb._xgb.threads import in_threads
 from pi_xgb.constraints import DemographicParity, IndividualFairness
 
 N = 90
@@ -217,6 +217,10 @@ def test_work_goes_side_by_side_until_something_fails():
     both, begun = threading.Barrier(2, timeout=60), []
     assert set(in_threads(lambda item: both.wait(), range(2), 2)) == {0, 1}
     assert in_threads(lambda item: threading.current_thread(), [0], 1) == [threading.current_thread()]
+
+    # XGBoost keeps its settings per thread.
+    with xgb.config_context(verbosity=0):
+        assert in_threads(lambda item: xgb.get_config()["verbosity"], range(2), 2) == [0, 0]
 
     def fails(item):
         begun.append(item)

@@ -18,8 +18,9 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
+from pi_xgb import _progress as progress
 from pi_xgb._core.config import METHODS, SEES, TeacherConfig
-from pi_xgb._selection import progress, search
+from pi_xgb._selection import search
 from pi_xgb._selection.candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
 from pi_xgb._selection.problem import Recipe, settled
 from pi_xgb._selection.scores import Score

@@ -29,11 +29,15 @@ class Split(NamedTuple):
     telling: bool = True
 
 
-def good_final_grade(name: str) -> np.ndarray:
-    """G3, which the paper's recipe turns into its label, at least 12."""
+def final_grades(name: str) -> np.ndarray:
+    """G3, which the paper's recipe turns into its label."""
     (raw,) = DATASETS[name].files
-    frame = pd.read_csv(io.BytesIO(raw_content(raw, fetch)), sep=";")
-    return (frame["G3"] >= PASS_WELL).to_numpy().astype(np.int64)
+    return pd.read_csv(io.BytesIO(raw_content(raw, fetch)), sep=";")["G3"].to_numpy()
+
+
+def good_final_grade(name: str) -> np.ndarray:
+    """Whether G3 is at least 12."""
+    return (final_grades(name) >= PASS_WELL).astype(np.int64)
 
 
 GRADES = "the grades of the first two periods: there months before the final grade, and not yet when a course begins"

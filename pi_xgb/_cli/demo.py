@@ -12,7 +12,7 @@ import pandas as pd
 import xgboost
 
 from .._core.train import train
-from .._xgb.params import usable_cores
+from .._xgb.threads import usable_cores
 from ..datasets import PrivilegedData, make_privileged
 from .experiment import Experiment, Outcome
 from .options import at_least, new_command

@@ -17,7 +17,7 @@ from .._core.learners import DEFAULT_TEACHER
 from .._core.losses import LOSSES
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
-from .._selection.progress import progress_bar
+from .._progress import progress_bar
 from .._xgb.booster import best_round, recorded_teachers
 from .model import new_model_file, write_model
 from .options import add_teacher, add_training, at_least, new_command, weight_or_auto

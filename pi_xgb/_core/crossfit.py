@@ -20,6 +20,7 @@ from .._stats.folds import check_enough_groups, deal_folds, deal_groups
 from .._warnings import warn_user
 from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
+from .._xgb.threads import in_threads
 from .losses import Loss
 
 M = TypeVar("M")
@@ -142,20 +143,22 @@ class DealtFolds(Protocol):
         ...
 
 
-def out_of_fold(fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds) -> tuple[Array, list[M]]:
+def out_of_fold(
+    fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds, jobs: int = 1
+) -> tuple[Array, list[M]]:
     """The prediction of each row by models that were not fitted on it, and the models, one for each fold.
 
     A row of no fold gets the mean of all models. ``fit(rows)`` and ``predict(model, rows)`` take row numbers.
     """
-    models: list[M] = []
-    parts: list[tuple[Array, Array]] = []
     shared = np.flatnonzero(folds.fold_of == SHARED)
-    for fold in folds.numbers:
+
+    def of_fold(fold: int) -> tuple[M, list[tuple[Array, Array]]]:
+        held_out = ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(folds.numbers)))
         with folds.model(fold, functools.partial(fit, folds.rows_without(fold))) as model:
-            models.append(model)
-            for rows, share in ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(folds.numbers))):
-                if rows.size:
-                    parts.append((rows, predict(model, rows) / share))
+            return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
+
+    found = in_threads(of_fold, folds.numbers, jobs)
+    models, parts = [model for model, _ in found], [part for _, of_model in found for part in of_model]
     first = parts[0][1]
     predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
     for rows, part in parts:

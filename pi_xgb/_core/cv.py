@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
@@ -20,9 +19,10 @@ from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.resume_cache import ResumeCache
 from .._xgb.matrix import exclusive, query_of_row, slice_rows
-from .._xgb.params import jobs_side_by_side, on_one_thread, user_params
+from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like, keyword_names
+from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .checks import check_is_dmatrix, check_kl_weight, check_metric
 from .config import DEFAULT_METHOD, MethodName, TeacherConfig
 from .engines import callback, choose, copies
@@ -162,8 +162,7 @@ def cv(
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1:
         # Outside of the lock of dtrain, which would block a user's metric that trains on dtrain in these threads.
-        with ThreadPoolExecutor(jobs) as pool:
-            histories = dict(zip(grid, pool.map(once, grid), strict=True))
+        histories = dict(zip(grid, in_threads(once, grid, jobs), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 

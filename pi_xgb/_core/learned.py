@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,10 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
+from .._progress import progress_bar
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows, weights_of_rows
+from .._xgb.threads import FEW_ROWS, jobs_side_by_side
 from .checks import check_dmatrix
 from .crossfit import (
     LEFT_OUT,
@@ -189,13 +191,21 @@ class TrainableTeacher(Teacher):
         part.folds = None if self.folds is None else self.folds.subset(rows)
         return part
 
-    def trained(self) -> LearnedTeacher:
+    def trained(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
-        spec, learners, folds = self.recipe.spec, self.recipe.learners(), self._dealt()
-        loss, known = spec.loss, self._known
+        folds, jobs = self._dealt(), self._jobs
+        recipe = self.recipe if jobs == 1 else self.recipe.on_one_thread()
+        loss, known = recipe.spec.loss, self._known
         task = self._task()
         label, weight = task.label, None if task.weight is None else task.weight[known]
-        found = {name: self._out_of_fold(learner, task, folds.of_member(name)) for name, learner in learners.items()}
+        learners = recipe.learners()
+        if folds.in_sample or len(label) <= FEW_ROWS or collective.is_distributed():
+            progress = False
+        with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
+            found = {
+                name: self._out_of_fold(learner, task, folds.of_member(name), jobs, step)
+                for name, learner in learners.items()
+            }
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean, _ in found.values()])
         members = [
             Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
@@ -240,14 +250,27 @@ class TrainableTeacher(Teacher):
             fold_of[~filled & (self._teacher_weight == 0)] = LEFT_OUT
         return Folds(fold_of, self._known & filled, in_sample=not crossfit)
 
-    def _out_of_fold(self, learner: Learner, task: Task, folds: Folds) -> tuple[Array, list[Model]]:
+    @property
+    def _jobs(self) -> int:
+        """How many folds are fitted side by side: few rows, without an estimator or evaluation sets to share."""
+        recipe = self.recipe
+        if recipe.crossfit == 0 or collective.is_distributed():
+            return 1
+        shared = recipe.estimator or recipe.keywords.get("evals") or None
+        return jobs_side_by_side({**recipe.spec.params, **recipe.boosted_spec.params}, len(self._label), shared)
+
+    def _out_of_fold(
+        self, learner: Learner, task: Task, folds: Folds, jobs: int, step: Callable[[], None]
+    ) -> tuple[Array, list[Model]]:
         def fit(rows: Array) -> Model:
-            return self._fit(learner, task, rows, folds)
+            model = self._fit(learner, task, rows, folds)
+            step()
+            return model
 
         def predict(model: Model, rows: Array) -> Array:
             return model.predict(self._features_of(rows))
 
-        return out_of_fold(fit, predict, folds)
+        return out_of_fold(fit, predict, folds, jobs)
 
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == len(self._label) else self.features.subset(rows)
@@ -268,14 +291,13 @@ class TrainableTeacher(Teacher):
         return learner.fit(self.features.subset(rows), task.label[rows], weights_of_rows(matrix, rows, weight))
 
 
-def train_teachers(supervision: Supervision) -> Supervision:
-    """Return the supervision with trained teachers."""
-    return supervision.with_teachers(
-        [
-            pair._replace(teacher=pair.teacher.trained()) if isinstance(pair.teacher, TrainableTeacher) else pair
-            for pair in supervision.teachers
-        ]
-    )
+def train_teachers(supervision: Supervision, progress: bool | None = False) -> Supervision:
+    """Return the supervision with trained teachers; ``progress`` None shows a bar in terminals."""
+    pairs = [
+        pair._replace(teacher=pair.teacher.trained(progress)) if isinstance(pair.teacher, TrainableTeacher) else pair
+        for pair in supervision.teachers
+    ]
+    return supervision.with_teachers(pairs)
 
 
 def fit_teacher(
@@ -327,7 +349,7 @@ def fit_teacher(
         Otherwise the teachers see other visits of the patient that they predict, and q repeats the labels.
     verbose_eval : bool or int, default=False
         As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, fold by fold, and at the end the
-        metrics of q on the labelled rows, out of fold or on its training rows.
+        metrics of q on the labelled rows, out of fold or on its training rows. With many rows it shows progress.
 
     Returns
     -------
@@ -385,7 +407,7 @@ def fit_teacher(
             teacher_weight=per_row,
         )
         trainable.check(n_rows)
-        learned = trainable.trained()
+        learned = trainable.trained(None if verbose_eval else False)
         learned.teacher_weight = per_row
         if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
             _print_score(learned, spec, dprivileged, known)

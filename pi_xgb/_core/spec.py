@@ -44,6 +44,10 @@ class Spec:
         scale = scale_pos_weight(own)
         return cls(own, objective, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
 
+    def on_one_thread(self) -> Spec:
+        """Return the same spec, for one of several trainings side by side."""
+        return dataclasses.replace(self, params={**self.params, "nthread": 1})
+
     def shape(self, n_rows: int) -> tuple[int, ...]:
         """Return the shape of the means of so many rows."""
         return (n_rows, self.n_classes) if self.n_classes else (n_rows,)

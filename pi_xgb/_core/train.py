@@ -186,7 +186,7 @@ def train_by(
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
         with all_or_none("the choice of the engine"):
             chosen = choose(engine, plan)
-        supervision = train_teachers(plan.supervision)
+        supervision = train_teachers(plan.supervision, None if boosting.keywords.get("verbose_eval") else False)
         task = supervision.task(plan.spec, dtrain)
         if not supervision.teachers and (plain := _labelled_alone(task, dtrain)) is not None:
             return boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain), []

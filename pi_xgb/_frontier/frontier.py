@@ -17,6 +17,7 @@ from .._constraints.groups import BetweenGroups
 from .._core.checks import check_dmatrix
 from .._core.spec import Spec
 from .._core.train import train
+from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, check_whole
 from .._rows.groups import MAX_GROUPS, Groups, check_few
 from .._rows.names import describe
@@ -24,12 +25,10 @@ from .._rows.supervision import checked_groups
 from .._rows.vectors import as_cut
 from .._selection.candidates import positive_weights
 from .._selection.problem import settled
-from .._selection.progress import progress_bar
-from .._selection.search import in_threads
 from .._selection.splits import Split, splits_of
 from .._xgb.matrix import exclusive, slice_rows
-from .._xgb.params import jobs_side_by_side, on_one_thread
 from .._xgb.signature import called_like
+from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .measured import HeldOut
 from .result import Frontier, wanted_gaps
 

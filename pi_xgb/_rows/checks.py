@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._xgb.params import usable_cores
+from .._xgb.threads import usable_cores
 
 
 def check_choice(value: Any, choices: Sequence[str], name: str) -> None:

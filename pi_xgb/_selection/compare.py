@@ -12,6 +12,7 @@ import xgboost
 from .._arrays import Array
 from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
+from .._progress import progress_bar
 from .._rows.checks import check_confidence, check_whole
 from .._rows.labels import Target, read_target
 from .._rows.per_row import on_host
@@ -22,14 +23,14 @@ from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
-from .._xgb.params import jobs_side_by_side, user_params
+from .._xgb.params import user_params
+from .._xgb.threads import in_threads, jobs_side_by_side
 from .candidates import KL_WEIGHTS, METHOD, candidates_of, without_privileged
 from .comparison import Comparison
 from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
-from .progress import progress_bar
 from .scores import score_of
-from .search import check_effort, held_out_ratio, in_threads
+from .search import check_effort, held_out_ratio
 
 
 def compare(

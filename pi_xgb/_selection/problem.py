@@ -23,7 +23,8 @@ from .._core.teachers import Teacher, WeightedTeacher, is_list_of_pairs
 from .._core.train import check_engine, train
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import exclusive, query_of_row, rows_without_values, side_by_side, slice_rows
-from .._xgb.params import objective_name, on_one_thread, user_params
+from .._xgb.params import objective_name, user_params
+from .._xgb.threads import on_one_thread
 from .candidates import PLAIN, Candidate
 from .scores import Score, score_of_mean
 from .splits import Split, splits_of

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from .._rows.checks import check_jobs, check_whole
 from .._rows.resume_cache import ResumeCache
 from .._stats.paired import Interval, check_standard_errors, choose, corrected_interval
 from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.threads import in_threads
 from .candidates import PLAIN, Candidate
 from .problem import Problem, Values
 from .scores import Score, error_metrics_of
@@ -23,8 +23,6 @@ from .splits import Split
 
 LEAST_WRONG = 10
 """With fewer errors of plain XGBoost on held-out rows, the folds cannot show whether a candidate makes fewer."""
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 def check_effort(num_boost_round: Any, standard_errors: Any, n_jobs: Any, progress: Any) -> int:
@@ -215,17 +213,3 @@ def summary_of(found: Found) -> pd.DataFrame:
         for i, (candidate, gain) in enumerate(zip(found.candidates, found.gains, strict=True))
     ]
     return pd.DataFrame(rows).set_index("candidate")
-
-
-def in_threads(work: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[R]:
-    """Return the results in order; XGBoost releases Python's lock while it boosts."""
-    if n_jobs == 1:
-        return [work(item) for item in items]
-    pool = ThreadPoolExecutor(n_jobs)
-    try:
-        futures = [pool.submit(work, item) for item in items]
-        for future in as_completed(futures):
-            future.result()  # the first error ends the search
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(cancel_futures=True)

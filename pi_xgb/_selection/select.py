@@ -14,15 +14,15 @@ from .._core.task import Task
 from .._core.teachers import Teacher
 from .._core.train import train
 from .._plots.selection import plot_selection
+from .._progress import progress_bar
 from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled, warn_of_idle_rows
 from .._stats.paired import STANDARD_ERRORS, Interval
 from .._warnings import warn_user
-from .._xgb.params import jobs_side_by_side
 from .._xgb.signature import called_like
+from .._xgb.threads import jobs_side_by_side
 from .candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
 from .problem import Recipe, check_constraints, labelled_part, settled
-from .progress import progress_bar
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
 from .splits import usual_repeats

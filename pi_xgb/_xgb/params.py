@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -48,30 +47,6 @@ def user_params(params: Any) -> dict[str, Any]:
             f"pi_xgb.train(params, dtrain, {name}=...)"
         )
     return copied
-
-
-FEW_ROWS = 10_000
-"""Up to this many rows a second thread saves little, and on a busy machine threads wait for each other every round."""
-
-
-def on_one_thread(params: Any, n_rows: int) -> Any:
-    """Return the params for one of many trainings: one thread for few rows, unless the user set the threads."""
-    if n_rows > FEW_ROWS or {"nthread", "n_jobs"} & set(dict(params or {})):
-        return params
-    return {**params, "nthread": 1} if isinstance(params, Mapping) else [*(params or ()), ("nthread", 1)]
-
-
-def jobs_side_by_side(params: Any, n_rows: int, user_function: Any = None) -> int:
-    """Return the default number of concurrent trainings: one per core where each has one thread, else one.
-
-    Also one with a function of the user's, which may not be thread-safe.
-    """
-    return usable_cores() if user_function is None and on_one_thread(params, n_rows) is not params else 1
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def objective_name(params: Mapping[str, Any]) -> str:

@@ -47,6 +47,10 @@ class Recipe:
         """The learner that fits clones of the estimator; None for other kinds."""
         return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
 
+    def on_one_thread(self) -> Recipe:
+        """The same teacher, for folds side by side."""
+        return dataclasses.replace(self, spec=self.spec.on_one_thread(), boosted_spec=self.boosted_spec.on_one_thread())
+
     def learners(self) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind."""
         if self.estimator is not None:

@@ -1,0 +1,211 @@
+"""Few labels of other kinds: the teachers on numbers, counts and several classes.
+
+    python -m benchmarks.objectives --jobs 2        all problems and draws; writes the CSV and OBJECTIVES.md
+    python -m benchmarks.objectives --page          OBJECTIVES.md from the CSV
+    python -m benchmarks.objectives --smoke         a tiny run on made data that shows that it works
+
+A draw takes a quarter of the set for testing and at most 2,000 of the other rows for training, of which some have a
+label. Params, rounds and weight of the teacher are those of UNLABELLED.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xgboost as xgb
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeCV
+from sklearn.metrics import log_loss, mean_poisson_deviance, root_mean_squared_error
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pi_xgb
+from benchmarks import FOLDER
+from benchmarks.command_line import command
+from benchmarks.data import LOAD_ERRORS, load
+from benchmarks.intervals import corrected_interval
+from benchmarks.text import signed, table
+from benchmarks.unlabelled.cell import CROSSFIT, FOREST, KL_WEIGHT, PARAMS, ROUNDS, TEST_SHARE, one_hot, training_rows
+from benchmarks.unlabelled.splits import final_grades
+
+RESULTS, PAGE = FOLDER / "results" / "objectives.csv", FOLDER / "OBJECTIVES.md"
+BUDGETS, DRAWS = (50, 100, 200, 400), 20
+ALPHAS = np.logspace(-3, 3, 7)
+PLAIN, RIVALS = "plain", ("linear model on x", "random forest on x")
+KINDS = {"boosted": "xz", "forest": "xz", "linear": "xz", "mixed": "xz", "mixed on x": "x"}
+Loss = Callable[[npt.NDArray[Any], npt.NDArray[Any]], float]
+
+
+class Problem(NamedTuple):
+    """A set, its label, and the columns that exist at training only."""
+
+    data: Callable[[], tuple[pd.DataFrame, tuple[str, ...], npt.NDArray[Any]]]
+    """The columns, their types, and the label."""
+    privileged: tuple[str, ...]
+    params: dict[str, Any]
+    loss: Loss
+    linear: Any
+    forest: Any
+    text: str
+
+
+def grades(label: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Any:
+    found = load("student_por")
+    return found.X, found.feature_types, label(final_grades("student_por"))
+
+
+def days_in_hospital() -> Any:
+    found = load("diabetes")
+    days = found.X["time_in_hospital"].to_numpy()
+    keep = [position for position, name in enumerate(found.X.columns) if name != "time_in_hospital"]
+    return found.X.iloc[:, keep], tuple(found.feature_types[position] for position in keep), days
+
+
+CLASSES = [10, 14]
+ABOUT = """\
+How much lower the loss is than that of plain XGBoost, in percent, with a 95 % interval over {draws} draws of each set.
+Few rows have a label, and all in the last line of a set. Params are those of [UNLABELLED.md](UNLABELLED.md). Teachers
+see x and z, or x alone where their name ends so. The two rivals learn from the labelled rows."""
+GRADES = "z: the grades of the first two periods"
+PROBLEMS = {
+    "numbers": Problem(
+        partial(grades, lambda grade: grade),
+        ("G1", "G2"),
+        {"objective": "reg:squarederror"},
+        root_mean_squared_error,
+        RidgeCV(ALPHAS),
+        RandomForestRegressor(**FOREST),
+        f"student_por, the final grade from 0 to 20; {GRADES}; root mean squared error",
+    ),
+    "classes": Problem(
+        partial(grades, partial(np.digitize, bins=CLASSES)),
+        ("G1", "G2"),
+        {"objective": "multi:softprob", "num_class": 3},
+        partial(log_loss, labels=[0, 1, 2]),
+        GridSearchCV(LogisticRegression(max_iter=1000), {"C": 1 / ALPHAS}, scoring="neg_log_loss"),
+        RandomForestClassifier(**FOREST),
+        f"student_por, a final grade below 10, from 10 to 13, or above; {GRADES}; log loss",
+    ),
+    "counts": Problem(
+        days_in_hospital,
+        ("num_procedures", "num_medications", "A1Cresult"),
+        {"objective": "count:poisson"},
+        mean_poisson_deviance,
+        GridSearchCV(PoissonRegressor(max_iter=1000), {"alpha": ALPHAS}, scoring="neg_mean_poisson_deviance"),
+        RandomForestRegressor(**FOREST),
+        "diabetes, the days in hospital; z: procedures, medications and a laboratory result of the stay; Poisson "
+        "deviance",
+    ),
+}
+
+
+class Draw:
+    """Test rows, training rows, and which of these have a label."""
+
+    def __init__(self, problem: Problem, repeat: int, smoke: bool = False) -> None:
+        table_, types, label = made(problem) if smoke else problem.data()
+        is_z = np.isin(table_.columns, problem.privileged)
+        order = np.random.default_rng(repeat).permutation(len(label))
+        n_test = min(int(np.ceil(TEST_SHARE * len(label))), 5000)
+        self.test, self.train = order[:n_test], order[n_test:][: training_rows(len(label))]
+        self.problem, self.repeat, self.label, self.is_z = problem, repeat, label, is_z
+        self.values, self.types = table_.to_numpy(np.float32), np.array(types)
+
+    def matrix(self, columns: str, rows: npt.NDArray[Any], label: Any = None) -> xgb.DMatrix:
+        chosen = np.ones_like(self.is_z) if columns == "xz" else ~self.is_z
+        data, types = self.values[rows][:, chosen], list(self.types[chosen])
+        return xgb.DMatrix(data, label, feature_types=types, enable_categorical=True, nthread=1)
+
+    def rival(self, model: Any, few: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What a model of scikit-learn predicts, with categories one-hot and all columns standardised."""
+        values, types = self.values[:, ~self.is_z], list(self.types[~self.is_z])
+        encoder = one_hot(values, types).fit(values[self.train])
+        fitted = make_pipeline(StandardScaler(), model).fit(encoder.transform(values[few]), self.label[few])
+        predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
+        return predict(encoder.transform(values[self.test]))
+
+    def losses(self, budget: int) -> dict[str, float]:
+        """The loss of every method on the test rows."""
+        problem, few = self.problem, self.train[:budget]
+        params, dtest = {**PARAMS, **problem.params}, self.matrix("x", self.test)
+        known = np.arange(self.train.size) < budget
+        label = np.where(known, self.label[self.train], 0)
+        found = {PLAIN: xgb.train(params, self.matrix("x", few, self.label[few]), ROUNDS).predict(dtest)}
+        for name, columns in KINDS.items():
+            dteacher, dtrain = self.matrix(columns, self.train, label), self.matrix("x", self.train, label)
+            how = {"teacher": name.split()[0], "crossfit": CROSSFIT, "labelled": known, "seed": self.repeat}
+            q = pi_xgb.fit_teacher(params, dteacher, ROUNDS, **how).values
+            student = pi_xgb.train(params, dtrain, ROUNDS, teacher=q, kl_weight=KL_WEIGHT, labelled=known)
+            found[name] = student.predict(dtest)
+        for name, model in zip(RIVALS, (problem.linear, problem.forest), strict=True):
+            found[name] = self.rival(model, few)
+        return {name: float(problem.loss(self.label[self.test], predicted)) for name, predicted in found.items()}
+
+
+def made(problem: Problem) -> Any:
+    """Few made rows, for the smoke run."""
+    data = pi_xgb.datasets.make_privileged(300, n_privileged=len(problem.privileged), seed=0)
+    columns = pd.concat([data.x, data.z.set_axis(list(problem.privileged), axis=1)], axis=1)
+    return columns, ("q",) * columns.shape[1], (data.q * 3).to_numpy().astype(int)
+
+
+def lines_of(name: str, repeat: int, smoke: bool = False) -> list[dict[str, Any]]:
+    draw = Draw(PROBLEMS[name], repeat, smoke)
+    budgets = [50] if smoke else [*(b for b in BUDGETS if 2 * b <= draw.train.size), draw.train.size]
+    return [
+        {"problem": name, "labels": budget, "repeat": repeat, "method": method, "loss": loss}
+        for budget in budgets
+        for method, loss in draw.losses(budget).items()
+    ]
+
+
+def page_of(lines: pd.DataFrame) -> str:
+    """The lower loss of each method, in percent of that of plain XGBoost."""
+    wide = lines.pivot(index=["problem", "labels", "repeat"], columns="method", values="loss")
+    methods = [*KINDS, *RIVALS]
+    ratio = TEST_SHARE / (1 - TEST_SHARE)
+
+    def cell(lower: pd.Series[float]) -> str:
+        interval = corrected_interval(lower.to_numpy(), ratio)
+        return f"{signed(interval.mean, 1)} ({signed(interval.low, 1)} to {signed(interval.high, 1)})"
+
+    rows = [
+        [problem, str(labels), *(cell(100 * (1 - draws[method] / draws[PLAIN])) for method in methods)]
+        for (problem, labels), draws in wide.groupby(level=["problem", "labels"], sort=False)
+    ]
+    out = ["# Numbers, counts and several classes", "", ABOUT.format(draws=lines["repeat"].nunique()), ""]
+    out += [*(f"- {name}: {problem.text}." for name, problem in PROBLEMS.items()), ""]
+    return "\n".join([*out, *table(["problem", "labels", *methods], rows)])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = command("objectives", __doc__)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each (default: %(default)s)")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="per set (default: %(default)s)")
+    parser.add_argument("--page", action="store_true", help="only write the page, from the CSV")
+    parser.add_argument("--smoke", action="store_true", help="a tiny run on made data, printed")
+    given = parser.parse_args(arguments)
+    if given.smoke:
+        lines = [line for name in PROBLEMS for repeat in range(2) for line in lines_of(name, repeat, smoke=True)]
+        print(page_of(pd.DataFrame(lines)))
+        return
+    if not given.page:
+        try:
+            with ProcessPoolExecutor(given.jobs) as pool:
+                work = [pool.submit(lines_of, name, repeat) for name in PROBLEMS for repeat in range(given.draws)]
+                lines = [line for future in work for line in future.result()]
+        except LOAD_ERRORS as error:
+            raise SystemExit(str(error)) from None
+        pd.DataFrame(lines).to_csv(RESULTS, index=False, float_format="%.6g")
+    PAGE.write_text(page_of(pd.read_csv(RESULTS)).rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
