@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ._core.checkpoint import JointCheckPoint
     from ._core.cv import cv
     from ._core.joint import JointObjective, JointTeacher
-    from ._core.learned import LearnedTeacher, fit_teacher
+    from ._core.learned import fit_teacher
+    from ._core.learners.learned_teacher import LearnedTeacher
     from ._core.objective import KLObjective
     from ._core.teachers import ModelTeacher, Teacher
     from ._core.train import train
@@ -42,7 +43,7 @@ _LATER = {
     "JointObjective": "_core.joint",
     "JointTeacher": "_core.joint",
     "KLObjective": "_core.objective",
-    "LearnedTeacher": "_core.learned",
+    "LearnedTeacher": "_core.learners.learned_teacher",
     "ModelTeacher": "_core.teachers",
     "PrivilegedXGBClassifier": "sklearn",
     "PrivilegedXGBClassifierCV": "sklearn",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -30,114 +30,15 @@ from .crossfit import (
 from .job import Evals
 from .learners import DEFAULT_TEACHER
 from .learners.boosted import Boosted
-from .learners.estimator import EstimatorModel
 from .learners.features import Features, Learner, Model
+from .learners.learned_teacher import LearnedTeacher, Member
 from .learners.mixture import Mixture
 from .learners.recipe import Recipe, check_teacher_word, chosen_crossfit
-from .losses import NUMBERS, PROBABILITIES
-from .metric_eval import METRIC_NAMES, eval_of_means, mean_loss
+from .metric_eval import eval_of_means, mean_loss
 from .spec import Spec
 from .supervision import Supervision
 from .task import Task, per_label
-from .teachers import FixedTeacher, Teacher
-
-
-class Member(NamedTuple):
-    """One kind of model in a learned teacher."""
-
-    kind: str
-    models: Sequence[Model]
-    """One, or one per fold."""
-    loss: float
-    """Its mean loss on the labelled rows; NaN for losses without a scale."""
-    weight: float
-    """Its share of the teacher's predictions."""
-
-
-class LearnedTeacher(FixedTeacher):
-    """What :func:`fit_teacher` returns: the q of every training row and the models that predicted it.
-
-    Attributes
-    ----------
-    values : ndarray
-        q, one per training row.
-    members : list of Member
-        Each kind of model in it, with ``kind``, ``models`` (one per fold when cross-fitted), ``loss`` and ``weight``.
-    boosters : list of xgboost.Booster
-        The boosters of all members.
-    loss : float
-        The mean loss of q on the labelled rows: out of fold where the teacher is cross-fitted, else on its training
-        rows, where it is no measure of quality. NaN where the objective's own metric has no scale.
-
-    Notes
-    -----
-    It can be pickled, with all of its models.
-
-    Examples
-    --------
-    >>> import pi_xgb, xgboost as xgb
-    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
-    >>> teacher = pi_xgb.fit_teacher({"objective": "binary:logistic"}, xgb.DMatrix(data.z, data.y), crossfit=5)
-    >>> teacher.values.shape, len(teacher.boosters)
-    ((300,), 5)
-    """
-
-    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float) -> None:
-        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
-        self.members, self.loss, self._mixture = list(members), loss, mixture
-        self.kind = members[0].kind if len(members) == 1 else "mixed"
-
-    @property
-    def boosters(self) -> list[xgboost.Booster]:
-        """The boosters of all members."""
-        return [booster for kind in self.members for model in kind.models for booster in getattr(model, "boosters", ())]
-
-    @property
-    def booster(self) -> xgboost.Booster:
-        """The teacher's booster, where there is one (``crossfit=0``)."""
-        if len(self.boosters) != 1:
-            raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
-        return self.boosters[0]
-
-    @property
-    def _learned_here(self) -> bool:
-        """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        model = self.members[0].models[0]
-        return not (isinstance(model, EstimatorModel) and model.is_frozen)
-
-    def predict(self, rows: Any) -> Array:
-        """Predict the mean of other rows, by all models of each member.
-
-        Parameters
-        ----------
-        rows : xgboost.DMatrix or table
-            The columns that the teacher was trained on. For rankings the result is a score without a scale.
-
-        Returns
-        -------
-        ndarray
-            float32, one value per row, or one column per class.
-        """
-        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
-        means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
-        return self._mixture.combine(means)
-
-    def __repr__(self) -> str:
-        n_models = max(len(member.models) for member in self.members)
-        in_sample = "on its own training rows" if self._learned_here else "on the labelled rows"
-        where = "out of fold" if n_models > 1 else in_sample
-        metric = METRIC_NAMES.get(self._mixture.loss.default_metric)
-        loss = "" if np.isnan(self.loss) else f", {metric} {self.loss:.4f} {where}"
-        shares = (
-            ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
-        )
-        return f"<LearnedTeacher: {shares}, {n_models} model(s) each{loss}>"
-
-    def subset(self, rows: Array) -> Teacher:
-        raise ValueError(
-            "this teacher learned from the labels of all rows, so held-out rows of a fold would leak into it: pass "
-            "privileged= to cv, and each fold trains its own teacher"
-        )
+from .teachers import Teacher
 
 
 class TrainableTeacher(Teacher):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.crossfit import Folds, check_crossfit, deal_labelled, out_of_fold
 from .._core.joint import JointTeacher
-from .._core.learned import LearnedTeacher, TrainableTeacher
+from .._core.learned import TrainableTeacher
+from .._core.learners.learned_teacher import LearnedTeacher
 from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
 from .._rows.checks import check_choice, check_whole
