@@ -27,9 +27,17 @@ True
 
 from __future__ import annotations
 
-from ._constraints.groups import DemographicParity, EqualizedOdds
+from ._constraints.groups import DemographicParity, EqualizedOdds, FalsePositiveRateParity, TruePositiveRateParity
 from ._constraints.merit import Meritocracy
 from ._constraints.precision import PredictiveParity
 from ._constraints.similarity import IndividualFairness
 
-__all__ = ["DemographicParity", "EqualizedOdds", "IndividualFairness", "Meritocracy", "PredictiveParity"]
+__all__ = [
+    "DemographicParity",
+    "EqualizedOdds",
+    "FalsePositiveRateParity",
+    "IndividualFairness",
+    "Meritocracy",
+    "PredictiveParity",
+    "TruePositiveRateParity",
+]

@@ -15,7 +15,13 @@ from helpers_cli import PARAMS, QUICK, files, one_thread, refused, works  # noqa
 import pi_xgb
 from pi_xgb.__main__ import main
 from pi_xgb._cli.frontier import drawn
-from pi_xgb.constraints import DemographicParity, EqualizedOdds, PredictiveParity
+from pi_xgb.constraints import (
+    DemographicParity,
+    EqualizedOdds,
+    FalsePositiveRateParity,
+    PredictiveParity,
+    TruePositiveRateParity,
+)
 
 LABEL = ["--label", "y", *QUICK, "--drop", "w,q,ill,colour,flag"]
 NAMES = ["x0", "x1", "x2"]
@@ -30,7 +36,14 @@ def dumps(booster):
 
 
 @pytest.mark.parametrize(
-    ("kind", "constraint"), [("parity", DemographicParity), ("odds", EqualizedOdds), ("precision", PredictiveParity)]
+    ("kind", "constraint"),
+    [
+        ("parity", DemographicParity),
+        ("odds", EqualizedOdds),
+        ("tpr", TruePositiveRateParity),
+        ("fpr", FalsePositiveRateParity),
+        ("precision", PredictiveParity),
+    ],
 )
 def test_train_with_a_constraint_is_train_with_a_constraint(files, kind, constraint):  # noqa: F811
     works("train", "train.csv", *LABEL, "--drop", "z0,z1", "--constraint", f"{kind}:sex=5", "--out", "m.ubj")
@@ -295,8 +308,11 @@ def test_what_cannot_be_is_refused(files, capsys, arguments, words):  # noqa: F8
         ([*FRONTIER, "--constraint", "odds:sex", "--gap", "-0.1"], "must be a number of at least 0, got '-0.1'"),
         ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "invalid choice: 'teach'"),
         ([*FRONTIER, "--constraint", "parity:sex", "--privileged", "x0"], "unrecognized arguments: --privileged x0"),
-        ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, precision, got 'equal:sex'"),
-        ([*FRONTIER, "--constraint", "parity:"], "must look like parity:sex, with one of parity, odds, precision"),
+        ([*FRONTIER, "--constraint", "equal:sex"], "one of parity, odds, tpr, fpr, precision, got 'equal:sex'"),
+        (
+            [*FRONTIER, "--constraint", "parity:"],
+            "must look like parity:sex, with one of parity, odds, tpr, fpr, precision",
+        ),
         ([*TRAIN, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*COMPARE, "--constraint", "parity:sex"], "must look like parity:sex=5"),
         ([*TRAIN, "--constraint", "parity:sex=-1"], "at least 0, got '-1'"),

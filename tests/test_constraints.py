@@ -21,7 +21,15 @@ from pi_xgb._constraints import neighbours
 from pi_xgb._constraints.constraint import _rescale_rows
 from pi_xgb._constraints.merit import _isotonic
 from pi_xgb._core.teachers import Teacher
-from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
+from pi_xgb.constraints import (
+    DemographicParity,
+    EqualizedOdds,
+    FalsePositiveRateParity,
+    IndividualFairness,
+    Meritocracy,
+    PredictiveParity,
+    TruePositiveRateParity,
+)
 
 # Every constraint, made from one column of small whole numbers, which serves as group, key, feature and merit.
 VARIANTS = {
@@ -29,6 +37,8 @@ VARIANTS = {
     "parity-mean": lambda column, soft: DemographicParity(column, soft=soft, match="mean"),
     "odds": lambda column, soft: EqualizedOdds(column, soft=soft),
     "odds-mean": lambda column, soft: EqualizedOdds(column, soft=soft, match="mean"),
+    "tpr": lambda column, soft: TruePositiveRateParity(column, soft=soft),
+    "fpr": lambda column, soft: FalsePositiveRateParity(column, soft=soft),
     "key": lambda column, soft: IndividualFairness(key=column, soft=soft),
     "radius": lambda column, soft: IndividualFairness(radius=1, features=column, soft=soft),
     "nearest": lambda column, soft: IndividualFairness(k=2, features=column, soft=soft),
@@ -134,6 +144,28 @@ def test_equalized_odds_is_parity_within_each_label(match):
         inside = label == value
         alone = DemographicParity(column[inside], match=match).q(p[inside], None, weight[inside])
         np.testing.assert_allclose(q[inside], alone, atol=1e-6)
+
+
+@every_parity
+@pytest.mark.parametrize(("constraint", "value"), [(TruePositiveRateParity, 1), (FalsePositiveRateParity, 0)])
+@pytest.mark.parametrize("soft", [True, False])
+def test_parity_of_one_rate_is_that_of_equalized_odds_for_one_label(match, constraint, value, soft):
+    p, label, weight, column = rows(3, weighted=True)
+    q = constraint(column, match=match, soft=soft).q(p, label, weight)
+    both = EqualizedOdds(column, match=match, soft=soft).q(p, label, weight)
+    np.testing.assert_array_equal(q, np.where(label == value, both, p))
+    assert not np.array_equal(q, p)
+
+
+@pytest.mark.parametrize("constraint", [TruePositiveRateParity, FalsePositiveRateParity])
+def test_parity_of_one_rate_needs_two_classes(constraint):
+    p, label, _, column = rows(17)
+    unknown = np.where(np.arange(len(label)) % 5, label, np.nan).astype(np.float32)
+    assert np.isfinite(constraint(column).q(p, unknown, None)).all()
+    with pytest.raises(ValueError, match=rf"{constraint.__name__}.*labels 0 and 1, got 3.*EqualizedOdds"):
+        constraint(column).q(p, label + 2, None)
+    with pytest.raises(ValueError, match=rf"{constraint.__name__}.*labels 0 and 1"):
+        constraint(column).q(np.stack([p, 1 - p], axis=1), label, None)
 
 
 def mean_over(p, weight, similar):
@@ -767,8 +799,12 @@ def mean_gap(p, y, group):
     return abs(p[group == 0].mean() - p[group == 1].mean())
 
 
+def of_label(value, gap):
+    return lambda p, y, group: gap(p[y == value], y[y == value], group[y == value])
+
+
 def within_labels(gap):
-    return lambda p, y, group: sum(gap(p[y == v], y[y == v], group[y == v]) for v in (0, 1))
+    return lambda p, y, group: sum(of_label(value, gap)(p, y, group) for value in (0, 1))
 
 
 def spread_within_key(p, y, key):
@@ -785,6 +821,8 @@ TRAININGS = {
     "parity-mean": (lambda s, soft: DemographicParity(s, soft=soft, match="mean"), mean_gap, 0),
     "odds": (lambda s, soft: EqualizedOdds(s, soft=soft), within_labels(quantile_gap), 0),
     "odds-mean": (lambda s, soft: EqualizedOdds(s, soft=soft, match="mean"), within_labels(mean_gap), 0),
+    "tpr": (lambda s, soft: TruePositiveRateParity(s, soft=soft), of_label(1, quantile_gap), 0),
+    "fpr": (lambda s, soft: FalsePositiveRateParity(s, soft=soft, match="mean"), of_label(0, mean_gap), 0),
     # Predictions may vary with x[0] within the group: being similar means having the same sign of it.
     "key": (lambda s, soft: IndividualFairness(key=s, soft=soft), spread_within_key, 1),
     "radius": (lambda s, soft: IndividualFairness(radius=0.5, features=s, soft=soft), spread_within_key, 1),

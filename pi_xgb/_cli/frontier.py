@@ -33,7 +33,8 @@ def add(commands: Any) -> None:
         required=True,
         metavar="KIND:COLUMN",
         help="the groups, and the rate to equalise: parity:sex (the share selected), odds:sex (that among rows of "
-        "each label) or precision:sex (the share of correct selections); the model does not see the column",
+        "each label), tpr:sex or fpr:sex (among rows of label 1 or 0) or precision:sex (the share of correct "
+        "selections); the model does not see the column",
     )
     command.add_argument(
         "--kl-weight", type=several(weight), metavar="A,B", help="the weights to try (default: 1 to 100)"

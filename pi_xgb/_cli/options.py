@@ -20,7 +20,7 @@ from .._core.learners.estimator import is_estimator
 from .._core.losses import LOSSES
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
-CONSTRAINTS = ("parity", "odds", "precision")
+CONSTRAINTS = ("parity", "odds", "tpr", "fpr", "precision")
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -223,7 +223,8 @@ def _add_teacher_columns(command: argparse.ArgumentParser, *, required: bool) ->
         default=[],
         metavar="KIND:COLUMN=WEIGHT",
         help="equal treatment of the groups of a column, as in parity:sex=5: parity (equal scores), odds (equal among "
-        "rows of each label) or precision (equal share of correct predictions of 1); may be repeated. The model does "
+        "rows of each label), tpr or fpr (among rows of label 1 or 0) or precision (equal share of correct "
+        "predictions of 1); may be repeated. The model does "
         "not see the column. pi-xgb frontier measures the cost",
     )
 

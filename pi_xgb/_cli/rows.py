@@ -138,6 +138,8 @@ def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tupl
     kinds = {
         "parity": constraints.DemographicParity,
         "odds": constraints.EqualizedOdds,
+        "tpr": constraints.TruePositiveRateParity,
+        "fpr": constraints.FalsePositiveRateParity,
         "precision": constraints.PredictiveParity,
     }
     compared: Any = rows.compared

@@ -166,21 +166,77 @@ class EqualizedOdds(DemographicParity):
         labels = np.unique(gathered(labels) if self._over_workers else labels)
         return np.searchsorted(labels, label), len(labels)
 
+    def _compared(self, label: Array) -> Array:
+        """Return which rows are compared; the others stay as they are."""
+        return ~np.isnan(label)
+
     def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
-        # A row without a label has no stratum: it stays as it is.
-        return np.where(np.isnan(label), value, super()._matched(match, value, label, weight))
+        return np.where(self._compared(label), super()._matched(match, value, label, weight), value)
 
     def _check_rows(self, p: Array, label: Array) -> None:
         super()._check_rows(p, label)
         label = np.asarray(label)
         if label.shape != self._row_values.shape:
             raise ValueError(
-                f"EqualizedOdds needs one label per row, got labels of shape {label.shape} for "
+                f"{type(self).__name__} needs one label per row, got labels of shape {label.shape} for "
                 f"{len(self._row_values)} rows"
             )
         measured = label[np.isfinite(label) & (label != np.floor(label))]
         if measured.size:
             raise ValueError(
-                "EqualizedOdds needs whole-number labels, since it compares rows of the same label, got "
+                f"{type(self).__name__} needs whole-number labels, since it compares rows of the same label, got "
                 f"labels such as {measured[0]}: for regression use DemographicParity"
             )
+
+
+class TruePositiveRateParity(EqualizedOdds):
+    """Group parity among the rows labelled 1 (equal opportunity).
+
+    Use it when those who deserve a positive decision should get it as often in every group, whatever the others get.
+    Fairlearn has the same name and measures the same gap, though its constructor takes other arguments. The parameters,
+    the rule for ties and the cost are those of :class:`DemographicParity`. Rows labelled 0 are left alone. Labels must
+    be 0 or 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import TruePositiveRateParity
+    >>> p = np.array([0.1, 0.3, 0.5, 0.9], dtype=np.float32)
+    >>> parity = TruePositiveRateParity(["a", "b", "a", "b"])
+    >>> parity.q(p, label=np.array([0, 0, 1, 1]), weight=None).round(2).tolist()
+    [0.10..., 0.30..., 0.69..., 0.69...]
+    """
+
+    gap = "equal_opportunity"
+    _label = 1
+
+    def _compared(self, label: Array) -> Array:
+        return np.asarray(label) == self._label
+
+    def _check_rows(self, p: Array, label: Array) -> None:
+        super()._check_rows(p, label)
+        if p.ndim == 2 or np.any(np.asarray(label) > 1) or np.any(np.asarray(label) < 0):
+            raise ValueError(
+                f"{type(self).__name__} needs labels 0 and 1, got {np.nanmax(label):g}: for more classes use "
+                "EqualizedOdds"
+            )
+
+
+class FalsePositiveRateParity(TruePositiveRateParity):
+    """Group parity among the rows labelled 0 (predictive equality).
+
+    Use it when a wrong positive decision does harm, such as detention, and should be as frequent in every group. All
+    else is as for :class:`TruePositiveRateParity`; rows labelled 1 are left alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pi_xgb.constraints import FalsePositiveRateParity
+    >>> p = np.array([0.1, 0.3, 0.5, 0.9], dtype=np.float32)
+    >>> parity = FalsePositiveRateParity(["a", "b", "a", "b"])
+    >>> parity.q(p, label=np.array([0, 0, 1, 1]), weight=None).round(2).tolist()
+    [0.20..., 0.20..., 0.5, 0.89...]
+    """
+
+    gap = "false_positive_rate_parity"
+    _label = 0

@@ -71,9 +71,9 @@ def frontier(
         need more rounds there: with too few, the cost in the table includes that of missing rounds. Row weights count
         in training and in the table.
     constraint
-        ``DemographicParity``, ``EqualizedOdds`` or ``PredictiveParity`` of :mod:`pi_xgb.constraints`, made of the
-        groups of the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds`` or
-        ``predictive_parity``, the largest difference between two groups in the precision of decisions.
+        A constraint of :mod:`pi_xgb.constraints` that compares groups, such as ``DemographicParity``, made of the
+        groups of the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds``,
+        ``equal_opportunity``, or the largest difference between two groups in precision or false positive rate.
         ``equalized_odds`` is the sum of the differences in true and in false positive rate, and goes up to 2;
         Fairlearn's is the larger of the two.
     kl_weight
@@ -187,8 +187,9 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
         raise TypeError(f"constraint must have the groups of the rows, got {constraint!r}, which names a column")
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
-            "constraint must be DemographicParity, EqualizedOdds or PredictiveParity with the groups of the training "
-            f"rows, got {type(constraint).__name__}"
+            "constraint must compare groups of the training rows, as DemographicParity, EqualizedOdds, "
+            "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity do, got "
+            f"{type(constraint).__name__}"
         )
     spec = Spec.read(params)
     if spec.objective != "binary:logistic":

@@ -22,7 +22,7 @@ GAPS = {
 }
 """The rates that each difference between groups compares."""
 
-COMPARED = {**GAPS, "predictive_parity": ("precision",)}
+COMPARED = {**GAPS, "predictive_parity": ("precision",), "false_positive_rate_parity": ("false_positive_rate",)}
 """The same, with metrics that only tables offer."""
 
 
