@@ -1,7 +1,7 @@
 """The documentation site: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
 
-Pages that live elsewhere in the repository, where readers of the source look for them, are copied next to those of
-this folder before the build, and every link between two pages is turned to where they stand on the site.
+Pages of other folders of the repository are copied next to those of this folder before the build, and links between
+pages are rewritten to their places on the site.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ extensions = [
 exclude_patterns = ["_build", "gallery", "pictures/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
-# The words of the pages.
+# The pages.
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_render_markdown_format = "myst"
@@ -44,9 +44,9 @@ nb_execution_mode = "off"  # notebooks are run by CI, and shown as they are comm
 copybutton_prompt_text = ">>> |... |$ "
 copybutton_prompt_is_regexp = False
 copybutton_only_copy_prompt_lines = True
-# The reference: what the docstrings say.
+# The reference, made from the docstrings.
 SPARK = importlib.util.find_spec("pyspark") is not None
-autosummary_generate = ["reference.md", "api_spark.md"] if SPARK else ["reference.md"]
+autosummary_generate = [page.name for page in sorted(HERE.glob("api_*.md")) if SPARK or page.stem != "api_spark"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -66,7 +66,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 60,
     "image_scrapers": ("matplotlib",),
-    "capture_repr": (),  # the picture is the answer, not the name of its axes
+    "capture_repr": (),  # no text of the axes beside the picture
     "plot_gallery": os.environ.get("PI_XGB_DOCS_PICTURES", "1") != "0",
 }
 
@@ -80,7 +80,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
-    "navigation_depth": 2,
+    "navigation_depth": 3,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -94,14 +94,24 @@ COPIED = {
     ROOT / "CHANGELOG.md": "project/changelog.md",
     ROOT / "CONTRIBUTING.md": "project/contributing.md",
 }
-"""Where on the site each page of elsewhere stands."""
+"""Pages of other folders, and their places on the site."""
+FOUND_FIRST = {
+    "shap": ("faq", "How do I explain the model with SHAP?"),
+    "onnx": ("faq", "How do I export to ONNX?"),
+    "early stopping": ("faq", "Does early stopping work?"),
+    "missing labels": ("unlabelled", "Rows without labels"),
+    "gpu": ("beyond", "GPU"),
+    "grid search": ("choosing", "With a grid search"),
+    "group gap": ("fairness", "What to look at"),
+}
+"""What users search for, and the page and heading that the search of the site shows first."""
 ON_SITE = COPIED | {page: page.name for page in HERE.glob("*.md")}
 # No bracket within the words: in a notebook the text of a cell begins with one of JSON.
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def relinked(text: str, origin: Path, place: str) -> str:
-    """A page's text with links to pages as they stand on the site; pictures stay, other files are but named."""
+    """A page's text with links to pages of the site; pictures stay, links to other files become their names."""
 
     def turned(link: re.Match[str]) -> str:
         picture, words, path, anchor = link.group(1), link.group(2), link.group(3), link.group(4) or ""
@@ -119,7 +129,7 @@ def relinked(text: str, origin: Path, place: str) -> str:
 
 
 def copy_pages() -> None:
-    """Lay the pages of elsewhere next to ours."""
+    """Copy the pages of other folders into this one."""
     for folder in ("evidence", "notebooks", "project"):
         shutil.rmtree(HERE / folder, ignore_errors=True)
         (HERE / folder).mkdir()
@@ -128,15 +138,20 @@ def copy_pages() -> None:
 
 
 def relink_own(app: object, page: str, source: list[str]) -> None:
-    """Links from a page of this folder to one of elsewhere; and examples without the empty line at their end."""
+    """Links to copied pages, examples without the empty line at their end, and entries of the index."""
     if page == "api_spark" and not SPARK:
         source[0] = "# Spark\n\nThis page is made where PySpark is installed.\n"
     origin = HERE / f"{page}.md"
     if origin in ON_SITE:
         source[0] = relinked(source[0], origin, origin.name).replace("\n\n```\n", "\n```\n")
+    for words, (found, heading) in FOUND_FIRST.items():
+        if found == page:  # a main entry of the index, which the search ranks above titles and text
+            source[0] = re.sub(
+                rf"^(#+ {re.escape(heading)})$", rf"\1\n\n```{{index}} ! {words}\n```", source[0], flags=re.M
+            )
 
 
 def setup(app: object) -> None:
-    """Copied before Sphinx looks for pages; links are turned as it reads them."""
+    """Copy pages before Sphinx looks for them; rewrite links as it reads them."""
     copy_pages()
     app.connect("source-read", relink_own)  # type: ignore[attr-defined]

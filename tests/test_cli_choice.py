@@ -120,10 +120,11 @@ def test_the_demonstration_prints_as_it_goes(capsys):
 
 def test_the_second_experiment_shows_what_unlabelled_rows_are_worth(capsys):
     gain = run_experiment(FEW_LABELS, 3).table["gain"]
-    # z teaches more on all rows than on the labelled ones, and more than x does there.
-    assert gain["KbPIB, all rows"] > max(gain["KbPIB, labelled rows"], gain["control: teacher on x"]) + 0.02
+    # The recommended recipe gains more than every rival on the labelled rows, and more than without z.
+    rivals = gain[["plain XGBoost", "logistic regression", "random forest", "control: teacher on x"]]
+    assert gain["mixed teacher"] > rivals.max()
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("What z adds"))
-    assert f"{gain['KbPIB, all rows'] - gain['control: teacher on x']:+.4f}" in line
+    assert f"{gain['mixed teacher'] - gain['control: teacher on x']:+.4f}" in line
 
 
 @pytest.mark.slow

@@ -47,7 +47,15 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, experiment):
         calls.append((rows_of(dtrain), dtrain.get_label(), rows_of(privileged), known, guidance))
         return FirstFeature()
 
+    rivals = []
+
+    def fitted(params, dtrain, rounds, *, teacher, crossfit):
+        noted(params, dtrain, rounds)
+        rivals.append((*calls.pop(), teacher, crossfit))
+        return FirstFeature()
+
     monkeypatch.setattr(demo, "train", noted)
+    monkeypatch.setattr(demo, "fit_teacher", fitted)
     scores = experiment.scores(3)
     assert list(scores) == list(experiment.explanations)
     n = 300 if experiment is ALL_LABELS else 1000
@@ -69,10 +77,11 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, experiment):
                     (x, y, x, None, GUIDED | {"allow_overlap": True}), (x, y, shuffled, None, GUIDED)]  # fmt: skip
     else:
         known, few = np.arange(1000) < 60, slice(0, 60)
-        told = np.where(known, y, 0)
-        expected = [(x[few], y[few], None, None, {}), (x[few], y[few], z[few], None, GUIDED),
-                    (x, told, z, known, GUIDED), (x, told, x, known, GUIDED | {"allow_overlap": True}),
-                    (x, y, None, None, {})]  # fmt: skip
+        label, mixed = np.where(known, y, 0), {"kl_weight": 5.0, "teacher": "mixed"}
+        expected = [(x[few], y[few], None, None, {}), (x, label, z, known, GUIDED), (x, label, z, known, mixed),
+                    (x, label, None, known, mixed), (x, y, None, None, {})]  # fmt: skip
+        assert [rival[-2:] for rival in rivals] == [("linear", 0), ("forest", 0)]
+        assert all(np.array_equal(rival[0], x[few]) and np.array_equal(rival[1], y[few]) for rival in rivals)
     for call, wanted in zip(calls, expected, strict=False):
         assert call[4] == wanted[4]
         assert all(np.array_equal(one, other) for one, other in zip(call[:4], wanted[:4], strict=True))

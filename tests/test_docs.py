@@ -6,9 +6,13 @@ import ast
 import doctest
 import inspect
 import json
+import os
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +29,7 @@ CORE = MAP.partition("## Inside the core")[2].partition("\n## ")[0]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 LONG_EXAMPLES = {"choosing", "selection", "unlabelled"}
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
+REFERENCE = [page for page in PAGES if page.stem.startswith("api_")]
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
@@ -123,7 +128,7 @@ def toctrees(text):
 
 
 def test_every_page_has_a_place_on_the_site():
-    # A new page goes into the toctree of docs/guides.md, or of another page of its kind.
+    # A new page goes into the toctree of docs/guides.md, or of the page of another section.
     placed = set().union(*(toctrees(page.read_text()) for page in PAGES))
     assert {page.stem for page in PAGES} - placed == {"index"}
     benchmarks = {f"evidence/{page.stem}" for page in (ROOT / "benchmarks").glob("*.md")}
@@ -142,9 +147,63 @@ def test_a_page_that_is_copied_to_the_site_keeps_its_form_and_its_pictures():
         assert [name for name in pictures if not (folder / name).resolve().is_file()] == []
 
 
+def test_the_sidebar_of_the_api_has_groups():
+    pages = ["api_train", "api_teachers", "api_choose", "api_fairness", "api_privacy", "api_clusters", "command_line"]
+    assert toctrees((ROOT / "docs" / "reference.md").read_text()) == set(pages)
+    # No name stands in two groups.
+    assert len(PUBLIC) == len(set(PUBLIC))
+
+
+SEARCHES = ("shap", "onnx", "early stopping", "missing labels", "gpu", "grid search", "group gap")
+
+
+def test_each_search_has_a_page_and_heading():
+    found = runpy.run_path(str(ROOT / "docs" / "conf.py"))["FOUND_FIRST"]
+    assert sorted(found) == sorted(SEARCHES)
+    for page, heading in found.values():
+        headings = re.findall(r"^#+ (.*)$", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.MULTILINE)
+        assert headings.count(heading) == 1
+
+
+def ranked_first(index, query):
+    """The page that the search of the site shows first for these words, by its scores of titles and index entries."""
+    scores = []
+    for title, places in index["alltitles"].items():
+        if query in title.lower() and len(query) >= len(title) / 2:
+            scores += [(15 * len(query) / len(title) + 1, index["docnames"][place[0]]) for place in places]
+    for entry, places in index["indexentries"].items():
+        if query in entry and len(query) >= len(entry) / 2:
+            scores += [(100 * len(query) / len(entry), index["docnames"][place]) for place, _, main in places if main]
+    assert max(scores)[0] == 100  # above all names of objects (at most 26) and words of the text
+    return max(scores)[1]
+
+
+@pytest.mark.slow
+def test_the_search_finds_the_page_of_the_user_first(tmp_path):
+    pytest.importorskip("sphinx_gallery")
+    pytest.importorskip("myst_nb")
+    # A copy, since the build writes pages beside its sources.
+    for name in ("docs", "benchmarks", "notebooks"):
+        ignored = shutil.ignore_patterns("_build", "api", "evidence", "pictures", "project", "results", "*.pyc")
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=ignored if name == "docs" else shutil.ignore_patterns("*.pyc")
+        )
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(tmp_path / "docs"), str(tmp_path / "site")]
+    environment = os.environ | {"PI_XGB_DOCS_PICTURES": "0", "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+    script = (tmp_path / "site" / "searchindex.js").read_text()
+    index = json.loads(script.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))
+    found = runpy.run_path(str(ROOT / "docs" / "conf.py"))["FOUND_FIRST"]
+    assert {query: ranked_first(index, query) for query in SEARCHES} == {
+        words: page for words, (page, _) in found.items()
+    }
+
+
 def test_the_reference_has_every_public_name():
     # scikit-learn, Dask and XGBoost's own names are documented by them.
-    page = (ROOT / "docs" / "reference.md").read_text()
+    page = "\n".join(page.read_text() for page in REFERENCE)
     names = {line.partition("(")[0].removeprefix("selection.") for line in SNAPSHOT.read_text().splitlines()}
     classes = {name for name in names if name.split(".")[-1][0].isupper()}
     public = {name for name in names if " of " not in name and not any(name.startswith(f"{c}.") for c in classes)}
@@ -164,7 +223,7 @@ def referenced(page):
     return found
 
 
-PUBLIC = [pair for name in ("reference", "api_spark") for pair in referenced(ROOT / "docs" / f"{name}.md")]
+PUBLIC = [pair for page in REFERENCE for pair in referenced(page)]
 
 
 @pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[f"{module}.{name}" for module, name in PUBLIC])

@@ -2,8 +2,8 @@
 How much weight for the teacher
 ===============================
 
-Cross-validation over ``kl_weight``, plain XGBoost (0) among the candidates. Choose where the curve is best, and nothing
-where its interval reaches plain XGBoost.
+Cross-validation over ``kl_weight``, plain XGBoost (0) among the candidates. Choose the best value of the curve, and plain
+XGBoost where the intervals overlap.
 """
 
 import xgboost as xgb

@@ -2,7 +2,7 @@
 What a model does to groups
 ===========================
 
-ROC curves, calibration and the distribution of scores, group by group, on rows that were kept apart.
+ROC curves, calibration and the distribution of scores, by group, on held-out rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 What fairness costs
 ===================
 
-A constraint between groups, with a growing price: accuracy and the gap that is left, on rows held out
+A constraint between groups with growing ``kl_weight``: accuracy and the remaining gap on held-out rows
 (:func:`pi_xgb.frontier`).
 """
 

@@ -2,7 +2,7 @@
 Which features make the difference between groups
 =================================================
 
-Fair importance next to gain: a feature on the left side pulls groups apart, one on the right together.
+Fair importance next to gain: features on the left increase the difference, features on the right reduce it.
 """
 
 import xgboost as xgb
