@@ -2,8 +2,8 @@
 How much weight for the teacher
 ===============================
 
-Cross-validation over ``kl_weight``, plain XGBoost (0) among the candidates. Choose the best value of the curve, and plain
-XGBoost where the intervals overlap.
+Cross-validation over ``kl_weight``, plain XGBoost (0) among the candidates. Choose the best value, and plain XGBoost
+where the intervals overlap.
 """
 
 import xgboost as xgb

@@ -3,7 +3,8 @@ Which teacher
 =============
 
 What each kind of teacher adds to plain XGBoost on held-out rows, against the number of labels: 1,000 training rows,
-means of five draws of generated data. All teachers see all features, except one mixture without the privileged ones (z).
+means of five draws of generated data. All teachers see all features, except one mixture without the
+privileged ones (z).
 """
 
 import matplotlib.pyplot as plt
