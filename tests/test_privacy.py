@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import re
 import sys
 import types
 import warnings
@@ -533,7 +534,39 @@ def test_the_model_records_what_was_spent(data, dtrain):
     assert recorded(both) == ("3.0", "2e-06")
     continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=second, kl_weight=0.3, xgb_model=once)
     assert recorded(continued) == ("3.0", "2e-06")
-    assert "z" not in str(once.attributes())
+    assert once.attr("pi_xgb_epsilon_scope") == "the privileged values of one row; not for x, y"
+    assert not any(name in str(once.attributes()) for name in data.z)
+
+
+def test_no_epsilon_is_recorded_where_z_has_another_path(data, dtrain):
+    teacher = fitted(data)
+    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
+    with_margin = xgb.DMatrix(data.x, data.y, base_margin=np.zeros(400))
+    for matrix, continued, message in (
+        (xgb.DMatrix(data.x.assign(z1=0.0), data.y), None, "dtrain has privileged columns"),
+        (dtrain, xgb.train(PARAMS, dtrain, 2), "xgb_model records none"),
+        (with_margin, None, "base_margin"),
+        (with_margin, private, "base_margin"),
+    ):
+        with pytest.warns(UserWarning, match=rf"records no epsilon.*{message}"):
+            model = pi_xgb.train(PARAMS, matrix, 2, teacher=teacher, xgb_model=continued)
+        assert not [name for name in model.attributes() if "epsilon" in name or "delta" in name]
+
+
+def test_names_of_privileged_columns_are_kept_as_digests(data):
+    z = data.z.rename(columns={"z0": "viral_load", "z1": "income"})
+    teachers = [
+        PrivateTeacher(EPSILON, DELTA, bounds={"viral_load": (-3, 3), "income": (-3, 3)}, bins=4).fit(z, data.y)
+        for _ in range(2)
+    ]
+    assert teachers[0].has_any_column(["a", "income"])
+    assert not teachers[0].has_any_column(["z0"])
+    assert not teachers[0].has_any_column(None)
+    assert pickle.loads(pickle.dumps(teachers[0])).has_any_column(["viral_load"])
+    assert b"viral" not in pickle.dumps(teachers[0])
+    assert not teachers[0]._names & teachers[1]._names  # each has a salt of its own
+    unnamed = PrivateTeacher(EPSILON, DELTA, bounds={0: (-3, 3), 1: (-3, 3)}, bins=4).fit(z.to_numpy(), data.y)
+    assert not unnamed.has_any_column(["0", "1"])
 
 
 def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
@@ -541,12 +574,11 @@ def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data, seed=0))) == (None, None)
     open_model = pi_xgb.train(PARAMS, dtrain, 2, teacher=q)
     assert recorded(open_model) == (None, None)
-    continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=open_model)
+    with pytest.warns(UserWarning, match="xgb_model records none"):
+        continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=open_model)
     assert recorded(continued) == (None, None)
     private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=q, xgb_model=private)) == (None, None)
-    plain = xgb.train(PARAMS, dtrain, 2)
-    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=plain)) == ("1.0", "1e-06")
     with pytest.warns(UserWarning, match="DemographicParity beside a PrivateTeacher"):
         model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (DemographicParity(data.group), 1.0)])
     assert recorded(model) == (None, None)
@@ -765,8 +797,14 @@ def test_a_model_that_states_its_budget(data):
         (Own(delta=1e-6), {}, r"epsilon and delta must exceed"),
         (Own(epsilon=0), {}, r"epsilon.*finite.*positive"),
         (Own(random_state=0), {}, "can subtract the noise"),
-        (Own(privacy_bounds=None), {}, "must have privacy_bounds"),
-        (Own(feature_types=None), {}, "must have feature_types"),
+        (Own(privacy_bounds={}), {}, r"feature_types.*continuous.*None"),
+        (Own(privacy_bounds={}, feature_types=["nominal"]), {}, r"feature_types.*continuous.*'nominal'"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", "auto"]), {}, r"feature_types.*'auto'"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", ["a", "b"]]), {}, r"feature_types.*\['a', 'b'\]"),
+        (Own(privacy_bounds=None, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous"] * 2), {}, r"privacy_bounds.*2 columns.*column 1"),
+        (Own(privacy_bounds={0: (0, math.nan)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
+        (Own(privacy_bounds={"a": (0, 1)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
         (Own(), {"split": 0.5}, "split must be left out"),
         (Own(), {"bounds": BOUNDS}, "bounds must be left out"),
         (Own(), {"crossfit": 2}, "crossfit must be left out"),
@@ -775,6 +813,34 @@ def test_a_model_that_states_its_budget(data):
 def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
     with pytest.raises(ValueError, match=message):
         PrivateTeacher(EPSILON, DELTA, teacher=model, **options)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "names"), [({0: (0, 1), 1: (-0.5, 2.5)}, None), ({"a": (0, 1), 1: (-0.5, 2.5)}, ["a", "b"])]
+)
+@pytest.mark.parametrize("array", [False, True])
+def test_a_dp_ebm_with_declared_codes_and_all_bounds_is_accepted(bounds, names, array):
+    given = np.array([[0, 1], [-0.5, 2.5]]) if array else bounds
+    model = Own(privacy_bounds=given, feature_types=["continuous"] * 2, feature_names=names)
+    assert PrivateTeacher(EPSILON, DELTA, teacher=model).budget.model.epsilon == 0.4
+
+
+def test_the_epsilon_of_an_own_model_is_recorded_as_stated_by_the_user(data, dtrain, tmp_path):
+    own, proved = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y), fitted(data)
+    stated = "stated by the user"
+    assert f"epsilon_source='{stated}'" in repr(own)
+    assert "epsilon_source='proved'" in repr(proved)
+    first = pi_xgb.train(PARAMS, dtrain, 2, teacher=own)
+    for model in (
+        first,
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=[(own, 0.3), (proved, 0.3)]),
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=proved, xgb_model=first),
+    ):
+        assert model.attr("pi_xgb_epsilon_source") == stated
+    assert pi_xgb.train(PARAMS, dtrain, 2, teacher=proved).attr("pi_xgb_epsilon_source") == "proved"
+    options = {"sensitive_features": data.group, "n_boot": 10, "pictures": False}
+    page = pi_xgb.report(tmp_path / "page.html", first, data.x, data.y, **options).read_text()
+    assert re.search(rf"pi_xgb_epsilon_source\W.{{0,40}}{stated}", page, flags=re.DOTALL)
 
 
 def test_what_is_no_model_of_probabilities_is_refused(data):

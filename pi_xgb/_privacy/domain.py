@@ -128,13 +128,12 @@ def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:
     if isinstance(declared, tuple):
-        ends = [float(end) for end in declared if _is_number(end)]
-        if not len(ends) == len(declared) == 2 or not 0 < ends[1] - ends[0] < np.inf:
+        if not is_range(declared):
             raise ValueError(
                 f"the bounds of {name!r} must be a pair of finite numbers (low, high) with low < high, got "
                 f"{declared!r}: pass categories as a list"
             )
-        return Numbers(*ends)
+        return Numbers(*map(float, declared))
     names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
     if len(names) < 2 or not all(map(_is_name, names)) or len(set(names)) < len(names):
         raise ValueError(
@@ -144,10 +143,16 @@ def _column(name: Any, declared: Any) -> Numbers | Categories:
     return Categories(names)
 
 
+def is_range(declared: Any) -> bool:
+    """Whether this is a pair of finite numbers, (low, high) with low < high."""
+    ends = list(declared) if isinstance(declared, (tuple, list, np.ndarray)) else []
+    return len(ends) == 2 and all(map(_is_number, ends)) and 0 < float(ends[1]) - float(ends[0]) < np.inf
+
+
 def _is_name(value: Any) -> bool:
     is_scalar = isinstance(value, Hashable) and np.ndim(cast("Any", value)) == 0
     return is_scalar and not pd.isna(cast("Any", value))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(-1e308 < value < 1e308)

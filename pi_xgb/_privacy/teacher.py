@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +22,7 @@ from .._rows.names import plain
 from .._rows.per_row import per_row
 from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
-from .._rows.tables import as_frame, as_table, take_rows
+from .._rows.tables import as_frame, as_table, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
 from .domain import Domain, check_rows
@@ -81,6 +83,8 @@ class PrivateTeacher(FixedTeacher):
         Its parts: ``total``, ``model`` and ``rows``.
     noise_variance
         The largest variance of the noise of each row.
+    epsilon_source
+        ``"proved"`` (docs/privacy.md), or ``"stated by the user"``: the epsilon of a model of your own is not checked.
 
     Notes
     -----
@@ -99,6 +103,7 @@ class PrivateTeacher(FixedTeacher):
     """
 
     is_noisy = True
+    epsilon_source = "proved"
 
     def __init__(
         self,
@@ -140,7 +145,9 @@ class PrivateTeacher(FixedTeacher):
             own = OwnModel(teacher, [name for name in given if given[name]], seeded=unsafe_seed is not None)
             self.budget = Budget.beside(epsilon, delta, own.spent)
             self._domain = self._teacher = own
+            self.epsilon_source = "stated by the user"
         self.spent: Spent | None = None
+        self._salt = os.urandom(hashlib.blake2b.SALT_SIZE)
         self._has_fitted = False
 
     def _model(self) -> Any:
@@ -164,9 +171,11 @@ class PrivateTeacher(FixedTeacher):
         known = read_labelled(labelled, len(label))
         label = _binary(label, np.ones(len(label), bool) if known is None else known)
         check_delta_for_rows(self.budget.total.delta, len(label))
-        check_rows(as_frame(as_table(z, "z")), len(label))
+        table = as_table(z, "z")
+        check_rows(as_frame(table), len(label))
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
+        self._names = {self._digest(name) for name in column_names(table) or ()}
         folds = self._folds(label, known)
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
@@ -239,6 +248,14 @@ class PrivateTeacher(FixedTeacher):
         self._check_fitted()
         super().check(n_rows)
 
+    def has_any_column(self, names: Sequence[str] | None) -> bool:
+        """Whether any of these is the name of a privileged column."""
+        return any(self._digest(name) in self._names for name in names or ())
+
+    def _digest(self, name: Any) -> bytes:
+        """Return a salted digest: a pickled teacher holds no names of privileged columns."""
+        return hashlib.blake2b(str(name).encode(), salt=self._salt).digest()
+
     def check_compatible(self, others: Sequence[Teacher]) -> None:
         for other in others:
             if isinstance(other, (JointTeacher, LearnedTeacher, TrainableTeacher)):
@@ -271,7 +288,12 @@ class PrivateTeacher(FixedTeacher):
             raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
 
     def __repr__(self) -> str:
-        return f"PrivateTeacher(epsilon={self.budget.total.epsilon:g}, delta={self.budget.total.delta:g})"
+        total = self.budget.total
+        seed = "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
+        return (
+            f"PrivateTeacher(epsilon={total.epsilon:g}, delta={total.delta:g}, epsilon_source={self.epsilon_source!r}"
+            f"{seed})"
+        )
 
 
 def _binary(label: Array, known: Array) -> Array:
