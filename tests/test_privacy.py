@@ -260,6 +260,23 @@ def test_verdicts_lie_within_what_the_model_could_say_of_any_row(data, clip, mon
     assert all(((steps >= 0) & (steps <= STEPS)).all() for steps in seen)
 
 
+@pytest.mark.parametrize("labelled", [False, True])
+def test_rare_outcomes_are_not_flattened(no_noise_in_tables, labelled):
+    random = np.random.default_rng(0)
+    z = random.integers(0, 4, 20_000)
+    y = (random.random(20_000) < 0.004 * z).astype(int)  # 0.6 %
+    known = random.random(20_000) < 0.8 if labelled else None
+    rare = y.mean() if known is None else y[known].mean()
+    for label in (y, 1 - y):
+        teacher = PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}).fit(z, label, labelled=known)
+        assert teacher.clip == pytest.approx(rare / 10)
+        assert abs(teacher.values.mean() - label.mean()) < 0.004
+    assert PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}, clip=0.002).fit(z, y, labelled=known).clip == 0.002
+    for clip in (0.05, 0.007):
+        with pytest.warns(UserWarning, match=rf"clip={clip} flattens the noisy predictions.*0\.0"):
+            PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}, clip=clip).fit(z, y, labelled=known)
+
+
 def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_noise_in_tables):
     far = data._replace(z=data.z.copy())
     far.z.iloc[0], far.z.iloc[1] = 1e9, -1e9  # count as the ends of the range
@@ -300,18 +317,18 @@ def sure(n=4500):
     return z, y, np.arange(n) % 3 > 0
 
 
-def shares(z, y, rows, epsilon):
+def shares(z, y, rows, epsilon, clip):
     """The clipped share of label 1 in each of the 16 cells, drawn to that of all rows."""
     cell = np.floor(z["a"]).astype(int) * 2 + (z["b"] == "y")
     n, ones = (np.bincount(cell[rows], part[rows], minlength=16) for part in (np.ones(len(y)), y))
     prior = 1 + 2 * math.sqrt(2) * 2 / epsilon
-    return np.clip((ones + prior * y[rows].mean()) / (n + prior), 0.05, 0.95), cell
+    return np.clip((ones + prior * y[rows].mean()) / (n + prior), clip, 1 - clip), cell
 
 
 def test_what_is_released_written_out(spoken):
     z, y, known = sure()
-    teacher = PrivateTeacher(1.0, 1e-6, bounds={"a": (0, 8), "b": ["x", "y"]}).fit(z, y, labelled=known)
-    table, cell = shares(z, y, known, 0.5)
+    teacher = PrivateTeacher(1.0, 1e-6, bounds={"a": (0, 8), "b": ["x", "y"]}, clip=0.05).fit(z, y, labelled=known)
+    table, cell = shares(z, y, known, 0.5, 0.05)
     low, width = table.min(), np.ptp(table)
     assert low == 0.05
     steps = np.rint((table[cell] - low) / width * STEPS)
@@ -326,8 +343,8 @@ def test_a_cross_fit_written_out(spoken):
     options = {"bounds": {"a": (0, 8), "b": ["x", "y"]}, "crossfit": 3, "split": 0.8}
     teacher = PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=known)
     folds = deal_labelled(y, known, None, 3, 0, classes=True)
-    tables = [shares(z, y, known & (folds != fold), 0.8 / 2)[0] for fold in range(3)]
-    said = np.array(tables)[:, shares(z, y, known, 1.0)[1]]
+    tables = [shares(z, y, known & (folds != fold), 0.8 / 2, teacher.clip)[0] for fold in range(3)]
+    said = np.array(tables)[:, shares(z, y, known, 1.0, 0.0)[1]]
     expected = np.where(known, said[folds, np.arange(4500)], said.mean(axis=0))
     np.testing.assert_allclose(teacher.values, expected, rtol=0, atol=2 / STEPS)
     width = np.max(tables) - np.min(tables)
@@ -371,7 +388,7 @@ def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
         check_delta(np.nextafter(least, 0), 1.0)
     with pytest.raises(ValueError, match=r"epsilon must be smaller.*34.4"):
         check_delta(0.5, 34.4)
-    assert PrivateTeacher(1e-6, 1e-6, bounds=BOUNDS, bins=2, crossfit=25).budget.total == (1e-6, 1e-6)
+    assert PrivateTeacher(2e-6, 1e-6, bounds=BOUNDS, bins=2, crossfit=25).budget.total == (2e-6, 1e-6)
 
 
 def test_a_model_leaves_room_for_what_the_noise_of_rows_may_miss():
@@ -450,7 +467,8 @@ def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_table
     table = histogram.Histogram(exact, 4)
     values = exact.read(data.z)
     table.fit(values, data.y.to_numpy(), Spent(0.5, 0.5), None)
-    q = np.clip(table.predict(values), 0.05, 0.95)
+    clip = min(data.y.mean(), 1 - data.y.mean()) / 10
+    q = np.clip(table.predict(values), clip, 1 - clip)
     p = 1 / (1 + np.exp(-margin))
     off = np.mean(grads, axis=0) - ((p - data.y) + 2 * (p - q))
     error = np.std(grads, axis=0) / 20
@@ -629,10 +647,10 @@ def test_it_must_see_its_rows_first(data, dtrain):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"epsilon": 0.0}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": -1.0}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": math.inf}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": math.nan}, ValueError, r"epsilon.*finite.*positive"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": -1.0}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": math.inf}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": math.nan}, ValueError, r"epsilon must lie between 1e-06 and 100"),
         ({"epsilon": "1"}, TypeError, "epsilon must be a number"),
         ({"epsilon": True}, TypeError, "epsilon must be a number"),
         ({"delta": 0.0}, ValueError, "delta must be positive"),
@@ -643,7 +661,10 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": 1e-17}, ValueError, "64-bit numbers"),
         ({"delta": 0.0025}, ValueError, r"delta .*400 rows"),
         ({"epsilon": 25}, ValueError, "delta must be at least"),
-        ({"epsilon": 1e4}, ValueError, r"epsilon must be smaller.*10000"),
+        ({"epsilon": 101}, ValueError, r"epsilon must lie between 1e-06 and 100, got 101"),
+        ({"epsilon": 10**400}, ValueError, "epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": 1e-4, "split": 1 - 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 0.0001 and 1e-13"),
+        ({"epsilon": 1e-4, "split": 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 1e-13 and 0.0001"),
         ({"bounds": None}, ValueError, "bounds must be a dict"),
         ({"bounds": {}}, ValueError, "bounds must be a dict"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
@@ -703,6 +724,7 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
         (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "z1.* must hold numbers"),
         (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "z1.* must hold numbers"),
         (lambda z: z.assign(z1=[[1]] * 400), None, None, "z1.* must hold numbers"),
+        (lambda z: z.assign(z1=[10**400] * 400), None, None, "z1.* must hold numbers"),
         (lambda z: z[["z0", "z1", "z0"]], None, None, r"z .*'z0' twice"),
         (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
@@ -795,7 +817,7 @@ def test_a_model_that_states_its_budget(data):
     [
         (Own(epsilon=0.5), {}, r"epsilon and delta must exceed"),
         (Own(delta=1e-6), {}, r"epsilon and delta must exceed"),
-        (Own(epsilon=0), {}, r"epsilon.*finite.*positive"),
+        (Own(epsilon=0), {}, r"epsilon must lie between 1e-06 and 100"),
         (Own(random_state=0), {}, "can subtract the noise"),
         (Own(privacy_bounds={}), {}, r"feature_types.*continuous.*None"),
         (Own(privacy_bounds={}, feature_types=["nominal"]), {}, r"feature_types.*continuous.*'nominal'"),
@@ -853,6 +875,8 @@ def test_what_is_no_model_of_probabilities_is_refused(data):
 
 
 def test_a_seed_claims_no_privacy(data):
+    assert "unsafe_seed=5: not private" in repr(fitted(data, seed=5))
+    assert "unsafe_seed" not in repr(fitted(data))
     one, two = (fitted(data, seed=5) for _ in range(2))
     assert np.array_equal(one.values, two.values)
     assert one.spent is None
@@ -983,6 +1007,9 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
     assert np.array_equal(*(fitted(data, teacher="dp-ebm", seed=3).values for _ in range(2)))
     with pytest.raises(ValueError, match="at most 64 categories"):
         PrivateTeacher(1.0, 1e-6, bounds={0: list(range(65))}, teacher="dp-ebm")
+    with pytest.raises(ValueError, match=r"epsilon.*at least 0\.001.*got 0\.0009"):
+        fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=0.0018)
+    dp_ebm.DPEBM(Domain({0: (0, 1)}), None).fit(np.zeros((40, 1)), np.arange(40) % 2, Spent(1e-3, 1e-6), None)
 
 
 def test_without_interpret_the_extra_is_named(monkeypatch):

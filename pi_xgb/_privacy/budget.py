@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from numbers import Real
 from typing import Any, NamedTuple
 
 from .mechanisms import sampling_delta
 
-SMALLEST_EPSILON = 1e-6
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100
 
 
 class Spent(NamedTuple):
@@ -27,6 +26,14 @@ class Budget:
     model: Spent
     rows: Spent
     """The part of a labelled row. A row without a label has the whole epsilon."""
+
+    def __post_init__(self) -> None:
+        parts = self.model.epsilon, self.rows.epsilon
+        if min(parts) < SMALLEST_EPSILON:
+            raise ValueError(
+                f"epsilon must leave at least {SMALLEST_EPSILON:g} for the model and for the rows, got {parts[0]:g} "
+                f"and {parts[1]:g}: raise it, pass a split nearer to 0.5, or lower the epsilon of your own model"
+            )
 
     @classmethod
     def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
@@ -51,9 +58,9 @@ class Budget:
 def check_epsilon(epsilon: Any) -> float:
     """Return epsilon as a float; raise unless it is positive and finite."""
     check_real(epsilon, "epsilon")
-    if not SMALLEST_EPSILON <= epsilon < math.inf:
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise ValueError(
-            f"epsilon must be finite and positive (at least {SMALLEST_EPSILON:g}), got {epsilon!r}: 1 is strict, "
+            f"epsilon must lie between {SMALLEST_EPSILON:g} and {LARGEST_EPSILON:g}, got {epsilon!r}: 1 is strict, "
             "above 10 the guarantee is weak"
         )
     return float(epsilon)

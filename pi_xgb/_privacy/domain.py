@@ -24,7 +24,10 @@ class Numbers:
         """Return the column, clipped to the range."""
         # Dates and durations would be read as nanoseconds, complex numbers without their imaginary part.
         readable = not hasattr(column, "dt") and column.dtype.kind != "c"
-        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64) if readable else np.array([np.nan])
+        try:
+            values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64) if readable else np.array([np.nan])
+        except OverflowError:  # whole numbers beyond the largest float
+            values = np.array([np.nan])
         if np.isnan(values).any():
             # No value in the message: it would go into logs.
             raise TypeError(

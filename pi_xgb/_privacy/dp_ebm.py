@@ -20,6 +20,7 @@ from .domain import Domain
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
+SMALLEST_SHARE = 1e-3
 _MOVED = math.sqrt(2)
 _FINE_BINS = 64
 """The equal bins that interpret cuts a range into before merging: the most categories of a column."""
@@ -38,6 +39,11 @@ class DPEBM:
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
+        if budget.epsilon < SMALLEST_SHARE:
+            raise ValueError(
+                f"epsilon must leave at least {SMALLEST_SHARE:g} for each model with teacher='dp-ebm', got "
+                f"{budget.epsilon:g}: interpret finds no noise for less. Raise epsilon, or split"
+            )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.
         ebm = self._ebm_class(

@@ -56,7 +56,8 @@ class PrivateTeacher(FixedTeacher):
         few cells hold many rows. The model does not see rows without a label, so their prediction has the whole
         epsilon.
     clip
-        The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise.
+        The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise. By default a
+        tenth of the share of the rarer label, which is public: 0.05 where both are equally frequent.
     teacher
         ``"histogram"``: a table of noisy counts, for a few columns with few values. ``"dp-ebm"``: interpret's DP-EBM,
         for many columns (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba``, and its
@@ -112,7 +113,7 @@ class PrivateTeacher(FixedTeacher):
         *,
         bounds: Any = None,
         split: float | None = None,
-        clip: float = 0.05,
+        clip: float | None = None,
         teacher: Any = "histogram",
         noise: str = "auto",
         bins: int = 8,
@@ -121,7 +122,8 @@ class PrivateTeacher(FixedTeacher):
     ) -> None:
         epsilon = check_epsilon(epsilon)
         delta = check_delta(delta, epsilon)
-        self.clip = check_share(clip, "clip", 0, 0.5, "probabilities are clipped to [clip, 1 - clip]")
+        hint = "probabilities are clipped to [clip, 1 - clip]"
+        self.clip = None if clip is None else check_share(clip, "clip", 0, 0.5, hint)
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", bins, 2)
         check_whole("crossfit", crossfit, 0)
@@ -175,6 +177,9 @@ class PrivateTeacher(FixedTeacher):
         check_rows(as_frame(table), len(label))
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
+        if self.clip is None:
+            share = float(label.mean() if known is None else label[known].mean())
+            self.clip = min(share, 1 - share) / 10
         self._names = {self._digest(name) for name in column_names(table) or ()}
         folds = self._folds(label, known)
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
@@ -196,7 +201,7 @@ class PrivateTeacher(FixedTeacher):
 
     def _predicted(self, values: Array, label: Array, folds: Folds) -> tuple[Any, float, float]:
         """Return the predictions of private models, and their smallest and largest possible value for any row."""
-        share = Spent(*(part / max(self.crossfit - 1, 1) for part in self.budget.model))
+        share, clip = Spent(*(part / max(self.crossfit - 1, 1) for part in self.budget.model)), self.clip or 0.0
 
         def fit(rows: Array) -> Any:
             model = self._model()
@@ -204,14 +209,17 @@ class PrivateTeacher(FixedTeacher):
             return model
 
         def predict(model: Any, rows: Array) -> Array:
-            return self._clipped(model.predict(take_rows(values, rows)))
+            return np.clip(model.predict(take_rows(values, rows)), clip, 1 - clip)
 
         mean, models = out_of_fold(fit, predict, folds)
-        ends = np.concatenate([self._clipped(model.range) for model in models])
-        return mean, float(ends.min()), float(ends.max())
-
-    def _clipped(self, mean: Any) -> Array:
-        return np.clip(mean, self.clip, 1 - self.clip)
+        ends = np.array([model.range for model in models])
+        low, high = np.clip([ends.min(), ends.max()], clip, 1 - clip)
+        if 2 * (high - low) < np.ptp(ends):
+            warn_user(
+                f"clip={clip:g} flattens the noisy predictions: the private model predicts probabilities from "
+                f"{ends.min():.2g} to {ends.max():.2g}. Pass a smaller clip, or leave it out"
+            )
+        return mean, float(low), float(high)
 
     def _released(self, mean: Array, low: float, high: float, known: Array | None) -> Array:
         """Return the predictions with noise, drawn for each row independently."""
