@@ -1074,6 +1074,114 @@ def test_the_audit_finds_noise_that_was_switched_off(monkeypatch, rows):
     assert broken.accuracy > 0.9
 
 
+def attack_on_the_table():
+    """The built-in attack, at a budget that the model has nearly alone."""
+    seeds = itertools.count()
+
+    def train(z, y, labelled):
+        options = {"bounds": {"cell": [0, 1, 2]}, "split": 0.99, "unsafe_seed": next(seeds)}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=labelled)
+
+    return audit(train, runs=2000, delta=1e-6)
+
+
+def attack_on_a_prediction():
+    """The noisy prediction of a row whose privileged value is its label, as in nearly all rows."""
+    seeds, y = itertools.count(), np.arange(2000) % 2
+    z = y[:, None].astype(float)
+    other = np.vstack([1 - z[:1], z[1:]])
+
+    def train(table):
+        options = {"bounds": {0: [0, 1]}, "split": 0.05, "unsafe_seed": next(seeds), "noise": "randomized_response"}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(table, y)
+
+    return audit(train, z, other, lambda teacher: teacher.values[:1], runs=1000, delta=1e-6)
+
+
+def attack_on_the_width():
+    """The largest noisy prediction, where a row alone in its cell may widen the range of all rows."""
+    seeds = itertools.count()
+    z = np.repeat([2, 0, 1], [1, 1000, 1000])
+    y = (np.arange(2001) % 10 == 0) | ((z == 1) & (np.arange(2001) % 10 == 1))
+    other = np.append(0, z[1:])
+
+    def train(table):
+        options = {"bounds": {0: [0, 1, 2]}, "unsafe_seed": next(seeds), "noise": "randomized_response"}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(table, y.astype(int))
+
+    return audit(train, z, other, lambda teacher: teacher.values.max(), runs=600, delta=1e-6)
+
+
+def halve_the_noise_of_tables(monkeypatch):
+    real = histogram.discrete_laplace
+    monkeypatch.setattr(
+        histogram, "discrete_laplace", lambda n, moved, epsilon, words: real(n, moved, 2 * epsilon, words)
+    )
+
+
+def halve_the_noise_of_predictions(monkeypatch):
+    monkeypatch.setattr("pi_xgb._privacy.teacher.noise_named", lambda name, epsilon: noise_named(name, 2 * epsilon))
+
+
+def read_the_width_from_rows(monkeypatch):
+    real = histogram.Histogram.fit
+
+    def fit(self, values, *rest):
+        self.seen = values
+        real(self, values, *rest)
+
+    monkeypatch.setattr(histogram.Histogram, "fit", fit)
+    ends = property(lambda self: (self.predict(self.seen).min(), self.predict(self.seen).max()))
+    monkeypatch.setattr(histogram.Histogram, "range", ends)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("attack", "break_it"),
+    [
+        (attack_on_the_table, halve_the_noise_of_tables),
+        (attack_on_a_prediction, halve_the_noise_of_predictions),
+        (attack_on_the_width, read_the_width_from_rows),
+    ],
+)
+def test_the_audit_finds_broken_mechanisms_and_not_the_right_one(monkeypatch, attack, break_it):
+    assert attack().epsilon <= 1.0
+    break_it(monkeypatch)
+    assert attack().epsilon > 1.0
+
+
+def test_the_built_in_attack_reads_the_counts_of_the_cells_of_the_canary(no_noise_in_tables, monkeypatch):
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, steps, words: steps / STEPS)
+    seen = []
+
+    def train(z, y, labelled):
+        seen.append((z["cell"].to_numpy(), y, labelled))
+        return PrivateTeacher(1.0, 1e-6, bounds={"cell": [0, 1, 2]}).fit(z, y, labelled=labelled)
+
+    found = audit(train, runs=40)
+    assert (found.attack, found.accuracy) == ("neighbours", 1.0)
+    assert {(cell[-1], y[-1], labelled[-1]) for cell, y, labelled in seen} == {(1, 1, True), (2, 1, True)}
+    for cell, _, labelled in seen:
+        assert set(cell[labelled][:-1]) == {0}
+        assert np.bincount(cell[~labelled]).tolist() == [0, 2000, 2000]
+
+
+def test_scores_of_the_users_own_are_counted():
+    def scored(score, rows=3):
+        random = np.random.default_rng(0)
+        other = np.vstack([np.ones((rows, 1)), np.zeros((4 - rows, 1))])
+        noisy = lambda table: table[:, 0] + random.normal(scale=0.1, size=4)  # noqa: E731
+        return audit(noisy, np.zeros((4, 1)), other, lambda look: look, score=score, runs=40)
+
+    assert scored(lambda numbers: numbers[:3] - 0.5).accuracy == 1.0
+    assert scored(lambda numbers: 0.5 - numbers[:3]).accuracy == 0.0
+    assert scored(lambda numbers: numbers[0] - 0.5, rows=1).epsilon > 0.3
+    with pytest.raises(ValueError, match=r"score must return 3 numbers.*got 4"):
+        scored(lambda numbers: numbers)
+    with pytest.raises(TypeError, match=r"score must return finite"):
+        scored(lambda numbers: "x")
+
+
 def test_a_bound_is_right_about_a_mechanism_that_is_known():
     # Randomised response of epsilon 2: told apart no better, and the bound comes close.
     random = np.random.default_rng(0)
