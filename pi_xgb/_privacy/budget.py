@@ -6,8 +6,6 @@ import dataclasses
 from numbers import Real
 from typing import Any, NamedTuple
 
-from .mechanisms import sampling_delta
-
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100
 
 
@@ -38,21 +36,19 @@ class Budget:
     @classmethod
     def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
         """Return the budget with the share ``split`` for the model."""
-        slack = sampling_delta(epsilon)
-        model = Spent(split * epsilon, delta - slack)
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
+        model = Spent(split * epsilon, delta)
+        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, 0.0))
 
     @classmethod
     def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
         """Return the budget with a model that states its own part."""
-        slack = sampling_delta(epsilon)
-        if model.epsilon >= epsilon or model.delta + slack > delta:
+        if model.epsilon >= epsilon or model.delta > delta:
             raise ValueError(
                 f"epsilon and delta must exceed those of the model, {model.epsilon:g} and {model.delta:g}, got "
                 f"{epsilon:g} and {delta:g}: lower the model's, or raise the teacher's. (A changed row costs twice the "
                 "model's stated epsilon, which covers rows added or removed)"
             )
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
+        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, 0.0))
 
 
 def check_epsilon(epsilon: Any) -> float:
@@ -66,22 +62,11 @@ def check_epsilon(epsilon: Any) -> float:
     return float(epsilon)
 
 
-def check_delta(delta: Any, epsilon: float) -> float:
-    """Return delta as a float; raise unless it covers the error of the noise."""
+def check_delta(delta: Any) -> float:
+    """Return delta as a float; raise unless it is a small probability."""
     check_real(delta, "delta")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must be positive and below 1, got {delta!r}: pass far less than 1 / number of rows")
-    least = 2 * sampling_delta(epsilon)
-    if least >= 1:
-        raise ValueError(
-            f"epsilon must be smaller for noise from 64-bit numbers, got {epsilon:g}: pass at most about 10, above "
-            "which the guarantee is weak"
-        )
-    if delta < least:
-        raise ValueError(
-            f"delta must be at least {least:.2g} with epsilon {epsilon:g}, got {delta!r}: noise from 64-bit "
-            "numbers guarantees no less"
-        )
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}: pass far less than 1 / number of rows")
     return float(delta)
 
 

@@ -37,8 +37,12 @@ class DPEBM:
         if wide:
             raise ValueError(f"{wide[0]!r} must have at most {_FINE_BINS} categories for DP-EBM: merge rare ones")
 
-    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Any) -> None:
+    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
+        if not budget.delta:
+            raise ValueError(
+                "delta must be positive with teacher='dp-ebm', got 0: pass far less than 1 / number of rows"
+            )
         if budget.epsilon < SMALLEST_SHARE:
             raise ValueError(
                 f"epsilon must leave at least {SMALLEST_SHARE:g} for each model with teacher='dp-ebm', got "

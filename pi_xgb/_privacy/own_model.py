@@ -49,8 +49,7 @@ class OwnModel:
 
     def _stated(self) -> Spent:
         """Return the model's present budget, converted to a row that changes."""
-        epsilon, delta = check_epsilon(self._model.epsilon), self._model.delta
-        delta = 0.0 if isinstance(delta, (int, float)) and delta == 0 else check_delta(delta, epsilon)
+        epsilon, delta = check_epsilon(self._model.epsilon), check_delta(self._model.delta)
         return Spent(2 * epsilon, float((1 + np.exp(epsilon)) * delta))
 
     def _check_budget_stays(self) -> None:
@@ -66,7 +65,7 @@ class OwnModel:
         check_no_gaps(as_frame(table))
         return as_frame(table) if hasattr(table, "columns") else np.asarray(as_frame(table))
 
-    def fit(self, values: Any, label: NDArray[np.int64], budget: Spent, words: Any) -> None:
+    def fit(self, values: Any, label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train the model, which draws its own noise."""
         self._check_budget_stays()
         self._model.fit(values, label)

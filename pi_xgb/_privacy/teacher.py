@@ -28,9 +28,8 @@ from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsi
 from .domain import Domain, check_rows
 from .dp_ebm import DPEBM
 from .histogram import Histogram
-from .mechanisms import NOISES, STEPS, noise_named
+from .mechanisms import NOISES, noise_named, noise_source
 from .own_model import OwnModel
-from .randomness import SeededWords, Words, system_words
 
 MODELS = ("histogram", "dp-ebm")
 MOST_FOLDS = 25
@@ -47,7 +46,7 @@ class PrivateTeacher(FixedTeacher):
     Parameters
     ----------
     epsilon, delta
-        The total budget. ``delta`` must lie well below 1 / number of rows.
+        The total budget. The histogram needs no ``delta``, DP-EBM does: well below 1 / number of rows.
     bounds
         The domain of each column of z, known without the data: a pair (low, high) for numbers, a list for categories.
         The columns of an array are 0, 1, ...
@@ -109,7 +108,7 @@ class PrivateTeacher(FixedTeacher):
     def __init__(
         self,
         epsilon: float,
-        delta: float,
+        delta: float = 0.0,
         *,
         bounds: Any = None,
         split: float | None = None,
@@ -121,7 +120,7 @@ class PrivateTeacher(FixedTeacher):
         unsafe_seed: int | None = None,
     ) -> None:
         epsilon = check_epsilon(epsilon)
-        delta = check_delta(delta, epsilon)
+        delta = check_delta(delta)
         hint = "probabilities are clipped to [clip, 1 - clip]"
         self.clip = None if clip is None else check_share(clip, "clip", 0, 0.5, hint)
         check_choice(noise, ("auto", *NOISES), "noise")
@@ -132,7 +131,7 @@ class PrivateTeacher(FixedTeacher):
         if unsafe_seed is not None:
             check_whole("unsafe_seed", unsafe_seed, 0)
         self.noise, self.crossfit = noise, crossfit
-        self._words: Words = system_words if unsafe_seed is None else SeededWords(unsafe_seed)
+        self._source = noise_source(unsafe_seed)
         self._seed, self._bins, self._teacher = unsafe_seed, bins, teacher
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
@@ -205,7 +204,7 @@ class PrivateTeacher(FixedTeacher):
 
         def fit(rows: Array) -> Any:
             model = self._model()
-            model.fit(take_rows(values, rows), label[rows], share, self._words)
+            model.fit(take_rows(values, rows), label[rows], share, self._source)
             return model
 
         def predict(model: Any, rows: Array) -> Array:
@@ -224,14 +223,12 @@ class PrivateTeacher(FixedTeacher):
     def _released(self, mean: Array, low: float, high: float, known: Array | None) -> Array:
         """Return the predictions with noise, drawn for each row independently."""
         width = high - low
-        steps = np.zeros(len(mean), np.int64)
-        if width > 0:
-            steps = np.clip(np.rint((mean - low) / width * STEPS), 0, STEPS).astype(np.int64)
+        shares = (mean - low) / width if width > 0 else np.zeros(len(mean))
         trained = np.ones(len(mean), bool) if known is None else known
         released, variance = np.empty(len(mean)), np.empty(len(mean))
         for rows, epsilon in ((trained, self.budget.rows.epsilon), (~trained, self.budget.total.epsilon)):
             noise = noise_named(self.noise, epsilon)
-            released[rows] = low + width * noise.release(steps[rows], self._words)
+            released[rows] = low + width * noise.release(shares[rows], self._source)
             variance[rows] = width**2 * noise.variance
         self._noise_variance = variance
         return released
