@@ -17,7 +17,6 @@ import xgboost as xgb
 from scipy import integrate, stats
 
 import pi_xgb
-from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb._privacy import dp_ebm as dp_ebm_module
 from pi_xgb._privacy import histogram, mechanisms
 from pi_xgb._privacy.audit import _differing_rows, _from_one_row, _scores
@@ -328,20 +327,6 @@ def test_what_is_released_written_out(spoken):
     assert spoken == [3000]  # the budget is that of one table
 
 
-def test_a_cross_fit_written_out(spoken):
-    z, y, known = sure()
-    options = {"bounds": {"a": (0, 8), "b": ["x", "y"]}, "crossfit": 3, "split": 0.8}
-    teacher = PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=known)
-    folds = deal_labelled(y, known, None, 3, 0, classes=True)
-    tables = [shares(z, y, known & (folds != fold), 0.8 / 2, teacher.clip)[0] for fold in range(3)]
-    said = np.array(tables)[:, shares(z, y, known, 1.0, 0.0)[1]]
-    expected = np.where(known, said[folds, np.arange(4500)], said.mean(axis=0))
-    np.testing.assert_allclose(teacher.values, expected, rtol=0, atol=2 / STEPS)
-    width = np.max(tables) - np.min(tables)
-    np.testing.assert_allclose(teacher.noise_variance[known], width**2 * RandomizedResponse(0.2).variance)
-    assert spoken == [2000, 2000, 2000]
-
-
 def test_the_noise_of_counts_is_added_and_counts_below_0_are_none(monkeypatch):
     asked = []
 
@@ -377,7 +362,7 @@ def test_a_table_has_10000_cells_at_most():
 def test_a_model_may_have_the_whole_delta():
     model = Spent(0.4, 1e-6)
     assert Budget.beside(1.0, 1e-6, model).rows == (0.6, 0.0)
-    with pytest.raises(ValueError, match=r"epsilon and delta must exceed"):
+    with pytest.raises(ValueError, match=r"epsilon and delta must leave"):
         Budget.beside(1.0, 0.9e-6, model)
 
 
@@ -390,37 +375,68 @@ def test_the_budgets_add_up(data, split):
     assert teacher.spent == (EPSILON, DELTA)
 
 
-def test_models_of_a_cross_fit_share_the_models_part(data, monkeypatch):
-    spent = []
-    real = histogram.Histogram.fit
+@pytest.mark.parametrize(("n_labelled", "few"), [(100, True), (101, False)])
+def test_with_few_labels_each_row_is_in_the_model_or_has_a_prediction(data, n_labelled, few):
+    labelled = np.arange(400) < n_labelled
+    teacher = fitted(data, labelled=labelled, bins=None)
+    rows = (0.0, 0.0) if few else (0.5, 0.0)
+    assert (teacher.budget.model.epsilon, teacher.budget.rows) == (1.0 if few else 0.5, rows)
+    assert teacher.budget.total == teacher.spent == (EPSILON, DELTA)
+    assert (teacher.teacher_weight is not None) == few
+    if few:
+        assert teacher.teacher_weight.tolist() == (~labelled).tolist()
+        assert set(teacher.values[labelled]) == {np.float32(data.y[:n_labelled].mean())}
+        assert set(teacher.noise_variance[labelled]) == {0}
+    width = np.ptp(teacher.values[~labelled]) * math.tanh(0.5)  # of randomized response of the whole epsilon
+    np.testing.assert_allclose(
+        teacher.noise_variance[~labelled], width**2 * RandomizedResponse(1.0).variance, rtol=1e-5
+    )
 
-    def fit(self, values, label, budget, noise):
-        spent.append((len(label), budget.epsilon))
-        real(self, values, label, budget, noise)
+
+def test_with_few_labels_the_table_has_4_bins_unless_told(data, monkeypatch):
+    seen, real = [], histogram.Histogram.fit
+
+    def fit(self, *rest):
+        seen.append(self._sizes)
+        real(self, *rest)
 
     monkeypatch.setattr(histogram.Histogram, "fit", fit)
-    for folds in (2, 5):
-        spent.clear()
-        fitted(data, crossfit=folds)
-        assert [rows for rows, _ in spent] == [400 - 400 // folds] * folds
-        assert all((folds - 1) * epsilon == pytest.approx(0.5) for _, epsilon in spent)  # each row is in all but one
+    few, many = np.arange(400) < 100, np.arange(400) < 300
+    for labelled, bins in ((few, None), (many, None), (few, 3), (many, 3)):
+        fitted(data, labelled=labelled, bins=bins)
+    assert seen == [[4, 4], [8, 8], [3, 3], [3, 3]]
 
 
-def test_cross_fitted_verdicts_are_of_models_that_did_not_see_the_row(no_noise_in_tables, monkeypatch):
-    # Each row has a category of its own: a model that saw it would repeat its label.
-    monkeypatch.setattr(Laplace, "release", lambda self, shares, source: shares)
-    z, y = np.arange(40)[:, None], np.arange(40) % 2
-    options = {"bounds": {0: list(range(40))}, "noise": "laplace", "split": 0.99, "clip": 0.0}
-    crossed = PrivateTeacher(8.0, 1e-3, crossfit=2, **options).fit(z, y)
-    assert np.allclose(crossed.values, 0.5, atol=1e-5)
-    assert np.corrcoef(PrivateTeacher(8.0, 1e-3, **options).fit(z, y).values, y)[0, 1] > 0.99
+def test_a_given_split_or_an_own_model_teaches_labelled_rows_too(data):
+    labelled = np.arange(400) < 50
+    own = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y, labelled=labelled)
+    for teacher in (fitted(data, labelled=labelled, split=0.5), own):
+        assert teacher.teacher_weight is None
+        assert teacher.noise_variance[labelled].min() > 0
 
 
-def test_a_cross_fit_needs_labels_for_its_folds(data):
-    labelled = np.zeros(400, bool)
-    labelled[[data.y.argmin(), data.y.argmax()]] = True
-    with pytest.raises(ValueError, match="crossfit"):
-        fitted(data, crossfit=5, labelled=labelled)
+def test_with_few_labels_another_z_of_one_row_changes_the_model_or_one_prediction(data):
+    # The same noise in both: an unlabelled row is not in the model, a labelled one has no prediction.
+    labelled = np.arange(400) < 50
+    random = np.random.default_rng(0)
+    released = fitted(data, seed=0, labelled=labelled, noise="laplace").values
+    for row in (*random.integers(0, 50, 5), *random.integers(50, 400, 5)):
+        other = data._replace(z=data.z.copy())
+        other.z.iloc[row] = -other.z.iloc[row]
+        changed = np.flatnonzero(released != fitted(other, seed=0, labelled=labelled, noise="laplace").values)
+        assert row >= 50 or changed.min(initial=50) >= 50
+        assert row < 50 or changed.tolist() == [row]
+
+
+def test_the_student_of_few_labels_learns_labelled_rows_from_their_labels(data, dtrain):
+    labelled = np.arange(400) < 100
+    teacher = fitted(data, labelled=labelled)
+    model = pi_xgb.train(PARAMS, dtrain, 5, teacher=teacher, kl_weight=0.3, labelled=labelled)
+    weight = np.where(labelled, 0, 1).astype(np.float32)
+    same = pi_xgb.train(PARAMS, dtrain, 5, teacher=teacher, kl_weight=0.3, labelled=labelled, teacher_weight=weight)
+    assert np.array_equal(model.predict(dtrain), same.predict(dtrain))
+    part = teacher.shard(np.arange(90, 110))
+    assert part.teacher_weight.tolist() == [0] * 10 + [1] * 10
 
 
 def test_it_spends_once(data):
@@ -642,8 +658,8 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"delta": 0.0025}, ValueError, r"delta .*400 rows"),
         ({"epsilon": 101}, ValueError, r"epsilon must lie between 1e-06 and 100, got 101"),
         ({"epsilon": 10**400}, ValueError, "epsilon must lie between 1e-06 and 100"),
-        ({"epsilon": 1e-4, "split": 1 - 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 0.0001 and 1e-13"),
-        ({"epsilon": 1e-4, "split": 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 1e-13 and 0.0001"),
+        ({"epsilon": 1e-4, "split": 1 - 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 0.0001 and"),
+        ({"epsilon": 1e-4, "split": 1e-9}, ValueError, r"epsilon.*at least 1e-06.*1e-13.*for the model"),
         ({"bounds": None}, ValueError, "bounds must be a dict"),
         ({"bounds": {}}, ValueError, "bounds must be a dict"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
@@ -671,9 +687,6 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"teacher": object(), "bounds": None}, TypeError, "without fit, predict_proba, epsilon, delta"),
         ({"bins": 1}, ValueError, r"bins.*least 2"),
         ({"bins": 2000}, ValueError, "4000000 combinations"),
-        ({"crossfit": 1}, ValueError, r"crossfit.*0 or.*2 to 25"),
-        ({"crossfit": 26}, ValueError, r"crossfit.*0 or.*2 to 25"),
-        ({"crossfit": -1}, ValueError, r"crossfit.*least 0"),
         ({"seed": -1}, ValueError, r"unsafe_seed.*least 0"),
         ({"seed": "a"}, TypeError, r"unsafe_seed.*whole number"),
     ],
@@ -794,8 +807,8 @@ def test_a_model_that_states_its_budget(data):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (Own(epsilon=0.5), {}, r"epsilon and delta must exceed"),
-        (Own(delta=1e-6), {}, r"epsilon and delta must exceed"),
+        (Own(epsilon=0.5), {}, r"epsilon and delta must leave"),
+        (Own(delta=1e-6), {}, r"epsilon and delta must leave"),
         (Own(epsilon=0), {}, r"epsilon must lie between 1e-06 and 100"),
         (Own(random_state=0), {}, "can subtract the noise"),
         (Own(privacy_bounds={}), {}, r"feature_types.*continuous.*None"),
@@ -808,7 +821,6 @@ def test_a_model_that_states_its_budget(data):
         (Own(privacy_bounds={"a": (0, 1)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
         (Own(), {"split": 0.5}, "split must be left out"),
         (Own(), {"bounds": BOUNDS}, "bounds must be left out"),
-        (Own(), {"crossfit": 2}, "crossfit must be left out"),
     ],
 )
 def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
@@ -845,11 +857,15 @@ def test_the_epsilon_of_an_own_model_is_recorded_as_stated_by_the_user(data, dtr
 
 
 def test_what_is_no_model_of_probabilities_is_refused(data):
-    with pytest.raises(TypeError, match="class Own"):
-        PrivateTeacher(EPSILON, DELTA, teacher=Own)
+    for model, absent in (
+        (Own, "epsilon, delta"),
+        (type("Stated", (Own,), {"epsilon": 1, "delta": 0}), "an instance of it"),
+    ):
+        with pytest.raises(TypeError, match=f"got type without {absent}"):
+            PrivateTeacher(EPSILON, DELTA, teacher=model)
     model = Own()
     model.predict_proba = lambda z: [["a", "b"]] * len(z)
-    with pytest.raises(TypeError, match=r"Own\.predict_proba.*<U1"):
+    with pytest.raises(ValueError, match=r"Own\.predict_proba.*<U1"):
         PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
 
 
@@ -892,16 +908,6 @@ def test_noise_is_counted_for_a_row_that_changes():
         parts = [dp_ebm_module.mu_of_promise(share * told, budget.delta / 2) for share in (0.1, 0.9)]
         delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
         assert 0.999 * budget.delta < delta <= budget.delta
-
-
-def test_interprets_machine_has_had_two_names(monkeypatch):
-    for names, expected in (
-        ({"DPEBMClassifier": "old"}, "old"),
-        ({"DPEBMClassifier": "old", "DPExplainableBoostingClassifier": "new"}, "new"),
-    ):
-        told = types.SimpleNamespace(privacy=types.SimpleNamespace(**names))
-        monkeypatch.setitem(sys.modules, "interpret", told)
-        assert dp_ebm_module._ebm_class() == expected
 
 
 def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
@@ -980,7 +986,7 @@ def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monke
 
 def test_dp_ebm_teaches(dp_ebm, data, dtrain):
     bounds = {"z0": (-3, 3), "z1": (-3, 3)}
-    teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0, crossfit=2)
+    teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0)
     assert np.corrcoef(teacher.values, data.q)[0, 1] > 0.2  # .4 to .6: the noise is fresh in every run
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)) == ("8.0", "1e-06")
     assert np.array_equal(*(fitted(data, teacher="dp-ebm", seed=3).values for _ in range(2)))
@@ -988,13 +994,13 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
         PrivateTeacher(1.0, 1e-6, bounds={0: list(range(65))}, teacher="dp-ebm")
     with pytest.raises(ValueError, match=r"epsilon.*at least 0\.001.*got 0\.0009"):
         fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=0.0018)
-    with pytest.raises(ValueError, match=r"delta.*positive.*'dp-ebm'"):
+    with pytest.raises(ValueError, match=r"'dp-ebm'.*delta must be positive"):
         fitted(data, teacher="dp-ebm", bounds=bounds, delta=0.0)
     dp_ebm.DPEBM(Domain({0: (0, 1)}), None).fit(np.zeros((40, 1)), np.arange(40) % 2, Spent(1e-3, 1e-6), None)
 
 
 def test_without_interpret_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "interpret", None)
+    monkeypatch.setitem(sys.modules, "interpret.privacy", None)
     with pytest.raises(ImportError, match=r"pi-xgb\[private\]"):
         PrivateTeacher(1.0, 1e-6, bounds=BOUNDS, teacher="dp-ebm")
 
@@ -1422,7 +1428,7 @@ class Spends(Own):
     ("model", "message"),
     [
         (LooksAround(), r"predict_proba must depend.*other rows"),
-        (SaysLittle(), r"\(3, 2\) for 400 rows"),
+        (SaysLittle(), r"\(400, 2\).*\(3, 2\)"),
         (Spends(), r"Spends.*another budget"),
     ],
 )

@@ -23,32 +23,29 @@ class Budget:
     total: Spent
     model: Spent
     rows: Spent
-    """The part of a labelled row. A row without a label has the whole epsilon."""
-
-    def __post_init__(self) -> None:
-        parts = self.model.epsilon, self.rows.epsilon
-        if min(parts) < SMALLEST_EPSILON:
-            raise ValueError(
-                f"epsilon must leave at least {SMALLEST_EPSILON:g} for the model and for the rows, got {parts[0]:g} "
-                f"and {parts[1]:g}: raise it, pass a split nearer to 0.5, or lower the epsilon of your own model"
-            )
+    """The part of a labelled row's prediction, or 0 without one. A row without a label has the whole epsilon."""
 
     @classmethod
     def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
         """Return the budget with the share ``split`` for the model."""
-        model = Spent(split * epsilon, delta)
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, 0.0))
+        return cls.beside(epsilon, delta, Spent(split * epsilon, delta))
+
+    @classmethod
+    def apart(cls, total: Spent) -> Budget:
+        """Return the budget without predictions for labelled rows: each row is in the model or has a prediction."""
+        return cls(total, total, Spent(0.0, 0.0))
 
     @classmethod
     def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
         """Return the budget with a model that states its own part."""
-        if model.epsilon >= epsilon or model.delta > delta:
+        rows = Spent(epsilon - model.epsilon, 0.0)
+        if min(model.epsilon, rows.epsilon) < SMALLEST_EPSILON or model.delta > delta:
             raise ValueError(
-                f"epsilon and delta must exceed those of the model, {model.epsilon:g} and {model.delta:g}, got "
-                f"{epsilon:g} and {delta:g}: lower the model's, or raise the teacher's. (A changed row costs twice the "
-                "model's stated epsilon, which covers rows added or removed)"
+                f"epsilon and delta must leave at least {SMALLEST_EPSILON:g} and 0 beside the model, got {epsilon:g} "
+                f"and {delta:g} with {model.epsilon:g} and {model.delta:g} for the model: raise them, or change split. "
+                "(A changed row costs twice the epsilon of your own model, which is for a row added or removed)"
             )
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, 0.0))
+        return cls(Spent(epsilon, delta), model, rows)
 
 
 def check_epsilon(epsilon: Any) -> float:
@@ -74,8 +71,8 @@ def check_delta_for_rows(delta: float, n_rows: int) -> None:
     """Raise if delta is 1 / n_rows or more: publishing one row in full would then count as private."""
     if delta * n_rows >= 1:
         raise ValueError(
-            f"delta must be below 1 / {n_rows} = {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most "
-            f"{0.1 / n_rows:.1g}, or publishing a random row would count as private"
+            f"delta must be below {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most {0.1 / n_rows:.1g}, "
+            "or publishing a random row would count as private"
         )
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._rows.names import describe
-from .._rows.per_row import check_count
 from .._rows.tables import as_frame, as_table
 
 
@@ -122,11 +121,6 @@ def check_no_gaps(frame: pd.DataFrame) -> None:
             f"the column {gaps.index[gaps][0]!r} of z has missing values, which are privileged information as well: "
             "fill them by a rule that reads no other row, or declare 'missing' as a category"
         )
-
-
-def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
-    """Raise unless there are as many privileged rows as labels."""
-    check_count("y", n_rows, len(frame), table="z")
 
 
 def _column(name: Any, declared: Any) -> Numbers | Categories:

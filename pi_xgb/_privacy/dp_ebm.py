@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .bounds import largest
 from .budget import Spent
 from .domain import Domain
 
@@ -39,14 +40,10 @@ class DPEBM:
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
-        if not budget.delta:
+        if budget.epsilon < SMALLEST_SHARE or not budget.delta:
             raise ValueError(
-                "delta must be positive with teacher='dp-ebm', got 0: pass far less than 1 / number of rows"
-            )
-        if budget.epsilon < SMALLEST_SHARE:
-            raise ValueError(
-                f"epsilon must leave at least {SMALLEST_SHARE:g} for each model with teacher='dp-ebm', got "
-                f"{budget.epsilon:g}: interpret finds no noise for less. Raise epsilon, or split"
+                f"epsilon must leave at least {SMALLEST_SHARE:g} for the model of teacher='dp-ebm', and delta must be "
+                f"positive, got {budget.epsilon:g} and {budget.delta:g}: interpret finds no noise for less"
             )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.
@@ -92,10 +89,10 @@ class DPEBM:
 
 def _ebm_class() -> Any:
     try:
-        from interpret import privacy
+        from interpret.privacy import DPExplainableBoostingClassifier
     except ImportError as error:
         raise ImportError("teacher='dp-ebm' needs interpret: pip install \"pi-xgb[private]\"") from error
-    return getattr(privacy, "DPExplainableBoostingClassifier", None) or privacy.DPEBMClassifier
+    return DPExplainableBoostingClassifier
 
 
 def delta_of(epsilon: float, mu: float) -> float:
@@ -118,20 +115,13 @@ def epsilon_for_interpret(budget: Spent) -> float:
         parts = [mu_of_promise(share * epsilon, half) for share in (BINNING_SHARE, 1 - BINNING_SHARE)]
         return _MOVED * math.hypot(*parts)
 
-    low, high = 0.0, 4 * budget.epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(budget.epsilon, mu_at(middle)) <= budget.delta else (low, middle)
-    return low * (1 - 1e-6)  # rounding then gives more noise, not less
+    most = largest(lambda epsilon: delta_of(budget.epsilon, mu_at(epsilon)) <= budget.delta, 4 * budget.epsilon)
+    return most * (1 - 1e-6)  # rounding then gives more noise, not less
 
 
 def mu_of_promise(epsilon: float, delta: float) -> float:
     """Return the largest mu whose mechanism has (epsilon, delta)."""
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(epsilon, middle) <= delta else (low, middle)
-    return low
+    return largest(lambda mu: delta_of(epsilon, mu) <= delta, 100.0)
 
 
 def _normal(value: float) -> float:

@@ -10,11 +10,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bits = NDArray[np.bool_]
+from .._arrays import Array
+
 STEPS = 2**20
 """The number of steps that a row's value is rounded to before Laplace noise is added."""
 _ROUNDING = 1 + 2.0**-50
@@ -27,15 +25,15 @@ class OpenDPNoise:
         _opendp()  # raises its error before fit
         self.random = np.random.default_rng()
 
-    def laplace(self, values: Integers, sensitivity: int, epsilon: float) -> Integers:
-        """Return values with discrete Laplace noise: private if all together change by at most ``sensitivity``."""
+    def laplace(self, values: Array, sensitivity: int, epsilon: float) -> Array:
+        """Return whole numbers with discrete Laplace noise, private if they change by ``sensitivity`` in total."""
         dp, scale = _opendp(), sensitivity / epsilon
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         while (noise := dp.m.make_laplace(*space, scale=scale)).map(sensitivity) > epsilon:
             scale *= _ROUNDING
         return np.array(noise(values.tolist()), np.int64)
 
-    def flip(self, bits: Bits, epsilon: float) -> Bits:
+    def flip(self, bits: Array, epsilon: float) -> Array:
         """Return bits, each flipped with probability 1 / (1 + exp(epsilon)): private if one of them changes."""
         dp, f = _opendp(), 2 / (1 + math.exp(epsilon))
         make, distance = dp.m.make_randomized_response_bitvec, dp.discrete_distance()
@@ -52,12 +50,12 @@ class SeededNoise:
     def __init__(self, seed: Any) -> None:
         self.random = np.random.default_rng(seed)
 
-    def laplace(self, values: Integers, sensitivity: int, epsilon: float) -> Integers:
-        """Return values with discrete Laplace noise."""
+    def laplace(self, values: Array, sensitivity: int, epsilon: float) -> Array:
+        """Return whole numbers with discrete Laplace noise."""
         up, down = self.random.geometric(-math.expm1(-epsilon / sensitivity), (2, *values.shape))
-        return np.asarray(values + up - down)
+        return values + up - down
 
-    def flip(self, bits: Bits, epsilon: float) -> Bits:
+    def flip(self, bits: Array, epsilon: float) -> Array:
         """Return bits, each flipped with probability 1 / (1 + exp(epsilon))."""
         return bits ^ (self.random.random(bits.shape) < 1 / (1 + math.exp(epsilon)))
 
@@ -79,10 +77,10 @@ class Laplace:
         self._epsilon = epsilon
         self.variance = 1 / (2 * math.sinh(epsilon / STEPS / 2) ** 2) / STEPS**2
 
-    def release(self, shares: Floats, source: Source) -> Floats:
+    def release(self, shares: Array, source: Source) -> Array:
         """Return a noisy number for each share from 0 to 1, on average the share."""
         steps = np.clip(np.rint(shares * STEPS), 0, STEPS).astype(np.int64)
-        return np.asarray(source.laplace(steps, STEPS, self._epsilon) / STEPS)
+        return source.laplace(steps, STEPS, self._epsilon) / STEPS
 
 
 class RandomizedResponse:
@@ -100,10 +98,10 @@ class RandomizedResponse:
         self.variance = self._spread**2 / 4
         """The largest variance, at a share of one half."""
 
-    def release(self, shares: Floats, source: Source) -> Floats:
+    def release(self, shares: Array, source: Source) -> Array:
         """Return a noisy number for each share from 0 to 1, on average the share."""
         bits = source.flip(source.random.random(shares.shape) < shares, self._epsilon)
-        return np.asarray(0.5 + (bits - 0.5) * self._spread)
+        return 0.5 + (bits - 0.5) * self._spread
 
 
 NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, RandomizedResponse)}

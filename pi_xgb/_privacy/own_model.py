@@ -25,14 +25,10 @@ class OwnModel:
     def __init__(self, model: Any, unread: Sequence[str], *, seeded: bool) -> None:
         name = type(model).__name__
         absent = [attr for attr in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, attr)]
-        if isinstance(model, type):
-            raise TypeError(
-                f"teacher must be a model, got the class {model.__name__}: pass an instance, {model.__name__}(...)"
-            )
-        if absent:
+        if absent or isinstance(model, type):
             raise TypeError(
                 f"teacher must be 'histogram', 'dp-ebm' or a model with fit, predict_proba, epsilon and delta, got "
-                f"{name} without {', '.join(absent)}: add what is missing"
+                f"{name} without {', '.join(absent) or 'an instance of it'}: add what is missing"
             )
         if unread:
             raise ValueError(f"{', '.join(unread)} must be left out with a model as teacher, got {name}: configure it")
@@ -84,15 +80,10 @@ class OwnModel:
 
     def _mean(self, values: Any) -> NDArray[np.float64]:
         proba = np.asarray(self._model.predict_proba(values))
-        if proba.dtype.kind not in "fiub":
-            raise TypeError(
-                f"{type(self._model).__name__}.predict_proba must return numbers, got {proba.dtype}: return the "
-                "probabilities of label 0 and of label 1"
-            )
-        if proba.shape != (len(values), 2):
+        if proba.dtype.kind not in "fiub" or proba.shape != (len(values), 2):
             raise ValueError(
-                f"{type(self._model).__name__}.predict_proba must return shape ({len(values)}, 2), got {proba.shape} "
-                f"for {len(values)} rows: return the probabilities of label 0 and of label 1"
+                f"{type(self._model).__name__}.predict_proba must return numbers of shape ({len(values)}, 2), got "
+                f"{proba.dtype} of shape {proba.shape}: return the probabilities of label 0 and of label 1"
             )
         return np.clip(np.nan_to_num(proba[:, 1].astype(np.float64), nan=0.5), 0.0, 1.0)
 
