@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import re
 import sys
 import types
 import warnings
-from decimal import Decimal, localcontext
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -18,25 +17,22 @@ import xgboost as xgb
 from scipy import integrate, stats
 
 import pi_xgb
-from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb._privacy import dp_ebm as dp_ebm_module
-from pi_xgb._privacy import histogram, randomness
+from pi_xgb._privacy import histogram, mechanisms
 from pi_xgb._privacy.audit import _differing_rows, _from_one_row, _scores
 from pi_xgb._privacy.bounds import best_cut, chance_of, from_guesses, from_rates
-from pi_xgb._privacy.budget import Budget, Spent, check_delta
+from pi_xgb._privacy.budget import Budget, Spent
 from pi_xgb._privacy.domain import Domain
 from pi_xgb._privacy.mechanisms import (
     STEPS,
     Laplace,
+    OpenDPNoise,
     RandomizedResponse,
-    bit_thresholds,
-    discrete_laplace,
-    geometric,
+    SeededNoise,
     noise_named,
-    sampling_delta,
+    noise_source,
 )
 from pi_xgb._privacy.own_model import OwnModel
-from pi_xgb._privacy.randomness import SeededWords
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.privacy import PrivateTeacher, audit
 
@@ -47,7 +43,9 @@ BOUNDS = {"z0": (-3, 3), "z1": (-3, 3)}
 
 @pytest.fixture(autouse=True)
 def the_same_noise_in_every_run(monkeypatch):
-    monkeypatch.setattr(randomness.os, "urandom", np.random.default_rng(0).bytes)
+    """Noise of the same distribution in the place of OpenDP's, which has no seed and need not be installed here."""
+    seeds = itertools.count()
+    monkeypatch.setattr(mechanisms, "OpenDPNoise", lambda: SeededNoise(next(seeds)))
 
 
 @pytest.fixture(scope="module")
@@ -67,98 +65,106 @@ def fitted(data, seed=None, labelled=None, **options):
 
 @pytest.fixture
 def no_noise_in_tables(monkeypatch):
-    monkeypatch.setattr(histogram, "discrete_laplace", lambda count, *rest: np.zeros(count, np.int64))
+    real = SeededNoise.laplace
+
+    def laplace(self, values, moved, epsilon):
+        return values if moved == histogram.MOVED else real(self, values, moved, epsilon)
+
+    monkeypatch.setattr(SeededNoise, "laplace", laplace)
 
 
 # ---- the noise
 
 
-@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(3), Fraction(1, 1000)])
-def test_the_digits_of_a_geometric_number_have_their_chances(rate):
-    with localcontext() as context:
-        context.prec = 80
-        step = Decimal(rate.numerator) / Decimal(rate.denominator)
-        for digit, threshold in enumerate(bit_thresholds(rate)):
-            chance = 1 / (1 + (step * 2**digit).exp())
-            assert 0 <= chance - Decimal(threshold) / 2**64 < Decimal(2) ** -64
-        digits = len(bit_thresholds(rate))
-        assert step * 2 ** (digits - 1) < 64 <= step * 2**digits  # what is left out never comes
-
-
-def test_words_below_the_threshold_make_a_digit_1():
-    words = iter(np.array([[4, 5, 6, 0], [8, 8, 9, 7]], np.uint64))
-    assert geometric(4, [5, 9], lambda count: next(words)).tolist() == [1 + 2, 2, 0, 1 + 2]
-    coin = RandomizedResponse(1.0)
-    threshold = coin._low + 3 * coin._step
-    shown = coin.release(np.full(2, 3), lambda count: np.array([threshold - 1, threshold], np.uint64))
-    assert shown[0] > 1
-    assert shown[1] < 0
-    # In the middle both come equally often: the variance is a quarter of the squared distance.
-    assert shown[0] - shown[1] == pytest.approx((math.e + 1) / (math.e - 1), rel=1e-6)
-    assert coin.variance == pytest.approx((shown[0] - shown[1]) ** 2 / 4)
-
-
-def test_the_noise_of_a_verdict_is_added(monkeypatch):
-    monkeypatch.setattr("pi_xgb._privacy.mechanisms.discrete_laplace", lambda *told: np.array([5, -3]))
-    assert (Laplace(1.0).release(np.array([7, 7]), None) * STEPS).tolist() == [12, 4]
-
-
-def test_what_the_noise_may_miss():
-    assert sampling_delta(2.0) == (1 + math.exp(2.0)) * 2.0**-50
-    assert sampling_delta(1e9) > 1
-
-
-def test_independent_digits_make_a_geometric_number():
-    chances = [1 / (1 + math.exp(0.3 * 2**digit)) for digit in range(8)]
-    for k in range(200):
-        bits = [(k >> digit) & 1 for digit in range(8)]
-        chance = math.prod(p if bit else 1 - p for p, bit in zip(chances, bits, strict=True))
-        assert chance == pytest.approx((1 - math.exp(-0.3)) * math.exp(-0.3 * k), rel=1e-9)
+@pytest.fixture(params=["seeded", "opendp"])
+def source(request):
+    if request.param == "seeded":
+        return SeededNoise(1)
+    pytest.importorskip("opendp.prelude", reason="OpenDP draws the noise")
+    return OpenDPNoise()
 
 
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(2, 1.0), (2, 0.25), (1, 3.0)])
-def test_laplace_noise_has_the_stated_distribution(sensitivity, epsilon):
-    noise = discrete_laplace(200_000, sensitivity, epsilon, SeededWords(1))
+def test_laplace_noise_has_the_stated_distribution(source, sensitivity, epsilon):
+    noise = source.laplace(np.full(20_000, 7), sensitivity, epsilon) - 7
     rate = epsilon / sensitivity
-    edge = int(6 / rate)
+    edge = int(5 / rate)
     ks = np.arange(-edge, edge + 1)
     chance = np.tanh(rate / 2) * np.exp(-rate * np.abs(ks))
     counts = np.array([(noise == k).sum() for k in ks])
-    rest = len(noise) - counts.sum()
-    observed = np.append(counts, rest)
+    observed = np.append(counts, len(noise) - counts.sum())
     expected = np.append(chance, 1 - chance.sum()) * len(noise)
-    assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-3
+    assert stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > 1e-6
 
 
-def test_the_laplace_noise_of_a_verdict_is_that_of_its_scale():
-    shown = Laplace(2.0).release(np.full(50_000, STEPS // 3), SeededWords(2))
-    assert stats.kstest(shown - 1 / 3, stats.laplace(scale=1 / 2).cdf).pvalue > 1e-3
-    assert np.var(shown) == pytest.approx(Laplace(2.0).variance, rel=0.05)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_bits_are_flipped_with_the_stated_probability(source, epsilon):
+    bits = np.arange(50_001) % 3 == 0
+    flipped = source.flip(bits, epsilon)
+    assert flipped.dtype == bool
+    for part in (bits, ~bits):
+        n_flipped = int((flipped != bits)[part].sum())
+        assert stats.binomtest(n_flipped, int(part.sum()), 1 / (1 + math.exp(epsilon))).pvalue > 1e-6
+    assert source.flip(bits[:0], epsilon).shape == (0,)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 20.0])
-def test_a_coin_keeps_its_epsilon_exactly_and_is_unbiased(epsilon):
-    coin = RandomizedResponse(epsilon)
-    low, high = coin._low, coin._low + coin._step * STEPS
-    with localcontext() as context:
-        context.prec = 60
-        factor = Decimal(epsilon).exp()
-        for most, least in ((high, low), (2**64 - low, 2**64 - high)):
-            assert 0 < least <= most < 2**64
-            assert Decimal(most) <= factor * Decimal(least)
-    shown = [Fraction(2**64 * side - low, coin._step * STEPS) for side in (0, 1)]
-    for steps in (0, 1, STEPS // 2, STEPS):
-        chance = Fraction(low + coin._step * steps, 2**64)
-        assert chance * shown[1] + (1 - chance) * shown[0] == Fraction(steps, STEPS)
+@pytest.mark.parametrize("epsilon", [1e-6, 1 / 3, 1.0, 20.0, 100.0])
+def test_opendp_certifies_the_epsilon_of_the_noise(monkeypatch, epsilon):
+    """The mechanism that is called is certified, and its noise is not larger than needed."""
+    dp = pytest.importorskip("opendp.prelude", reason="OpenDP draws the noise")
+    made = []
+    for name in ("make_laplace", "make_randomized_response_bitvec"):
+        real = getattr(dp.m, name)
+        monkeypatch.setattr(
+            dp.m, name, lambda *given, real=real, **more: made.append((given, more)) or real(*given, **more)
+        )
+    for sensitivity in (histogram.MOVED, STEPS):
+        OpenDPNoise().laplace(np.zeros(3, np.int64), sensitivity, epsilon)
+        domain, options = made[-1]
+        certified = dp.m.make_laplace(*domain, **options).map(sensitivity)
+        assert epsilon * (1 - 1e-12) < certified <= epsilon
+    OpenDPNoise().flip(np.ones(9, bool), epsilon)
+    (_, distance), options = made[-1]
+    certified = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(1), distance, **options).map(1)
+    assert epsilon * (1 - 1e-6) < certified / 2 <= epsilon
 
 
-@pytest.mark.parametrize("steps", [0, STEPS // 4, STEPS])
-def test_a_coin_falls_with_its_chance(steps):
-    coin = RandomizedResponse(1.0)
-    shown = coin.release(np.full(100_000, steps), SeededWords(3))
-    assert len(np.unique(shown)) == 2
-    chance = (coin._low + coin._step * steps) / 2**64
-    assert stats.binomtest(int((shown == shown.max()).sum()), len(shown), chance).pvalue > 1e-3
+def test_noise_is_that_of_opendp_unless_there_is_a_seed(monkeypatch):
+    assert isinstance(noise_source(3), SeededNoise)
+    monkeypatch.setattr(mechanisms, "OpenDPNoise", lambda: "opendp")
+    assert noise_source(None) == "opendp"
+
+
+def test_without_opendp_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr(mechanisms, "OpenDPNoise", OpenDPNoise)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(ImportError, match=r"OpenDP.*pi-xgb\[private\]"):
+        PrivateTeacher(1.0, bounds=BOUNDS)
+    assert PrivateTeacher(1.0, bounds=BOUNDS, unsafe_seed=0)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 8.0])
+@pytest.mark.parametrize("kind", [Laplace, RandomizedResponse])
+def test_noisy_predictions_are_unbiased_and_have_the_stated_variance(kind, epsilon):
+    shares = np.array([0.0, 0.2, 0.5, 1.0]).repeat(50_000)
+    noise = kind(epsilon)
+    shown = noise.release(shares, SeededNoise(0)).reshape(4, -1)
+    error = (shown.mean(axis=1) - [0, 0.2, 0.5, 1]) / math.sqrt(noise.variance / 50_000)
+    assert np.abs(error).max() < 4
+    assert shown[2].var() == pytest.approx(noise.variance, rel=0.05)
+    assert shown.var(axis=1).max() < 1.05 * noise.variance
+
+
+def test_laplace_noise_is_added_in_steps(monkeypatch):
+    monkeypatch.setattr(SeededNoise, "laplace", lambda self, values, moved, epsilon: values + np.array([5, -3, 0, 0]))
+    shown = Laplace(1.0).release(np.array([7 / STEPS, 7.4 / STEPS, 1 + 1e-12, -1e-12]), SeededNoise(0))
+    assert (shown * STEPS).tolist() == [12, 4, STEPS, 0]
+
+
+def test_randomized_response_shows_one_of_two_numbers():
+    shown = RandomizedResponse(1.0).release(np.full(1000, 0.3), SeededNoise(0))
+    ends = 0.5 + np.array([-0.5, 0.5]) * (math.e + 1) / (math.e - 1)
+    np.testing.assert_allclose(np.unique(shown), ends)
 
 
 def test_auto_takes_the_noise_that_varies_less():
@@ -167,25 +173,8 @@ def test_auto_takes_the_noise_that_varies_less():
     ] * 2
 
 
-def test_noise_comes_from_the_operating_system(data, monkeypatch):
-    asked = []
-    real = randomness.os.urandom
-    monkeypatch.setattr(randomness.os, "urandom", lambda n: asked.append(n) or real(n))
-    first, second = fitted(data), fitted(data)
-    assert asked
-    assert not np.array_equal(first.values, second.values)
-
-
-def test_it_is_the_noise_of_opendp():
-    dp = pytest.importorskip("opendp.prelude", reason="the comparison needs OpenDP")
-    dp.enable_features("contrib")
-    theirs = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=8.0)
-    assert theirs.map(2) == pytest.approx(0.25)
-    drawn = np.array(theirs([0] * 20_000))
-    ours = discrete_laplace(20_000, 2, 0.25, SeededWords(0))
-    edges = np.arange(-30.5, 31)
-    table = [np.histogram(np.clip(one, -30, 30), edges)[0] for one in (drawn, ours)]
-    assert stats.chi2_contingency(table).pvalue > 1e-6
+def test_two_teachers_have_different_noise(data):
+    assert not np.array_equal(fitted(data).values, fitted(data).values)
 
 
 # ---- sensitivity, and what a row enters
@@ -196,7 +185,7 @@ def test_the_table_moves_by_two_at_most_brute_force(no_noise_in_tables):
 
     def counts(z, y):
         table = histogram.Histogram(domain, 2)
-        table.fit(np.array(z, float)[:, None], np.array(y), Spent(1.0, 0.5), None)
+        table.fit(np.array(z, float)[:, None], np.array(y), Spent(1.0, 0.5), SeededNoise(0))
         return table.counts
 
     moves = set()
@@ -212,7 +201,7 @@ def test_the_table_is_that_of_the_rows(data, no_noise_in_tables):
     domain = Domain({"z0": (-3, 3), "z1": (-3, 3)})
     table = histogram.Histogram(domain, 4)
     values, y = domain.read(data.z), data.y.to_numpy()
-    table.fit(values, y, Spent(1e6, 0.5), None)  # so large an epsilon draws no cell to the mean
+    table.fit(values, y, Spent(1e6, 0.5), SeededNoise(0))  # so large an epsilon draws no cell to the mean
     bins = [
         pd.cut(data.z[name].clip(-3, 3), np.linspace(-3, 3, 5), right=False, include_lowest=True) for name in data.z
     ]
@@ -251,12 +240,31 @@ def test_a_row_without_a_label_is_in_no_table_and_has_the_whole_epsilon(data):
 
 
 @pytest.mark.parametrize("clip", [0.0, 0.2])
-def test_verdicts_lie_within_what_the_model_could_say_of_any_row(data, clip, monkeypatch):
+def test_predictions_lie_within_the_models_range_for_any_row(data, clip, monkeypatch):
     seen = []
     real = Laplace.release
-    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: seen.append(steps) or real(self, steps, words))
+    monkeypatch.setattr(
+        Laplace, "release", lambda self, shares, source: seen.append(shares) or real(self, shares, source)
+    )
     fitted(data, clip=clip, noise="laplace")
-    assert all(((steps >= 0) & (steps <= STEPS)).all() for steps in seen)
+    assert all(((shares >= -1e-9) & (shares <= 1 + 1e-9)).all() for shares in seen)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_rare_outcomes_are_not_flattened(no_noise_in_tables, labelled):
+    random = np.random.default_rng(0)
+    z = random.integers(0, 4, 20_000)
+    y = (random.random(20_000) < 0.004 * z).astype(int)  # 0.6 %
+    known = random.random(20_000) < 0.8 if labelled else None
+    rare = y.mean() if known is None else y[known].mean()
+    for label in (y, 1 - y):
+        teacher = PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}).fit(z, label, labelled=known)
+        assert teacher.clip == pytest.approx(rare / 10)
+        assert abs(teacher.values.mean() - label.mean()) < 0.004
+    assert PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}, clip=0.002).fit(z, y, labelled=known).clip == 0.002
+    for clip in (0.05, 0.007):
+        with pytest.warns(UserWarning, match=rf"clip={clip} flattens the noisy predictions.*0\.0"):
+            PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}, clip=clip).fit(z, y, labelled=known)
 
 
 def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_noise_in_tables):
@@ -281,7 +289,7 @@ def test_nothing_of_z_is_kept(data):
 def spoken(no_noise_in_tables, monkeypatch):
     """What is released is what a table without noise says, in steps; the numbers of rows that tables have seen."""
     seen, real = [], histogram.Histogram.fit
-    monkeypatch.setattr(RandomizedResponse, "release", lambda self, steps, words: steps / STEPS)
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, shares, source: shares)
 
     def fit(self, values, label, *rest):
         seen.append(len(label))
@@ -299,49 +307,37 @@ def sure(n=4500):
     return z, y, np.arange(n) % 3 > 0
 
 
-def shares(z, y, rows, epsilon):
+def shares(z, y, rows, epsilon, clip):
     """The clipped share of label 1 in each of the 16 cells, drawn to that of all rows."""
     cell = np.floor(z["a"]).astype(int) * 2 + (z["b"] == "y")
     n, ones = (np.bincount(cell[rows], part[rows], minlength=16) for part in (np.ones(len(y)), y))
     prior = 1 + 2 * math.sqrt(2) * 2 / epsilon
-    return np.clip((ones + prior * y[rows].mean()) / (n + prior), 0.05, 0.95), cell
+    return np.clip((ones + prior * y[rows].mean()) / (n + prior), clip, 1 - clip), cell
 
 
 def test_what_is_released_written_out(spoken):
     z, y, known = sure()
-    teacher = PrivateTeacher(1.0, 1e-6, bounds={"a": (0, 8), "b": ["x", "y"]}).fit(z, y, labelled=known)
-    table, cell = shares(z, y, known, 0.5)
+    teacher = PrivateTeacher(1.0, 1e-6, bounds={"a": (0, 8), "b": ["x", "y"]}, clip=0.05).fit(z, y, labelled=known)
+    table, cell = shares(z, y, known, 0.5, 0.05)
     low, width = table.min(), np.ptp(table)
     assert low == 0.05
-    steps = np.rint((table[cell] - low) / width * STEPS)
-    np.testing.assert_allclose(teacher.values, low + width * steps / STEPS, rtol=1e-7)
+    np.testing.assert_allclose(teacher.values, table[cell], rtol=1e-6)
     expected = width**2 * np.where(known, RandomizedResponse(0.5).variance, RandomizedResponse(1.0).variance)
     np.testing.assert_allclose(teacher.noise_variance, expected)
     assert spoken == [3000]  # the budget is that of one table
 
 
-def test_a_cross_fit_written_out(spoken):
-    z, y, known = sure()
-    options = {"bounds": {"a": (0, 8), "b": ["x", "y"]}, "crossfit": 3, "split": 0.8}
-    teacher = PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=known)
-    folds = deal_labelled(y, known, None, 3, 0, classes=True)
-    tables = [shares(z, y, known & (folds != fold), 0.8 / 2)[0] for fold in range(3)]
-    said = np.array(tables)[:, shares(z, y, known, 1.0)[1]]
-    expected = np.where(known, said[folds, np.arange(4500)], said.mean(axis=0))
-    np.testing.assert_allclose(teacher.values, expected, rtol=0, atol=2 / STEPS)
-    width = np.max(tables) - np.min(tables)
-    np.testing.assert_allclose(teacher.noise_variance[known], width**2 * RandomizedResponse(0.2).variance)
-    assert spoken == [2000, 2000, 2000]
-
-
 def test_the_noise_of_counts_is_added_and_counts_below_0_are_none(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        histogram, "discrete_laplace", lambda *told: asked.append(told) or np.array([3, 0, -9, 0, 0, -1])
-    )
+
+    def laplace(counts, *options):
+        asked.append(options)
+        return counts + np.array([3, 0, -9, 0, 0, -1])
+
     table = histogram.Histogram(Domain({0: ["a", "b", "c"]}), 2)
-    table.fit(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1]), Spent(2.0, 0.0), "words")
-    assert asked == [(6, 2, 2.0, "words")]
+    noise = types.SimpleNamespace(laplace=laplace)
+    table.fit(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1]), Spent(2.0, 0.0), noise)
+    assert asked == [(2, 2.0)]
     assert table.counts.tolist() == [[4, 1], [-8, 1], [0, -1]]
     prior = 1 + 2 * math.sqrt(2) * 2 / 2
     expected = [(1 + prior / 2) / (5 + prior), (1 + prior / 2) / (1 + prior), 1 / 2]
@@ -363,21 +359,11 @@ def test_a_table_has_10000_cells_at_most():
 # ---- the budget
 
 
-def test_the_smallest_promises_that_noise_of_64_bits_can_keep():
-    least = 2 * sampling_delta(1.0)
-    assert check_delta(least, 1.0) == least
-    with pytest.raises(ValueError, match="delta must be at least"):
-        check_delta(np.nextafter(least, 0), 1.0)
-    with pytest.raises(ValueError, match=r"epsilon must be smaller.*34.4"):
-        check_delta(0.5, 34.4)
-    assert PrivateTeacher(1e-6, 1e-6, bounds=BOUNDS, bins=2, crossfit=25).budget.total == (1e-6, 1e-6)
-
-
-def test_a_model_leaves_room_for_what_the_noise_of_rows_may_miss():
-    model, slack = Spent(0.4, 1e-6), sampling_delta(1.0)
-    assert Budget.beside(1.0, 1e-6 + slack, model).rows == (0.6, slack)
-    with pytest.raises(ValueError, match=r"epsilon and delta must exceed"):
-        Budget.beside(1.0, 1e-6 + slack / 2, model)
+def test_a_model_may_have_the_whole_delta():
+    model = Spent(0.4, 1e-6)
+    assert Budget.beside(1.0, 1e-6, model).rows == (0.6, 0.0)
+    with pytest.raises(ValueError, match=r"epsilon and delta must leave"):
+        Budget.beside(1.0, 0.9e-6, model)
 
 
 @pytest.mark.parametrize("split", [None, 0.1, 0.9])
@@ -385,42 +371,72 @@ def test_the_budgets_add_up(data, split):
     teacher = fitted(data, split=split)
     budget = teacher.budget
     assert budget.model.epsilon + budget.rows.epsilon == budget.total.epsilon == EPSILON
-    assert budget.model.delta + budget.rows.delta <= budget.total.delta == DELTA
-    assert budget.rows.delta >= sampling_delta(EPSILON)
+    assert budget.model.delta + budget.rows.delta == budget.total.delta == DELTA
     assert teacher.spent == (EPSILON, DELTA)
 
 
-def test_models_of_a_cross_fit_share_the_models_part(data, monkeypatch):
-    spent = []
-    real = histogram.Histogram.fit
+@pytest.mark.parametrize(("n_labelled", "few"), [(100, True), (101, False)])
+def test_with_few_labels_each_row_is_in_the_model_or_has_a_prediction(data, n_labelled, few):
+    labelled = np.arange(400) < n_labelled
+    teacher = fitted(data, labelled=labelled, bins=None)
+    rows = (0.0, 0.0) if few else (0.5, 0.0)
+    assert (teacher.budget.model.epsilon, teacher.budget.rows) == (1.0 if few else 0.5, rows)
+    assert teacher.budget.total == teacher.spent == (EPSILON, DELTA)
+    assert (teacher.teacher_weight is not None) == few
+    if few:
+        assert teacher.teacher_weight.tolist() == (~labelled).tolist()
+        assert set(teacher.values[labelled]) == {np.float32(data.y[:n_labelled].mean())}
+        assert set(teacher.noise_variance[labelled]) == {0}
+    width = np.ptp(teacher.values[~labelled]) * math.tanh(0.5)  # of randomized response of the whole epsilon
+    np.testing.assert_allclose(
+        teacher.noise_variance[~labelled], width**2 * RandomizedResponse(1.0).variance, rtol=1e-5
+    )
 
-    def fit(self, values, label, budget, words):
-        spent.append((len(label), budget.epsilon))
-        real(self, values, label, budget, words)
+
+def test_with_few_labels_the_table_has_4_bins_unless_told(data, monkeypatch):
+    seen, real = [], histogram.Histogram.fit
+
+    def fit(self, *rest):
+        seen.append(self._sizes)
+        real(self, *rest)
 
     monkeypatch.setattr(histogram.Histogram, "fit", fit)
-    for folds in (2, 5):
-        spent.clear()
-        fitted(data, crossfit=folds)
-        assert [rows for rows, _ in spent] == [400 - 400 // folds] * folds
-        assert all((folds - 1) * epsilon == pytest.approx(0.5) for _, epsilon in spent)  # each row is in all but one
+    few, many = np.arange(400) < 100, np.arange(400) < 300
+    for labelled, bins in ((few, None), (many, None), (few, 3), (many, 3)):
+        fitted(data, labelled=labelled, bins=bins)
+    assert seen == [[4, 4], [8, 8], [3, 3], [3, 3]]
 
 
-def test_cross_fitted_verdicts_are_of_models_that_did_not_see_the_row(no_noise_in_tables, monkeypatch):
-    # Each row has a category of its own: a model that saw it would repeat its label.
-    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: steps / STEPS)
-    z, y = np.arange(40)[:, None], np.arange(40) % 2
-    options = {"bounds": {0: list(range(40))}, "noise": "laplace", "split": 0.99, "clip": 0.0}
-    crossed = PrivateTeacher(8.0, 1e-3, crossfit=2, **options).fit(z, y)
-    assert np.allclose(crossed.values, 0.5, atol=1e-5)
-    assert np.corrcoef(PrivateTeacher(8.0, 1e-3, **options).fit(z, y).values, y)[0, 1] > 0.99
+def test_a_given_split_or_an_own_model_teaches_labelled_rows_too(data):
+    labelled = np.arange(400) < 50
+    own = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y, labelled=labelled)
+    for teacher in (fitted(data, labelled=labelled, split=0.5), own):
+        assert teacher.teacher_weight is None
+        assert teacher.noise_variance[labelled].min() > 0
 
 
-def test_a_cross_fit_needs_labels_for_its_folds(data):
-    labelled = np.zeros(400, bool)
-    labelled[[data.y.argmin(), data.y.argmax()]] = True
-    with pytest.raises(ValueError, match="crossfit"):
-        fitted(data, crossfit=5, labelled=labelled)
+def test_with_few_labels_another_z_of_one_row_changes_the_model_or_one_prediction(data):
+    # The same noise in both: an unlabelled row is not in the model, a labelled one has no prediction.
+    labelled = np.arange(400) < 50
+    random = np.random.default_rng(0)
+    released = fitted(data, seed=0, labelled=labelled, noise="laplace").values
+    for row in (*random.integers(0, 50, 5), *random.integers(50, 400, 5)):
+        other = data._replace(z=data.z.copy())
+        other.z.iloc[row] = -other.z.iloc[row]
+        changed = np.flatnonzero(released != fitted(other, seed=0, labelled=labelled, noise="laplace").values)
+        assert row >= 50 or changed.min(initial=50) >= 50
+        assert row < 50 or changed.tolist() == [row]
+
+
+def test_the_student_of_few_labels_learns_labelled_rows_from_their_labels(data, dtrain):
+    labelled = np.arange(400) < 100
+    teacher = fitted(data, labelled=labelled)
+    model = pi_xgb.train(PARAMS, dtrain, 5, teacher=teacher, kl_weight=0.3, labelled=labelled)
+    weight = np.where(labelled, 0, 1).astype(np.float32)
+    same = pi_xgb.train(PARAMS, dtrain, 5, teacher=teacher, kl_weight=0.3, labelled=labelled, teacher_weight=weight)
+    assert np.array_equal(model.predict(dtrain), same.predict(dtrain))
+    part = teacher.shard(np.arange(90, 110))
+    assert part.teacher_weight.tolist() == [0] * 10 + [1] * 10
 
 
 def test_it_spends_once(data):
@@ -448,8 +464,9 @@ def test_the_gradient_is_right_on_average(data, dtrain, noise, no_noise_in_table
     exact = Domain(BOUNDS)
     table = histogram.Histogram(exact, 4)
     values = exact.read(data.z)
-    table.fit(values, data.y.to_numpy(), Spent(0.5, 0.5), None)
-    q = np.clip(table.predict(values), 0.05, 0.95)
+    table.fit(values, data.y.to_numpy(), Spent(0.5, 0.5), SeededNoise(0))
+    clip = min(data.y.mean(), 1 - data.y.mean()) / 10
+    q = np.clip(table.predict(values), clip, 1 - clip)
     p = 1 / (1 + np.exp(-margin))
     off = np.mean(grads, axis=0) - ((p - data.y) + 2 * (p - q))
     error = np.std(grads, axis=0) / 20
@@ -533,7 +550,39 @@ def test_the_model_records_what_was_spent(data, dtrain):
     assert recorded(both) == ("3.0", "2e-06")
     continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=second, kl_weight=0.3, xgb_model=once)
     assert recorded(continued) == ("3.0", "2e-06")
-    assert "z" not in str(once.attributes())
+    assert once.attr("pi_xgb_epsilon_scope") == "the privileged values of one row; not for x, y"
+    assert not any(name in str(once.attributes()) for name in data.z)
+
+
+def test_no_epsilon_is_recorded_where_z_has_another_path(data, dtrain):
+    teacher = fitted(data)
+    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
+    with_margin = xgb.DMatrix(data.x, data.y, base_margin=np.zeros(400))
+    for matrix, continued, message in (
+        (xgb.DMatrix(data.x.assign(z1=0.0), data.y), None, "dtrain has privileged columns"),
+        (dtrain, xgb.train(PARAMS, dtrain, 2), "xgb_model records none"),
+        (with_margin, None, "base_margin"),
+        (with_margin, private, "base_margin"),
+    ):
+        with pytest.warns(UserWarning, match=rf"records no epsilon.*{message}"):
+            model = pi_xgb.train(PARAMS, matrix, 2, teacher=teacher, xgb_model=continued)
+        assert not [name for name in model.attributes() if "epsilon" in name or "delta" in name]
+
+
+def test_names_of_privileged_columns_are_kept_as_digests(data):
+    z = data.z.rename(columns={"z0": "viral_load", "z1": "income"})
+    teachers = [
+        PrivateTeacher(EPSILON, DELTA, bounds={"viral_load": (-3, 3), "income": (-3, 3)}, bins=4).fit(z, data.y)
+        for _ in range(2)
+    ]
+    assert teachers[0].has_any_column(["a", "income"])
+    assert not teachers[0].has_any_column(["z0"])
+    assert not teachers[0].has_any_column(None)
+    assert pickle.loads(pickle.dumps(teachers[0])).has_any_column(["viral_load"])
+    assert b"viral" not in pickle.dumps(teachers[0])
+    assert not teachers[0]._names & teachers[1]._names  # each has a salt of its own
+    unnamed = PrivateTeacher(EPSILON, DELTA, bounds={0: (-3, 3), 1: (-3, 3)}, bins=4).fit(z.to_numpy(), data.y)
+    assert not unnamed.has_any_column(["0", "1"])
 
 
 def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
@@ -541,12 +590,11 @@ def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data, seed=0))) == (None, None)
     open_model = pi_xgb.train(PARAMS, dtrain, 2, teacher=q)
     assert recorded(open_model) == (None, None)
-    continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=open_model)
+    with pytest.warns(UserWarning, match="xgb_model records none"):
+        continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=open_model)
     assert recorded(continued) == (None, None)
     private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=q, xgb_model=private)) == (None, None)
-    plain = xgb.train(PARAMS, dtrain, 2)
-    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, xgb_model=plain)) == ("1.0", "1e-06")
     with pytest.warns(UserWarning, match="DemographicParity beside a PrivateTeacher"):
         model = pi_xgb.train(PARAMS, dtrain, 2, teacher=[(teacher, 0.3), (DemographicParity(data.group), 1.0)])
     assert recorded(model) == (None, None)
@@ -597,21 +645,21 @@ def test_it_must_see_its_rows_first(data, dtrain):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"epsilon": 0.0}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": -1.0}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": math.inf}, ValueError, r"epsilon.*finite.*positive"),
-        ({"epsilon": math.nan}, ValueError, r"epsilon.*finite.*positive"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": -1.0}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": math.inf}, ValueError, r"epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": math.nan}, ValueError, r"epsilon must lie between 1e-06 and 100"),
         ({"epsilon": "1"}, TypeError, "epsilon must be a number"),
         ({"epsilon": True}, TypeError, "epsilon must be a number"),
-        ({"delta": 0.0}, ValueError, "delta must be positive"),
-        ({"delta": -1e-6}, ValueError, "delta must be positive"),
-        ({"delta": 1.0}, ValueError, "delta must be positive"),
-        ({"delta": math.nan}, ValueError, "delta must be positive"),
+        ({"delta": -1e-6}, ValueError, "delta must be at least 0"),
+        ({"delta": 1.0}, ValueError, "delta must be at least 0"),
+        ({"delta": math.nan}, ValueError, "delta must be at least 0"),
         ({"delta": None}, TypeError, "delta must be a number"),
-        ({"delta": 1e-17}, ValueError, "64-bit numbers"),
         ({"delta": 0.0025}, ValueError, r"delta .*400 rows"),
-        ({"epsilon": 25}, ValueError, "delta must be at least"),
-        ({"epsilon": 1e4}, ValueError, r"epsilon must be smaller.*10000"),
+        ({"epsilon": 101}, ValueError, r"epsilon must lie between 1e-06 and 100, got 101"),
+        ({"epsilon": 10**400}, ValueError, "epsilon must lie between 1e-06 and 100"),
+        ({"epsilon": 1e-4, "split": 1 - 1e-9}, ValueError, r"epsilon.*at least 1e-06.*got 0.0001 and"),
+        ({"epsilon": 1e-4, "split": 1e-9}, ValueError, r"epsilon.*at least 1e-06.*1e-13.*for the model"),
         ({"bounds": None}, ValueError, "bounds must be a dict"),
         ({"bounds": {}}, ValueError, "bounds must be a dict"),
         ({"bounds": {"z0": (-3, 3)}}, ValueError, "no bounds for 'z1'"),
@@ -639,9 +687,6 @@ def test_it_must_see_its_rows_first(data, dtrain):
         ({"teacher": object(), "bounds": None}, TypeError, "without fit, predict_proba, epsilon, delta"),
         ({"bins": 1}, ValueError, r"bins.*least 2"),
         ({"bins": 2000}, ValueError, "4000000 combinations"),
-        ({"crossfit": 1}, ValueError, r"crossfit.*0 or.*2 to 25"),
-        ({"crossfit": 26}, ValueError, r"crossfit.*0 or.*2 to 25"),
-        ({"crossfit": -1}, ValueError, r"crossfit.*least 0"),
         ({"seed": -1}, ValueError, r"unsafe_seed.*least 0"),
         ({"seed": "a"}, TypeError, r"unsafe_seed.*whole number"),
     ],
@@ -671,6 +716,7 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
         (lambda z: z.assign(z1=pd.to_timedelta(np.arange(400))), None, None, "z1.* must hold numbers"),
         (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "z1.* must hold numbers"),
         (lambda z: z.assign(z1=[[1]] * 400), None, None, "z1.* must hold numbers"),
+        (lambda z: z.assign(z1=[10**400] * 400), None, None, "z1.* must hold numbers"),
         (lambda z: z[["z0", "z1", "z0"]], None, None, r"z .*'z0' twice"),
         (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
@@ -761,15 +807,20 @@ def test_a_model_that_states_its_budget(data):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (Own(epsilon=0.5), {}, r"epsilon and delta must exceed"),
-        (Own(delta=1e-6), {}, r"epsilon and delta must exceed"),
-        (Own(epsilon=0), {}, r"epsilon.*finite.*positive"),
+        (Own(epsilon=0.5), {}, r"epsilon and delta must leave"),
+        (Own(delta=1e-6), {}, r"epsilon and delta must leave"),
+        (Own(epsilon=0), {}, r"epsilon must lie between 1e-06 and 100"),
         (Own(random_state=0), {}, "can subtract the noise"),
-        (Own(privacy_bounds=None), {}, "must have privacy_bounds"),
-        (Own(feature_types=None), {}, "must have feature_types"),
+        (Own(privacy_bounds={}), {}, r"feature_types.*continuous.*None"),
+        (Own(privacy_bounds={}, feature_types=["nominal"]), {}, r"feature_types.*continuous.*'nominal'"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", "auto"]), {}, r"feature_types.*'auto'"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", ["a", "b"]]), {}, r"feature_types.*\['a', 'b'\]"),
+        (Own(privacy_bounds=None, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous"] * 2), {}, r"privacy_bounds.*2 columns.*column 1"),
+        (Own(privacy_bounds={0: (0, math.nan)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
+        (Own(privacy_bounds={"a": (0, 1)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
         (Own(), {"split": 0.5}, "split must be left out"),
         (Own(), {"bounds": BOUNDS}, "bounds must be left out"),
-        (Own(), {"crossfit": 2}, "crossfit must be left out"),
     ],
 )
 def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message):
@@ -777,16 +828,50 @@ def test_a_model_that_cannot_keep_its_promise_is_refused(model, options, message
         PrivateTeacher(EPSILON, DELTA, teacher=model, **options)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "names"), [({0: (0, 1), 1: (-0.5, 2.5)}, None), ({"a": (0, 1), 1: (-0.5, 2.5)}, ["a", "b"])]
+)
+@pytest.mark.parametrize("array", [False, True])
+def test_a_dp_ebm_with_declared_codes_and_all_bounds_is_accepted(bounds, names, array):
+    given = np.array([[0, 1], [-0.5, 2.5]]) if array else bounds
+    model = Own(privacy_bounds=given, feature_types=["continuous"] * 2, feature_names=names)
+    assert PrivateTeacher(EPSILON, DELTA, teacher=model).budget.model.epsilon == 0.4
+
+
+def test_the_epsilon_of_an_own_model_is_recorded_as_stated_by_the_user(data, dtrain, tmp_path):
+    own, proved = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y), fitted(data)
+    stated = "stated by the user"
+    assert f"epsilon_source='{stated}'" in repr(own)
+    assert "epsilon_source='proved'" in repr(proved)
+    first = pi_xgb.train(PARAMS, dtrain, 2, teacher=own)
+    for model in (
+        first,
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=[(own, 0.3), (proved, 0.3)]),
+        pi_xgb.train(PARAMS, dtrain, 2, teacher=proved, xgb_model=first),
+    ):
+        assert model.attr("pi_xgb_epsilon_source") == stated
+    assert pi_xgb.train(PARAMS, dtrain, 2, teacher=proved).attr("pi_xgb_epsilon_source") == "proved"
+    options = {"sensitive_features": data.group, "n_boot": 10, "pictures": False}
+    page = pi_xgb.report(tmp_path / "page.html", first, data.x, data.y, **options).read_text()
+    assert re.search(rf"pi_xgb_epsilon_source\W.{{0,40}}{stated}", page, flags=re.DOTALL)
+
+
 def test_what_is_no_model_of_probabilities_is_refused(data):
-    with pytest.raises(TypeError, match="class Own"):
-        PrivateTeacher(EPSILON, DELTA, teacher=Own)
+    for model, absent in (
+        (Own, "epsilon, delta"),
+        (type("Stated", (Own,), {"epsilon": 1, "delta": 0}), "an instance of it"),
+    ):
+        with pytest.raises(TypeError, match=f"got type without {absent}"):
+            PrivateTeacher(EPSILON, DELTA, teacher=model)
     model = Own()
     model.predict_proba = lambda z: [["a", "b"]] * len(z)
-    with pytest.raises(TypeError, match=r"Own\.predict_proba.*<U1"):
+    with pytest.raises(ValueError, match=r"Own\.predict_proba.*<U1"):
         PrivateTeacher(EPSILON, DELTA, teacher=model).fit(data.z, data.y)
 
 
 def test_a_seed_claims_no_privacy(data):
+    assert "unsafe_seed=5: not private" in repr(fitted(data, seed=5))
+    assert "unsafe_seed" not in repr(fitted(data))
     one, two = (fitted(data, seed=5) for _ in range(2))
     assert np.array_equal(one.values, two.values)
     assert one.spent is None
@@ -823,16 +908,6 @@ def test_noise_is_counted_for_a_row_that_changes():
         parts = [dp_ebm_module.mu_of_promise(share * told, budget.delta / 2) for share in (0.1, 0.9)]
         delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
         assert 0.999 * budget.delta < delta <= budget.delta
-
-
-def test_interprets_machine_has_had_two_names(monkeypatch):
-    for names, expected in (
-        ({"DPEBMClassifier": "old"}, "old"),
-        ({"DPEBMClassifier": "old", "DPExplainableBoostingClassifier": "new"}, "new"),
-    ):
-        told = types.SimpleNamespace(privacy=types.SimpleNamespace(**names))
-        monkeypatch.setitem(sys.modules, "interpret", told)
-        assert dp_ebm_module._ebm_class() == expected
 
 
 def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
@@ -911,16 +986,21 @@ def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monke
 
 def test_dp_ebm_teaches(dp_ebm, data, dtrain):
     bounds = {"z0": (-3, 3), "z1": (-3, 3)}
-    teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0, crossfit=2)
+    teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0)
     assert np.corrcoef(teacher.values, data.q)[0, 1] > 0.2  # .4 to .6: the noise is fresh in every run
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)) == ("8.0", "1e-06")
     assert np.array_equal(*(fitted(data, teacher="dp-ebm", seed=3).values for _ in range(2)))
     with pytest.raises(ValueError, match="at most 64 categories"):
         PrivateTeacher(1.0, 1e-6, bounds={0: list(range(65))}, teacher="dp-ebm")
+    with pytest.raises(ValueError, match=r"epsilon.*at least 0\.001.*got 0\.0009"):
+        fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=0.0018)
+    with pytest.raises(ValueError, match=r"'dp-ebm'.*delta must be positive"):
+        fitted(data, teacher="dp-ebm", bounds=bounds, delta=0.0)
+    dp_ebm.DPEBM(Domain({0: (0, 1)}), None).fit(np.zeros((40, 1)), np.arange(40) % 2, Spent(1e-3, 1e-6), None)
 
 
 def test_without_interpret_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "interpret", None)
+    monkeypatch.setitem(sys.modules, "interpret.privacy", None)
     with pytest.raises(ImportError, match=r"pi-xgb\[private\]"):
         PrivateTeacher(1.0, 1e-6, bounds=BOUNDS, teacher="dp-ebm")
 
@@ -975,10 +1055,118 @@ def test_the_audit_finds_noise_that_was_switched_off(monkeypatch, rows):
 
     private = audit(students(teacher), z, other, look(rows), runs=120, delta=1e-6, confidence=0.999)
     assert private.epsilon <= 1.0
-    monkeypatch.setattr(Laplace, "release", lambda self, steps, words: steps / STEPS)
+    monkeypatch.setattr(Laplace, "release", lambda self, shares, source: shares)
     broken = audit(students(teacher), z, other, look(rows), runs=120, delta=1e-6, confidence=0.999)
     assert broken.epsilon > 1.0
     assert broken.accuracy > 0.9
+
+
+def attack_on_the_table():
+    """The built-in attack, at a budget that the model has nearly alone."""
+    seeds = itertools.count()
+
+    def train(z, y, labelled):
+        options = {"bounds": {"cell": [0, 1, 2]}, "split": 0.99, "unsafe_seed": next(seeds)}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=labelled)
+
+    return audit(train, runs=2000, delta=1e-6)
+
+
+def attack_on_a_prediction():
+    """The noisy prediction of a row whose privileged value is its label, as in nearly all rows."""
+    seeds, y = itertools.count(), np.arange(2000) % 2
+    z = y[:, None].astype(float)
+    other = np.vstack([1 - z[:1], z[1:]])
+
+    def train(table):
+        options = {"bounds": {0: [0, 1]}, "split": 0.05, "unsafe_seed": next(seeds), "noise": "randomized_response"}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(table, y)
+
+    return audit(train, z, other, lambda teacher: teacher.values[:1], runs=1000, delta=1e-6)
+
+
+def attack_on_the_width():
+    """The largest noisy prediction, where a row alone in its cell may widen the range of all rows."""
+    seeds = itertools.count()
+    z = np.repeat([2, 0, 1], [1, 1000, 1000])
+    y = (np.arange(2001) % 10 == 0) | ((z == 1) & (np.arange(2001) % 10 == 1))
+    other = np.append(0, z[1:])
+
+    def train(table):
+        options = {"bounds": {0: [0, 1, 2]}, "unsafe_seed": next(seeds), "noise": "randomized_response"}
+        return PrivateTeacher(1.0, 1e-6, **options).fit(table, y.astype(int))
+
+    return audit(train, z, other, lambda teacher: teacher.values.max(), runs=600, delta=1e-6)
+
+
+def halve_the_noise_of_tables(monkeypatch):
+    real = SeededNoise.laplace
+    monkeypatch.setattr(
+        SeededNoise, "laplace", lambda self, values, moved, epsilon: real(self, values, moved, 2 * epsilon)
+    )
+
+
+def halve_the_noise_of_predictions(monkeypatch):
+    monkeypatch.setattr("pi_xgb._privacy.teacher.noise_named", lambda name, epsilon: noise_named(name, 2 * epsilon))
+
+
+def read_the_width_from_rows(monkeypatch):
+    real = histogram.Histogram.fit
+
+    def fit(self, values, *rest):
+        self.seen = values
+        real(self, values, *rest)
+
+    monkeypatch.setattr(histogram.Histogram, "fit", fit)
+    ends = property(lambda self: (self.predict(self.seen).min(), self.predict(self.seen).max()))
+    monkeypatch.setattr(histogram.Histogram, "range", ends)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("attack", "break_it"),
+    [
+        (attack_on_the_table, halve_the_noise_of_tables),
+        (attack_on_a_prediction, halve_the_noise_of_predictions),
+        (attack_on_the_width, read_the_width_from_rows),
+    ],
+)
+def test_the_audit_finds_broken_mechanisms_and_not_the_right_one(monkeypatch, attack, break_it):
+    assert attack().epsilon <= 1.0
+    break_it(monkeypatch)
+    assert attack().epsilon > 1.0
+
+
+def test_the_built_in_attack_reads_the_counts_of_the_cells_of_the_canary(no_noise_in_tables, monkeypatch):
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, shares, source: shares)
+    seen = []
+
+    def train(z, y, labelled):
+        seen.append((z["cell"].to_numpy(), y, labelled))
+        return PrivateTeacher(1.0, 1e-6, bounds={"cell": [0, 1, 2]}).fit(z, y, labelled=labelled)
+
+    found = audit(train, runs=40)
+    assert (found.attack, found.accuracy) == ("neighbours", 1.0)
+    assert {(cell[-1], y[-1], labelled[-1]) for cell, y, labelled in seen} == {(1, 1, True), (2, 1, True)}
+    for cell, _, labelled in seen:
+        assert set(cell[labelled][:-1]) == {0}
+        assert np.bincount(cell[~labelled]).tolist() == [0, 2000, 2000]
+
+
+def test_scores_of_the_users_own_are_counted():
+    def scored(score, rows=3):
+        random = np.random.default_rng(0)
+        other = np.vstack([np.ones((rows, 1)), np.zeros((4 - rows, 1))])
+        noisy = lambda table: table[:, 0] + random.normal(scale=0.1, size=4)  # noqa: E731
+        return audit(noisy, np.zeros((4, 1)), other, lambda look: look, score=score, runs=40)
+
+    assert scored(lambda numbers: numbers[:3] - 0.5).accuracy == 1.0
+    assert scored(lambda numbers: 0.5 - numbers[:3]).accuracy == 0.0
+    assert scored(lambda numbers: numbers[0] - 0.5, rows=1).epsilon > 0.3
+    with pytest.raises(ValueError, match=r"score must return 3 numbers.*got 4"):
+        scored(lambda numbers: numbers)
+    with pytest.raises(TypeError, match=r"score must return finite"):
+        scored(lambda numbers: "x")
 
 
 def test_a_bound_is_right_about_a_mechanism_that_is_known():
@@ -1240,7 +1428,7 @@ class Spends(Own):
     ("model", "message"),
     [
         (LooksAround(), r"predict_proba must depend.*other rows"),
-        (SaysLittle(), r"\(3, 2\) for 400 rows"),
+        (SaysLittle(), r"\(400, 2\).*\(3, 2\)"),
         (Spends(), r"Spends.*another budget"),
     ],
 )
@@ -1258,7 +1446,7 @@ def test_every_row_is_asked_about_without_its_neighbours(odd):
 
 
 def test_a_model_may_say_anything_within_the_clip(data, monkeypatch):
-    monkeypatch.setattr(RandomizedResponse, "release", lambda self, steps, words: steps / STEPS)
+    monkeypatch.setattr(RandomizedResponse, "release", lambda self, shares, source: shares)
     model = Own()
     model.predict_proba = lambda z: np.tile([0.75, 0.25], (len(z), 1))
     teacher = PrivateTeacher(EPSILON, DELTA, teacher=model, noise="randomized_response", clip=0.1).fit(data.z, data.y)

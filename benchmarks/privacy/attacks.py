@@ -11,7 +11,6 @@ import pandas as pd
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb._privacy.mechanisms import STEPS
 from pi_xgb.privacy import PrivateTeacher, audit
 
 ROWS, SECRETS = 100, 5
@@ -51,7 +50,7 @@ class Rows(NamedTuple):
 
 
 def rows() -> Rows:
-    """The worst case: z says y nearly, so that a verdict says z, and x tells every row from the others."""
+    """The worst case: z says y nearly, so that a noisy prediction reveals z, and x tells every row from the others."""
     random = np.random.default_rng(0)
     z = random.integers(0, 2, ROWS)
     y = np.where(random.random(ROWS) < 0.1, 1 - z, z)
@@ -76,13 +75,13 @@ def settings() -> Iterator[Setting]:
     for epsilon in EPSILONS:
         for noise in ("laplace", "randomized_response"):
             made = lambda z, e=epsilon, n=noise: private(z, e, noise=n)  # noqa: E731
-            yield Setting(f"histogram, {noise}", epsilon, made, RUNS, "the verdicts")
+            yield Setting(f"histogram, {noise}", epsilon, made, RUNS, "the noisy predictions")
         yield Setting(
             "histogram", epsilon, student(lambda z, e=epsilon: {"teacher": private(z, e)}), RUNS, "the student"
         )
     yield Setting("DP-EBM", 1.0, student(lambda z: {"teacher": private(z, 1.0, "dp-ebm")}), RUNS_EBM, "the student")
     off = student(lambda z: {"teacher": silent(z)})
-    yield Setting("histogram, noise on verdicts switched off", 1.0, off, RUNS, "the student")
+    yield Setting("histogram, noise on predictions switched off", 1.0, off, RUNS, "the student")
     for name, more in OTHERS.items():
         other = student(lambda z, more=more: {"privileged": xgb.DMatrix(z, data.y), **more})
         yield Setting(name, None, other, RUNS, "the student")
@@ -93,8 +92,8 @@ class Silence:
 
     variance = 0.0
 
-    def release(self, steps: Any, words: Any) -> Any:
-        return steps / STEPS
+    def release(self, shares: Any, source: Any) -> Any:
+        return shares
 
 
 def lines(setting: Setting, attack: str, runs: int | None = None) -> list[dict[str, Any]]:
@@ -106,7 +105,11 @@ def lines(setting: Setting, attack: str, runs: int | None = None) -> list[dict[s
     attacked = xgb.DMatrix(data.x.iloc[:count])
 
     def look(model: Any) -> Any:
-        return model.values[:count] if setting.sees == "the verdicts" else model.predict(attacked, output_margin=True)
+        return (
+            model.values[:count]
+            if setting.sees == "the noisy predictions"
+            else model.predict(attacked, output_margin=True)
+        )
 
     delta = 0.0 if setting.epsilon is None else DELTA
     found = audit(setting.train, z, other, look, runs=runs or setting.runs, delta=delta, confidence=CONFIDENCE)

@@ -19,6 +19,8 @@ KL_WEIGHTS = (0.02, 0.2, 2.0)
 """Those that plain XGBoost, which has 0, is compared with."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-6
+SHARE, CLIP = 0.5, 0.05
+"""The model's share of epsilon, and the clip of its probabilities."""
 TRAINING, TEST = 4000, 4000
 LABELS = {"all": 1.0, "few": 0.025}
 """Which share of the training rows has a label."""
@@ -60,7 +62,8 @@ def lines(
     split = SPLITS[name]
     for model in models:
         for epsilon in epsilons:
-            made = PrivateTeacher(epsilon, DELTA, bounds=split.bounds, bins=split.bins, teacher=model)
+            options = {"bounds": split.bounds, "bins": split.bins, "split": SHARE, "clip": CLIP}
+            made = PrivateTeacher(epsilon, DELTA, teacher=model, **options)
             teacher = made.fit(train.z, train.y, labelled=known)
             yield line(model, epsilon, *chosen(plain, teacher, train, known, apart))
 

@@ -11,10 +11,11 @@ import pandas as pd
 
 from benchmarks.intervals import Interval, corrected_interval
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
-from benchmarks.privacy import attacks, cost, ebm
+from benchmarks.privacy import attacks, cost, ebm, few
 from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
 from benchmarks.privacy.sets import MADE, SPLITS
 from benchmarks.text import NOTHING, number, signed, table
+from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
 PLACE = ["dataset", "labels"]
@@ -28,7 +29,7 @@ how many rows on it is cheap, and what attacks find. delta is {delta:g} througho
 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
-teacher that is KbPIB's, cross-fitted. Teachers are those of the package with its defaults. kl_weight is one of 0
+teacher that is KbPIB's, cross-fitted. Private teachers have split {share:g} and clip {clip:g}. kl_weight is one of 0
 (plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
 for private and open teachers alike; that costs no privacy. Half widths are of 95 % intervals over paired repeats
 (corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
@@ -37,6 +38,12 @@ SIZES = """\
 Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
 few have labels it is one row in {one_in}. Privacy is cheap where the mean cost is below {cheap:g} and stays so in all
 larger sizes."""
+
+FEW = """\
+Made data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows. "{alone}" is the default where
+at most {most:.0%} of the rows has a label; here it is measured at every number. "{itself}" uses no z: its
+teacher is plain XGBoost's own prediction for the rows without a label. "{response}" replaces the cell of
+each row's z by a random one, so that nobody need be trusted with z. {apart} rows are set apart to choose kl_weight."""
 
 ATTACKS = """\
 `pi_xgb.privacy.audit` on {rows} rows whose z says y nearly and whose x tells each row from the others, the worst
@@ -77,6 +84,8 @@ def write_page(folder: Path, page: Path) -> None:
         out += ["## From how many rows on", "", *sizes(lines)]
         draw_sizes(lines, figures / "privacy_sizes.png")
         out += ["![What privacy costs against rows](figures/privacy_sizes.png)", ""]
+    if (lines := csv(folder, "few")) is not None:
+        out += ["## Few labels: which budget plan", "", *plans(lines)]
     if (lines := csv(folder, "attacks")) is not None:
         out += ["## Attacks", "", *found(lines)]
     if (lines := csv(folder, "ebm")) is not None:
@@ -94,6 +103,8 @@ def about() -> str:
         depth=cost.PARAMS["max_depth"],
         eta=cost.PARAMS["eta"],
         rounds=cost.ROUNDS,
+        share=cost.SHARE,
+        clip=cost.CLIP,
         open=OPEN,
         weights=", ".join(f"{weight:g}" for weight in cost.KL_WEIGHTS),
         apart_all=cost.APART["all"],
@@ -232,6 +243,27 @@ def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
         finish(ax, "training rows", "AUC that privacy costs")
     axes[0].legend(fontsize="small")
     save(figure, path)
+
+
+def plans(lines: pd.DataFrame) -> list[str]:
+    wide = Wide(lines.assign(dataset=MADE), ["dataset", "labelled"])
+    epsilons, names = sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique()), [*few.PLANS, few.RESPONSE]
+    rows = []
+    for labels in sorted(lines["labelled"].unique()):
+        place = (MADE, labels)
+        first = [str(labels), number(wide.mean(place, PLAIN))]
+        for name in (OPEN, few.SELF):
+            rows.append([*first, name, *[said(wide.gain(place, name))] * len(epsilons)])
+        rows += [[*first, name, *(said(wide.gain(place, name, epsilon)) for epsilon in epsilons)] for name in names]
+    text = FEW.format(
+        rows=cost.TRAINING,
+        alone=next(iter(few.PLANS)),
+        most=FEW_LABELS,
+        itself=few.SELF,
+        response=few.RESPONSE,
+        apart=few.APART,
+    )
+    return [text, "", *table(["labels", "plain", "teacher", *(f"epsilon {epsilon:g}" for epsilon in epsilons)], rows)]
 
 
 def found(lines: pd.DataFrame) -> list[str]:

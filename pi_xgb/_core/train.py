@@ -31,6 +31,8 @@ from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
 _KEYWORDS = keyword_names(xgboost.train)
+_PRIVACY = ("pi_xgb_epsilon", "pi_xgb_delta", "pi_xgb_epsilon_source", "pi_xgb_epsilon_scope")
+_STATED, _SCOPE = "stated by the user", "the privileged values of one row; not for x, y"
 
 
 @called_like(xgboost.train)
@@ -136,8 +138,8 @@ def train(
     -------
     xgboost.Booster
         With attributes ``pi_xgb_method``, ``pi_xgb_teacher``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and
-        ``pi_xgb_version`` if a teacher took part, and ``pi_xgb_epsilon`` and ``pi_xgb_delta`` if all were private
-        (:class:`pi_xgb.privacy.PrivateTeacher`).
+        ``pi_xgb_version`` if a teacher took part, and if all were private (:class:`pi_xgb.privacy.PrivateTeacher`)
+        ``pi_xgb_epsilon``, ``pi_xgb_delta``, ``pi_xgb_epsilon_source`` and ``pi_xgb_epsilon_scope``.
 
     Notes
     -----
@@ -181,7 +183,7 @@ def train_by(
         if config.leaves_to_xgboost(own, obj):
             booster = boosting.run(params, dtrain, obj=obj)
             if obj is not None and boosting.xgb_model is not None:  # the privacy of these rounds is unknown
-                booster.set_attr(pi_xgb_epsilon=None, pi_xgb_delta=None)
+                booster.set_attr(**dict.fromkeys(_PRIVACY))
             return booster, []
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
         with all_or_none("the choice of the engine"):
@@ -195,6 +197,9 @@ def train_by(
         job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
         booster = module_of(chosen).fit(job)
     _record(booster, supervision.teachers, chosen)
+    if supervision.teachers:
+        is_continued = boosting.xgb_model is not None
+        booster.set_attr(**_spent(booster, supervision.teachers, dtrain, is_continued=is_continued))
     _warn_of_pieces(booster)
     return booster, supervision.teachers
 
@@ -262,7 +267,6 @@ def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engin
     if not teachers:
         return
     methods = {weighted.teacher.recorded_method for weighted in teachers}
-    epsilon, delta = _spent(booster, teachers)
     # The maximum over workers, since a teacher may count on other workers only.
     weights = np.array([float(np.any(weighted.weight > 0)) * weighted.kl_weight for weighted in teachers])
     booster.set_attr(
@@ -271,18 +275,29 @@ def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engin
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
-        pi_xgb_epsilon=epsilon,
-        pi_xgb_delta=delta,
     )
 
 
-def _spent(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher]) -> tuple[str | None, str | None]:
-    """Return the sum of the privacy budgets, where all teachers, also of a continued model, have one."""
-    spent = [weighted.teacher.spent for weighted in teachers]
-    if booster.attr("pi_xgb_method") is not None:
-        epsilon, delta = booster.attr("pi_xgb_epsilon"), booster.attr("pi_xgb_delta")
-        spent.append(None if epsilon is None or delta is None else (float(epsilon), float(delta)))
-    known = [budget for budget in spent if budget is not None]
-    if len(known) < len(spent):
-        return None, None
-    return str(sum(epsilon for epsilon, _ in known)), str(sum(delta for _, delta in known))
+def _spent(
+    booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix, *, is_continued: bool
+) -> dict[str, str | None]:
+    """Return the attributes of the privacy budgets, added up; None where one is unknown, or z has another path."""
+    given = [weighted.teacher for weighted in teachers]
+    spent = [(*one.spent, getattr(one, "epsilon_source", _STATED)) for one in given if one.spent is not None]
+    if len(spent) < len(given):
+        return dict.fromkeys(_PRIVACY)
+    earlier = [value for value in map(booster.attr, _PRIVACY) if value is not None] if is_continued else []
+    shared = any(one.has_any_column(dtrain.feature_names) for one in given if hasattr(one, "has_any_column"))
+    paths = {
+        "dtrain has privileged columns: train without them": shared,
+        "xgb_model records none, and may have used privileged values": is_continued and len(earlier) < len(_PRIVACY),
+        "the base_margin of dtrain may come from privileged values": on_any_worker(dtrain.get_base_margin().size),
+    }
+    if opened := [path for path, is_open in paths.items() if is_open]:
+        warn_user(f"the model records no epsilon, since {opened[0]}")
+        return dict.fromkeys(_PRIVACY)
+    if earlier:
+        spent.append((float(earlier[0]), float(earlier[1]), earlier[2]))
+    epsilons, deltas, sources = zip(*spent, strict=True)
+    source = _STATED if _STATED in sources else sources[0]
+    return dict(zip(_PRIVACY, (str(sum(epsilons)), str(sum(deltas)), source, _SCOPE), strict=True))

@@ -16,6 +16,8 @@ from .bounds import best_cut, from_guesses, from_rates
 from .budget import check_real
 
 FEWEST_RUNS = 20
+N_LABELLED, N_PROBES = 400, 2000
+"""The rows of the built-in attack: labelled rows in one cell, unlabelled rows in each of two others."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,11 +52,12 @@ class Audit:
 
 
 def audit(
-    train: Callable[[Any], Any],
-    z: Any,
-    other: Any,
-    observe: Callable[[Any], Any],
+    train: Callable[..., Any],
+    z: Any = None,
+    other: Any = None,
+    observe: Callable[[Any], Any] | None = None,
     *,
+    score: Callable[[Any], Any] | None = None,
     runs: int = 400,
     delta: float = 0.0,
     confidence: float = 0.95,
@@ -67,17 +70,24 @@ def audit(
     learns from one half of the runs; the other half counts. The epsilon of a private training limits the share of right
     guesses, so many right guesses prove a large epsilon. A small result proves nothing: another attack may do better.
 
+    Without ``z``, ``other`` and ``observe`` the built-in attack tests a teacher's table: a labelled row, the canary, is
+    alone in one of two cells, and the mean noisy prediction of 2,000 unlabelled rows in each cell reveals its count.
+
     Parameters
     ----------
     train
         A function of a table of privileged values that trains a model. It must draw new noise in each call: create the
-        :class:`PrivateTeacher` inside.
+        :class:`PrivateTeacher` inside. For the built-in attack a function of ``z``, ``y`` and ``labelled`` that returns
+        a fitted teacher, where z has one column, ``"cell"``, with categories 0, 1 and 2.
     z, other
         The privileged values, and the same table with other values in some rows. If one row differs, the attack
         distinguishes two neighbours. If several differ, it infers the values of each.
     observe
         A function of the model that returns one number, or several, for the attacker. The predictions for the changed
         rows are a good start. For a teacher alone, ``lambda teacher: teacher.values``.
+    score
+        A function of the observed numbers of one model, as an array, that returns a score for each changed row: above 0
+        if it guesses the value in ``other``. By default a linear discriminant is learned.
     runs
         The number of trainings. With r runs no epsilon above about ln(r / 15) can be proved from one row.
     delta
@@ -110,7 +120,16 @@ def audit(
     >>> kept = audit(private, z, other, lambda teacher: teacher.values[:1], runs=100, delta=1e-6, confidence=0.999)
     >>> plain.epsilon > 1.5, kept.epsilon <= 1
     (True, True)
+
+    The built-in attack:
+
+    >>> def teacher(z, y, labelled):
+    ...     return PrivateTeacher(1.0, 1e-6, bounds={"cell": [0, 1, 2]}, split=0.99).fit(z, y, labelled=labelled)
+    >>> audit(teacher, runs=20, delta=1e-6, confidence=0.999).epsilon
+    0.0
     """
+    if z is None and other is None and observe is None and score is None:
+        train, z, other, observe, score = _canary(train)
     if not callable(train) or not callable(observe):
         raise TypeError("train and observe must be functions, of a table of privileged values and of the model")
     check_whole("runs", runs, FEWEST_RUNS)
@@ -129,13 +148,38 @@ def audit(
     if values is None or not np.isfinite(values).all():
         raise ValueError("observe must return finite numbers, as many for every model")
     half = runs // 2
-    scores = np.column_stack([_scores(values[:half], coins[:half, i], values) for i in range(len(rows))])
+    if score is None:
+        scores = np.column_stack([_scores(values[:half], coins[:half, i], values) for i in range(len(rows))])
+    else:
+        scores = np.array([_as_numbers(score(numbers), "score") for numbers in values])
+        if scores.shape != coins.shape:
+            raise ValueError(f"score must return {len(rows)} numbers, one for each changed row, got {scores.shape[1]}")
     right = (scores[half:] > 0) == coins[half:]
     if len(rows) == 1:
         attack, epsilon = "neighbours", _from_one_row(scores[:, 0], coins[:, 0], half, delta, 1 - confidence)
     else:
         attack, epsilon = "values", from_guesses(int(right.sum()), right.size, delta, 1 - confidence)
     return Audit(attack, epsilon, float(right.mean()), runs, confidence, delta)
+
+
+def _canary(train: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the built-in attack: the training, both tables, and the functions that observe and score."""
+    z = pd.DataFrame({"cell": np.repeat([0, 1, 2, 1], [N_LABELLED, N_PROBES, N_PROBES, 1])})
+    other = z.copy()
+    other.iloc[-1] = 2
+    rows = np.arange(len(z))
+    labelled = (rows < N_LABELLED) | (rows == len(z) - 1)
+    y = ((rows < N_LABELLED // 20) | (rows == len(z) - 1)).astype(int)
+    # A cell predicts more than the share of label 1 only if its noisy count of that label is above 0.
+    cut = 1.2 * y[labelled].mean()
+
+    def means(teacher: Any) -> NDArray[np.float64]:
+        return np.asarray(teacher.values[N_LABELLED:-1].reshape(2, N_PROBES).mean(axis=1))
+
+    def score(of_cells: NDArray[np.float64]) -> int:
+        return int(of_cells[1] > cut) - int(of_cells[0] > cut)
+
+    return lambda table: train(table, y, labelled), z, other, means, score
 
 
 def _differing_rows(z: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.intp]:
@@ -159,10 +203,10 @@ def _mixed(z: Any, other: Any, rows: NDArray[np.intp]) -> Any:
     return frame
 
 
-def _as_numbers(observed: Any) -> NDArray[np.float64]:
+def _as_numbers(observed: Any, name: str = "observe") -> NDArray[np.float64]:
     values = np.asarray(observed)
     if values.dtype.kind not in "fiub":
-        raise TypeError(f"observe must return finite numbers, got {type(observed).__name__} of {values.dtype}")
+        raise TypeError(f"{name} must return finite numbers, got {type(observed).__name__} of {values.dtype}")
     return np.atleast_1d(values).astype(np.float64).ravel()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,15 @@ def from_guesses(n_right: int, n_guesses: int, delta: float, alpha: float) -> fl
     delta, ``n_right`` right guesses have at most the probability :func:`chance_of`. The bound is the largest epsilon
     for which that is below ``alpha``.
     """
-    low, high = 0.0, 50.0
-    if chance_of(n_right, n_guesses, low, delta) > alpha:
-        return 0.0
-    for _ in range(50):
+    return largest(lambda epsilon: chance_of(n_right, n_guesses, epsilon, delta) <= alpha, 50.0)
+
+
+def largest(holds: Callable[[float], bool], most: float) -> float:
+    """Return the largest number from 0 to ``most`` for which it holds, where it holds up to one; 0 if for none."""
+    low, high = 0.0, most
+    for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if chance_of(n_right, n_guesses, middle, delta) <= alpha else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 

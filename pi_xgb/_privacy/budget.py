@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from numbers import Real
 from typing import Any, NamedTuple
 
-from .mechanisms import sampling_delta
-
-SMALLEST_EPSILON = 1e-6
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100
 
 
 class Spent(NamedTuple):
@@ -26,55 +23,47 @@ class Budget:
     total: Spent
     model: Spent
     rows: Spent
-    """The part of a labelled row. A row without a label has the whole epsilon."""
+    """The part of a labelled row's prediction, or 0 without one. A row without a label has the whole epsilon."""
 
     @classmethod
     def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
         """Return the budget with the share ``split`` for the model."""
-        slack = sampling_delta(epsilon)
-        model = Spent(split * epsilon, delta - slack)
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
+        return cls.beside(epsilon, delta, Spent(split * epsilon, delta))
+
+    @classmethod
+    def apart(cls, total: Spent) -> Budget:
+        """Return the budget without predictions for labelled rows: each row is in the model or has a prediction."""
+        return cls(total, total, Spent(0.0, 0.0))
 
     @classmethod
     def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
         """Return the budget with a model that states its own part."""
-        slack = sampling_delta(epsilon)
-        if model.epsilon >= epsilon or model.delta + slack > delta:
+        rows = Spent(epsilon - model.epsilon, 0.0)
+        if min(model.epsilon, rows.epsilon) < SMALLEST_EPSILON or model.delta > delta:
             raise ValueError(
-                f"epsilon and delta must exceed those of the model, {model.epsilon:g} and {model.delta:g}, got "
-                f"{epsilon:g} and {delta:g}: lower the model's, or raise the teacher's. (A changed row costs twice the "
-                "model's stated epsilon, which covers rows added or removed)"
+                f"epsilon and delta must leave at least {SMALLEST_EPSILON:g} and 0 beside the model, got {epsilon:g} "
+                f"and {delta:g} with {model.epsilon:g} and {model.delta:g} for the model: raise them, or change split. "
+                "(A changed row costs twice the epsilon of your own model, which is for a row added or removed)"
             )
-        return cls(Spent(epsilon, delta), model, Spent(epsilon - model.epsilon, slack))
+        return cls(Spent(epsilon, delta), model, rows)
 
 
 def check_epsilon(epsilon: Any) -> float:
     """Return epsilon as a float; raise unless it is positive and finite."""
     check_real(epsilon, "epsilon")
-    if not SMALLEST_EPSILON <= epsilon < math.inf:
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise ValueError(
-            f"epsilon must be finite and positive (at least {SMALLEST_EPSILON:g}), got {epsilon!r}: 1 is strict, "
+            f"epsilon must lie between {SMALLEST_EPSILON:g} and {LARGEST_EPSILON:g}, got {epsilon!r}: 1 is strict, "
             "above 10 the guarantee is weak"
         )
     return float(epsilon)
 
 
-def check_delta(delta: Any, epsilon: float) -> float:
-    """Return delta as a float; raise unless it covers the error of the noise."""
+def check_delta(delta: Any) -> float:
+    """Return delta as a float; raise unless it is a small probability."""
     check_real(delta, "delta")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must be positive and below 1, got {delta!r}: pass far less than 1 / number of rows")
-    least = 2 * sampling_delta(epsilon)
-    if least >= 1:
-        raise ValueError(
-            f"epsilon must be smaller for noise from 64-bit numbers, got {epsilon:g}: pass at most about 10, above "
-            "which the guarantee is weak"
-        )
-    if delta < least:
-        raise ValueError(
-            f"delta must be at least {least:.2g} with epsilon {epsilon:g}, got {delta!r}: noise from 64-bit "
-            "numbers guarantees no less"
-        )
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}: pass far less than 1 / number of rows")
     return float(delta)
 
 
@@ -82,8 +71,8 @@ def check_delta_for_rows(delta: float, n_rows: int) -> None:
     """Raise if delta is 1 / n_rows or more: publishing one row in full would then count as private."""
     if delta * n_rows >= 1:
         raise ValueError(
-            f"delta must be below 1 / {n_rows} = {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most "
-            f"{0.1 / n_rows:.1g}, or publishing a random row would count as private"
+            f"delta must be below {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most {0.1 / n_rows:.1g}, "
+            "or publishing a random row would count as private"
         )
 
 

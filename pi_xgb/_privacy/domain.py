@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._rows.names import describe
-from .._rows.per_row import check_count
 from .._rows.tables import as_frame, as_table
 
 
@@ -24,7 +23,10 @@ class Numbers:
         """Return the column, clipped to the range."""
         # Dates and durations would be read as nanoseconds, complex numbers without their imaginary part.
         readable = not hasattr(column, "dt") and column.dtype.kind != "c"
-        values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64) if readable else np.array([np.nan])
+        try:
+            values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64) if readable else np.array([np.nan])
+        except OverflowError:  # whole numbers beyond the largest float
+            values = np.array([np.nan])
         if np.isnan(values).any():
             # No value in the message: it would go into logs.
             raise TypeError(
@@ -121,20 +123,14 @@ def check_no_gaps(frame: pd.DataFrame) -> None:
         )
 
 
-def check_rows(frame: pd.DataFrame, n_rows: int) -> None:
-    """Raise unless there are as many privileged rows as labels."""
-    check_count("y", n_rows, len(frame), table="z")
-
-
 def _column(name: Any, declared: Any) -> Numbers | Categories:
     if isinstance(declared, tuple):
-        ends = [float(end) for end in declared if _is_number(end)]
-        if not len(ends) == len(declared) == 2 or not 0 < ends[1] - ends[0] < np.inf:
+        if not is_range(declared):
             raise ValueError(
                 f"the bounds of {name!r} must be a pair of finite numbers (low, high) with low < high, got "
                 f"{declared!r}: pass categories as a list"
             )
-        return Numbers(*ends)
+        return Numbers(*map(float, declared))
     names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
     if len(names) < 2 or not all(map(_is_name, names)) or len(set(names)) < len(names):
         raise ValueError(
@@ -144,10 +140,16 @@ def _column(name: Any, declared: Any) -> Numbers | Categories:
     return Categories(names)
 
 
+def is_range(declared: Any) -> bool:
+    """Whether this is a pair of finite numbers, (low, high) with low < high."""
+    ends = list(declared) if isinstance(declared, (tuple, list, np.ndarray)) else []
+    return len(ends) == 2 and all(map(_is_number, ends)) and 0 < float(ends[1]) - float(ends[0]) < np.inf
+
+
 def _is_name(value: Any) -> bool:
     is_scalar = isinstance(value, Hashable) and np.ndim(cast("Any", value)) == 0
     return is_scalar and not pd.isna(cast("Any", value))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(-1e308 < value < 1e308)

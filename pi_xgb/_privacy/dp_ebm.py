@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .bounds import largest
 from .budget import Spent
 from .domain import Domain
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
+SMALLEST_SHARE = 1e-3
 _MOVED = math.sqrt(2)
 _FINE_BINS = 64
 """The equal bins that interpret cuts a range into before merging: the most categories of a column."""
@@ -36,8 +38,13 @@ class DPEBM:
         if wide:
             raise ValueError(f"{wide[0]!r} must have at most {_FINE_BINS} categories for DP-EBM: merge rare ones")
 
-    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Any) -> None:
+    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
+        if budget.epsilon < SMALLEST_SHARE or not budget.delta:
+            raise ValueError(
+                f"epsilon must leave at least {SMALLEST_SHARE:g} for the model of teacher='dp-ebm', and delta must be "
+                f"positive, got {budget.epsilon:g} and {budget.delta:g}: interpret finds no noise for less"
+            )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.
         ebm = self._ebm_class(
@@ -82,10 +89,10 @@ class DPEBM:
 
 def _ebm_class() -> Any:
     try:
-        from interpret import privacy
+        from interpret.privacy import DPExplainableBoostingClassifier
     except ImportError as error:
         raise ImportError("teacher='dp-ebm' needs interpret: pip install \"pi-xgb[private]\"") from error
-    return getattr(privacy, "DPExplainableBoostingClassifier", None) or privacy.DPEBMClassifier
+    return DPExplainableBoostingClassifier
 
 
 def delta_of(epsilon: float, mu: float) -> float:
@@ -108,20 +115,13 @@ def epsilon_for_interpret(budget: Spent) -> float:
         parts = [mu_of_promise(share * epsilon, half) for share in (BINNING_SHARE, 1 - BINNING_SHARE)]
         return _MOVED * math.hypot(*parts)
 
-    low, high = 0.0, 4 * budget.epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(budget.epsilon, mu_at(middle)) <= budget.delta else (low, middle)
-    return low * (1 - 1e-6)  # rounding then gives more noise, not less
+    most = largest(lambda epsilon: delta_of(budget.epsilon, mu_at(epsilon)) <= budget.delta, 4 * budget.epsilon)
+    return most * (1 - 1e-6)  # rounding then gives more noise, not less
 
 
 def mu_of_promise(epsilon: float, delta: float) -> float:
     """Return the largest mu whose mechanism has (epsilon, delta)."""
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(epsilon, middle) <= delta else (low, middle)
-    return low
+    return largest(lambda mu: delta_of(epsilon, mu) <= delta, 100.0)
 
 
 def _normal(value: float) -> float:

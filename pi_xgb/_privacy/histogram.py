@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from .budget import Spent
 from .domain import Domain
-from .mechanisms import discrete_laplace
-from .randomness import Words
+from .mechanisms import Source
 
 MOST_CELLS = 10_000
 # A row whose privileged values change leaves one cell and enters another, with the same label.
@@ -31,11 +30,11 @@ class Histogram:
                 "or use teacher='dp-ebm'"
             )
 
-    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, words: Words) -> None:
+    def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Source) -> None:
         """Store noisy counts only. ``budget.delta`` is not needed."""
         n_cells = math.prod(self._sizes)
         counts = np.bincount(2 * self._cell(values) + label, minlength=2 * n_cells)
-        self.counts = (counts + discrete_laplace(2 * n_cells, MOVED, budget.epsilon, words)).reshape(n_cells, 2)
+        self.counts = noise.laplace(counts, MOVED, budget.epsilon).reshape(n_cells, 2)
         # From here on only noisy counts, and labels, which are not protected. Small cells shrink towards the share of
         # all rows.
         positive = np.maximum(self.counts, 0)

@@ -1,71 +1,71 @@
-"""The two kinds of noise, added to integers in exact arithmetic.
+"""The two kinds of noise, which OpenDP draws in exact arithmetic.
 
-Floating-point noise has gaps, and the possible sums depend on the value that the noise is added to: the last bits would
-reveal it. Here random bits are compared with integers, so nothing depends on rounding. The one error is that
-probabilities are multiples of 2 ** -64, which :func:`sampling_delta` covers.
+OpenDP computes the epsilon of each mechanism, rounded up. Noise is enlarged until this is at most the epsilon here.
 """
 
 from __future__ import annotations
 
 import math
-from decimal import Decimal, localcontext
-from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .randomness import Words
+from .._arrays import Array
 
-Integers = NDArray[np.int64]
 STEPS = 2**20
-"""The number of steps that a row's value is rounded to before noise is added."""
-_WORD = 2**64
-_CERTAIN = 64
-"""Bits of probability exp(-64) and less are left out."""
+"""The number of steps that a row's value is rounded to before Laplace noise is added."""
+_ROUNDING = 1 + 2.0**-50
 
 
-def sampling_delta(epsilon: float) -> float:
-    """Return the addition to delta that covers the error of the noise.
+class OpenDPNoise:
+    """Noise of OpenDP, from the cryptographic generator of the operating system."""
 
-    Laplace noise has at most 124 bits. The probability of each has an error below 2 ** -64, so one draw has an error
-    below 2 ** -57 in total variation. A row takes part in at most 2 draws of a table and 1 of its own, for each of up
-    to 25 tables: less than 2 ** -50. With an error of t in each of two distributions, epsilon holds up to
-    (1 + exp(epsilon)) t.
-    """
-    return (1 + math.exp(min(epsilon, 700))) * 2.0**-50
+    def __init__(self) -> None:
+        _opendp()  # raises its error before fit
+        self.random = np.random.default_rng()
 
+    def laplace(self, values: Array, sensitivity: int, epsilon: float) -> Array:
+        """Return whole numbers with discrete Laplace noise, private if they change by ``sensitivity`` in total."""
+        dp, scale = _opendp(), sensitivity / epsilon
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        while (noise := dp.m.make_laplace(*space, scale=scale)).map(sensitivity) > epsilon:
+            scale *= _ROUNDING
+        return np.array(noise(values.tolist()), np.int64)
 
-def discrete_laplace(count: int, sensitivity: int, epsilon: float, words: Words) -> Integers:
-    """Return noise with probability proportional to exp(-epsilon |k| / sensitivity) for each whole number k.
-
-    It gives epsilon-differential privacy to integers whose total change is at most ``sensitivity``.
-    """
-    thresholds = bit_thresholds(Fraction(epsilon) / sensitivity)
-    return geometric(count, thresholds, words) - geometric(count, thresholds, words)
-
-
-def bit_thresholds(rate: Fraction) -> list[int]:
-    """Return for each binary digit of a geometric number the probability of 1, times 2 ** 64.
-
-    The digits of k >= 0 with probability proportional to exp(-rate k) are independent, and digit j is 1 with
-    probability 1 / (1 + exp(rate 2 ** j)).
-    """
-    thresholds: list[int] = []
-    with localcontext() as context:
-        context.prec = 60
-        step = Decimal(rate.numerator) / Decimal(rate.denominator)
-        while (exponent := step * 2 ** len(thresholds)) < _CERTAIN:
-            thresholds.append(int(_WORD / (1 + exponent.exp())))
-    return thresholds
+    def flip(self, bits: Array, epsilon: float) -> Array:
+        """Return bits, each flipped with probability 1 / (1 + exp(epsilon)): private if one of them changes."""
+        dp, f = _opendp(), 2 / (1 + math.exp(epsilon))
+        make, distance = dp.m.make_randomized_response_bitvec, dp.discrete_distance()
+        # OpenDP's distance is between two vectors with one bit set each. They differ in two bits.
+        while make(dp.bitvector_domain(1), distance, f=f).map(1) > 2 * epsilon:
+            f *= _ROUNDING
+        flipped = make(dp.bitvector_domain(max(bits.size, 1)), distance, f=f)(np.packbits(bits).tobytes())
+        return np.unpackbits(np.frombuffer(flipped, np.uint8), count=bits.size).astype(bool)
 
 
-def geometric(count: int, thresholds: list[int], words: Words) -> Integers:
-    """Return numbers k >= 0 with probability proportional to exp(-rate k)."""
-    numbers = np.zeros(count, np.int64)
-    for digit, threshold in enumerate(thresholds):
-        numbers += (words(count) < np.uint64(threshold)).astype(np.int64) << digit
-    return numbers
+class SeededNoise:
+    """The same noise in every run, of the same distribution: not private, since the seed reveals it."""
+
+    def __init__(self, seed: Any) -> None:
+        self.random = np.random.default_rng(seed)
+
+    def laplace(self, values: Array, sensitivity: int, epsilon: float) -> Array:
+        """Return whole numbers with discrete Laplace noise."""
+        up, down = self.random.geometric(-math.expm1(-epsilon / sensitivity), (2, *values.shape))
+        return values + up - down
+
+    def flip(self, bits: Array, epsilon: float) -> Array:
+        """Return bits, each flipped with probability 1 / (1 + exp(epsilon))."""
+        return bits ^ (self.random.random(bits.shape) < 1 / (1 + math.exp(epsilon)))
+
+
+Source = OpenDPNoise | SeededNoise
+
+
+def noise_source(seed: int | None) -> Source:
+    """Return OpenDP's noise, or with a seed that of a test."""
+    return OpenDPNoise() if seed is None else SeededNoise(seed)
 
 
 class Laplace:
@@ -75,45 +75,33 @@ class Laplace:
 
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
+        self.variance = 1 / (2 * math.sinh(epsilon / STEPS / 2) ** 2) / STEPS**2
 
-    @property
-    def variance(self) -> float:
-        """The variance in units of the squared range."""
-        half = self._epsilon / STEPS / 2
-        return 1 / (2 * math.sinh(half) ** 2) / STEPS**2
-
-    def release(self, steps: Integers, words: Words) -> NDArray[np.float64]:
-        """Return the noisy value of each row, on average ``steps / STEPS``."""
-        noise = discrete_laplace(len(steps), STEPS, self._epsilon, words)
-        return np.asarray((steps + noise) / STEPS)
+    def release(self, shares: Array, source: Source) -> Array:
+        """Return a noisy number for each share from 0 to 1, on average the share."""
+        steps = np.clip(np.rint(shares * STEPS), 0, STEPS).astype(np.int64)
+        return source.laplace(steps, STEPS, self._epsilon) / STEPS
 
 
 class RandomizedResponse:
-    """One of two numbers for each row; the probability of the larger number rises with the value.
+    """One of two numbers: a bit that is 1 with the probability of the share, and is then flipped privately.
 
-    This probability lies between 1 / (1 + exp(epsilon)) and its complement, so the ratio is at most exp(epsilon),
-    exactly. Its variance is the smallest of all unbiased releases of one of two numbers, and smaller than that of
-    Laplace noise for epsilon below about 2.3.
+    The first draw needs no protection: whatever the bit is, the flip keeps epsilon. The variance is the smallest of all
+    unbiased releases of one of two numbers, and smaller than that of Laplace noise for epsilon below about 2.3.
     """
 
     name = "randomized_response"
 
     def __init__(self, epsilon: float) -> None:
-        with localcontext() as context:
-            context.prec = 60
-            self._low = math.ceil(_WORD / (1 + Decimal(epsilon).exp()))
-        self._step = (_WORD - 2 * self._low) // STEPS
+        self._epsilon = epsilon
+        self._spread = 1 / math.tanh(epsilon / 2)
+        self.variance = self._spread**2 / 4
+        """The largest variance, at a share of one half."""
 
-    @property
-    def variance(self) -> float:
-        """The largest variance, in the middle of the range, in units of the squared range."""
-        return (_WORD / (self._step * STEPS)) ** 2 / 4
-
-    def release(self, steps: Integers, words: Words) -> NDArray[np.float64]:
-        """Return the noisy value of each row, on average ``steps / STEPS``."""
-        thresholds = np.uint64(self._low) + np.uint64(self._step) * steps.astype(np.uint64)
-        bits = (words(len(steps)) < thresholds).astype(np.float64)
-        return np.asarray((bits * _WORD - self._low) / (self._step * STEPS))
+    def release(self, shares: Array, source: Source) -> Array:
+        """Return a noisy number for each share from 0 to 1, on average the share."""
+        bits = source.flip(source.random.random(shares.shape) < shares, self._epsilon)
+        return 0.5 + (bits - 0.5) * self._spread
 
 
 NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, RandomizedResponse)}
@@ -124,3 +112,12 @@ def noise_named(name: str, epsilon: float) -> Laplace | RandomizedResponse:
     kinds = [kind(epsilon) for kind in NOISES.values()] if name == "auto" else [NOISES[name](epsilon)]
     best: Laplace | RandomizedResponse = min(kinds, key=lambda noise: noise.variance)
     return best
+
+
+def _opendp() -> Any:
+    try:
+        prelude: Any = import_module("opendp.prelude")  # which has no types
+    except ImportError as error:
+        raise ImportError('PrivateTeacher needs OpenDP: pip install "pi-xgb[private]"') from error
+    prelude.enable_features("contrib")
+    return prelude

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._rows.tables import as_frame, as_table
 from .budget import Spent, check_delta, check_epsilon
-from .domain import check_no_gaps
+from .domain import check_no_gaps, is_range
 
 
 class OwnModel:
@@ -25,24 +25,15 @@ class OwnModel:
     def __init__(self, model: Any, unread: Sequence[str], *, seeded: bool) -> None:
         name = type(model).__name__
         absent = [attr for attr in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, attr)]
-        if isinstance(model, type):
-            raise TypeError(
-                f"teacher must be a model, got the class {model.__name__}: pass an instance, {model.__name__}(...)"
-            )
-        if absent:
+        if absent or isinstance(model, type):
             raise TypeError(
                 f"teacher must be 'histogram', 'dp-ebm' or a model with fit, predict_proba, epsilon and delta, got "
-                f"{name} without {', '.join(absent)}: add what is missing"
+                f"{name} without {', '.join(absent) or 'an instance of it'}: add what is missing"
             )
         if unread:
             raise ValueError(f"{', '.join(unread)} must be left out with a model as teacher, got {name}: configure it")
-        # interpret only warns of these, and trains without the guarantee.
-        unset = [attr for attr in ("privacy_bounds", "feature_types") if getattr(model, attr, "") is None]
-        if unset:
-            raise ValueError(
-                f"{name} must have {' and '.join(unset)}, got None: set them, since it would read them from the data "
-                "without privacy"
-            )
+        if hasattr(model, "privacy_bounds"):
+            _check_dp_ebm(model)
         seeds = [attr for attr in ("random_state", "seed") if getattr(model, attr, None) is not None]
         if seeds and not seeded:
             raise ValueError(
@@ -54,8 +45,7 @@ class OwnModel:
 
     def _stated(self) -> Spent:
         """Return the model's present budget, converted to a row that changes."""
-        epsilon, delta = check_epsilon(self._model.epsilon), self._model.delta
-        delta = 0.0 if isinstance(delta, (int, float)) and delta == 0 else check_delta(delta, epsilon)
+        epsilon, delta = check_epsilon(self._model.epsilon), check_delta(self._model.delta)
         return Spent(2 * epsilon, float((1 + np.exp(epsilon)) * delta))
 
     def _check_budget_stays(self) -> None:
@@ -71,7 +61,7 @@ class OwnModel:
         check_no_gaps(as_frame(table))
         return as_frame(table) if hasattr(table, "columns") else np.asarray(as_frame(table))
 
-    def fit(self, values: Any, label: NDArray[np.int64], budget: Spent, words: Any) -> None:
+    def fit(self, values: Any, label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train the model, which draws its own noise."""
         self._check_budget_stays()
         self._model.fit(values, label)
@@ -90,14 +80,29 @@ class OwnModel:
 
     def _mean(self, values: Any) -> NDArray[np.float64]:
         proba = np.asarray(self._model.predict_proba(values))
-        if proba.dtype.kind not in "fiub":
-            raise TypeError(
-                f"{type(self._model).__name__}.predict_proba must return numbers, got {proba.dtype}: return the "
-                "probabilities of label 0 and of label 1"
-            )
-        if proba.shape != (len(values), 2):
+        if proba.dtype.kind not in "fiub" or proba.shape != (len(values), 2):
             raise ValueError(
-                f"{type(self._model).__name__}.predict_proba must return shape ({len(values)}, 2), got {proba.shape} "
-                f"for {len(values)} rows: return the probabilities of label 0 and of label 1"
+                f"{type(self._model).__name__}.predict_proba must return numbers of shape ({len(values)}, 2), got "
+                f"{proba.dtype} of shape {proba.shape}: return the probabilities of label 0 and of label 1"
             )
         return np.clip(np.nan_to_num(proba[:, 1].astype(np.float64), nan=0.5), 0.0, 1.0)
+
+
+def _check_dp_ebm(model: Any) -> None:
+    """Raise if interpret's DP-EBM would read types, ranges or names of categories from the data, without privacy."""
+    name, bounds, types = type(model).__name__, model.privacy_bounds, getattr(model, "feature_types", None)
+    kinds = [types] if types is None or isinstance(types, str) else list(types)
+    if odd := [kind for kind in kinds if not isinstance(kind, str) or kind != "continuous"]:
+        raise ValueError(
+            f"feature_types of {name} must be 'continuous' for every column, got {odd[0]!r}: it would read types and "
+            "categories from the privileged values. Pass categories as declared codes 0, 1, ... with a range, as "
+            "(-0.5, 2.5) for three"
+        )
+    names = getattr(model, "feature_names", None) or [None] * len(kinds)
+    declared = bounds if isinstance(bounds, Mapping) else dict(enumerate([] if bounds is None else bounds))
+    absent = [i for i, column in enumerate(names) if not is_range(declared.get(i, declared.get(column)))]
+    if absent:
+        raise ValueError(
+            f"privacy_bounds of {name} must have a pair (low, high) for each of its {len(names)} columns, got none for "
+            f"column {absent[0]}: it would read the range from the privileged values. Pass a dict of positions"
+        )

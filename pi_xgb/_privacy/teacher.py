@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.crossfit import Folds, check_crossfit, deal_labelled, out_of_fold
 from .._core.joint import JointTeacher
 from .._core.learned import TrainableTeacher
 from .._core.learners.learned_teacher import LearnedTeacher
@@ -18,21 +18,22 @@ from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, Teacher, read_only
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
-from .._rows.per_row import per_row
+from .._rows.per_row import check_count, per_row
 from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
-from .._rows.tables import as_frame, as_table, take_rows
+from .._rows.tables import as_frame, as_table, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
-from .domain import Domain, check_rows
+from .domain import Domain
 from .dp_ebm import DPEBM
 from .histogram import Histogram
-from .mechanisms import NOISES, STEPS, noise_named
+from .mechanisms import NOISES, noise_named, noise_source
 from .own_model import OwnModel
-from .randomness import SeededWords, Words, system_words
 
 MODELS = ("histogram", "dp-ebm")
-MOST_FOLDS = 25
+FEW_LABELS = 0.25
+"""The largest share of labelled rows at which these are given no noisy prediction."""
+BINS, BINS_OF_FEW = 8, 4
 
 
 class PrivateTeacher(FixedTeacher):
@@ -46,42 +47,45 @@ class PrivateTeacher(FixedTeacher):
     Parameters
     ----------
     epsilon, delta
-        The total budget. ``delta`` must lie well below 1 / number of rows.
+        The total budget. The histogram needs no ``delta``, DP-EBM does: well below 1 / number of rows.
     bounds
         The domain of each column of z, known without the data: a pair (low, high) for numbers, a list for categories.
         The columns of an array are 0, 1, ...
     split
-        The model's share of epsilon, by default half; the rest is for the prediction of each row. Less is enough where
-        few cells hold many rows. The model does not see rows without a label, so their prediction has the whole
-        epsilon.
+        The model's share of epsilon; the rest is for the prediction of each labelled row. Rows without a label are not
+        in the model, and their predictions have the whole epsilon. By default half, or, if at most a quarter of the
+        rows has a label, all of it: labelled rows then learn from their label alone. Less is enough where few cells
+        hold many rows.
     clip
-        The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise.
+        The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise. By default a
+        tenth of the share of the rarer label, which is public: 0.05 where both are equally frequent.
     teacher
         ``"histogram"``: a table of noisy counts, for a few columns with few values. ``"dp-ebm"``: interpret's DP-EBM,
         for many columns (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba``, and its
         ``epsilon`` and ``delta`` for a row that is added or removed; they count twice, since here a row changes. It
-        replaces ``bounds``, ``split`` and ``crossfit``. Its prediction for a row must depend on that row alone.
+        replaces ``bounds`` and ``split``. Its prediction for a row must depend on that row alone.
     noise
         The noise of the predictions: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the
         kind with the smaller variance.
     bins
-        The number of bins of equal width in a numeric column of the histogram.
-    crossfit
-        With K, K models predict rows that they were not trained on. Each row is then in K - 1 models, which share the
-        model's part of the budget: 2 costs training rows only.
+        The number of bins of equal width in a numeric column of the histogram. By default 8, or 4 if at most a quarter
+        of the rows has a label.
     unsafe_seed
         For tests: the same noise in every run. The result is not private, and no budget is recorded.
 
     Attributes
     ----------
     values
-        The released predictions: one unbiased number per row, possibly outside [0, 1].
+        The released predictions: one unbiased number per row, possibly outside [0, 1]. Labelled rows without a
+        prediction have the share of label 1, and the ``teacher_weight`` 0.
     spent
         The spent budget, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
     budget
         Its parts: ``total``, ``model`` and ``rows``.
     noise_variance
         The largest variance of the noise of each row.
+    epsilon_source
+        ``"proved"`` (docs/privacy.md), or ``"stated by the user"``: the epsilon of a model of your own is not checked.
 
     Notes
     -----
@@ -100,54 +104,52 @@ class PrivateTeacher(FixedTeacher):
     """
 
     is_noisy = True
+    epsilon_source = "proved"
 
     def __init__(
         self,
         epsilon: float,
-        delta: float,
+        delta: float = 0.0,
         *,
         bounds: Any = None,
         split: float | None = None,
-        clip: float = 0.05,
+        clip: float | None = None,
         teacher: Any = "histogram",
         noise: str = "auto",
-        bins: int = 8,
-        crossfit: int = 0,
+        bins: int | None = None,
         unsafe_seed: int | None = None,
     ) -> None:
         epsilon = check_epsilon(epsilon)
-        delta = check_delta(delta, epsilon)
-        self.clip = check_share(clip, "clip", 0, 0.5, "probabilities are clipped to [clip, 1 - clip]")
+        delta = check_delta(delta)
+        hint = "probabilities are clipped to [clip, 1 - clip]"
+        self.clip = None if clip is None else check_share(clip, "clip", 0, 0.5, hint)
         check_choice(noise, ("auto", *NOISES), "noise")
-        check_whole("bins", bins, 2)
-        check_whole("crossfit", crossfit, 0)
-        if crossfit == 1 or crossfit > MOST_FOLDS:
-            raise ValueError(f"crossfit must be 0 or from 2 to {MOST_FOLDS}, got {crossfit}")
-        if unsafe_seed is not None:
-            check_whole("unsafe_seed", unsafe_seed, 0)
-        self.noise, self.crossfit = noise, crossfit
-        self._words: Words = system_words if unsafe_seed is None else SeededWords(unsafe_seed)
-        self._seed, self._bins, self._teacher = unsafe_seed, bins, teacher
+        check_whole("bins", BINS if bins is None else bins, 2)
+        check_whole("unsafe_seed", unsafe_seed or 0, 0)
+        self.noise, self._source = noise, noise_source(unsafe_seed)
+        self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
-            share = 0.5 if split is None else split
+            hint = "the model and the rows both need a part of epsilon"
             self.budget = Budget.divided(
-                epsilon, delta, check_share(share, "split", 0, 1, "the model and the rows both need a part of epsilon")
+                epsilon, delta, check_share(0.5 if split is None else split, "split", 0, 1, hint)
             )
             self._domain: Any = Domain(bounds)
             self._model()  # raises its errors before fit
         else:
-            given = {"split": split is not None, "bounds": bounds is not None, "crossfit": crossfit > 0}
+            given = {"split": split is not None, "bounds": bounds is not None}
             own = OwnModel(teacher, [name for name in given if given[name]], seeded=unsafe_seed is not None)
             self.budget = Budget.beside(epsilon, delta, own.spent)
             self._domain = self._teacher = own
+            self.epsilon_source = "stated by the user"
         self.spent: Spent | None = None
+        self._salt = os.urandom(hashlib.blake2b.SALT_SIZE)
         self._has_fitted = False
 
     def _model(self) -> Any:
         """Return an untrained model."""
         if self._teacher == "histogram":
-            return Histogram(self._domain, self._bins)
+            return Histogram(self._domain, self._bins or BINS)
         return DPEBM(self._domain, self._seed) if self._teacher == "dp-ebm" else self._teacher
 
     def fit(self, z: Any, y: Any, *, labelled: Any = None) -> PrivateTeacher:
@@ -163,82 +165,64 @@ class PrivateTeacher(FixedTeacher):
             )
         label = per_row("y", y, kind="values", missing="keep")
         known = read_labelled(labelled, len(label))
-        label = _binary(label, np.ones(len(label), bool) if known is None else known)
+        known = np.ones(len(label), bool) if known is None else known
+        label = _binary(label, known)
         check_delta_for_rows(self.budget.total.delta, len(label))
-        check_rows(as_frame(as_table(z, "z")), len(label))
+        table = as_table(z, "z")
+        check_count("y", len(label), len(as_frame(table)), table="z")
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
-        folds = self._folds(label, known)
+        share = float(label[known].mean())
+        if self.clip is None:
+            self.clip = min(share, 1 - share) / 10
+        if isinstance(self._teacher, str) and self._split is None and known.mean() <= FEW_LABELS:
+            self.budget = Budget.apart(self.budget.total)
+            self._bins = self._bins or BINS_OF_FEW
+            self.teacher_weight = (~known).astype(np.float32)
+        self._names = {self._digest(name) for name in column_names(table) or ()}
+        model = self._model()
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
-            mean, low, high = self._predicted(values, label, folds)
+            model.fit(take_rows(values, np.flatnonzero(known)), label[known], self.budget.model, self._source)
+            mean = model.predict(values)
         finally:
             self._teacher = self._domain = None  # a user's model may store z, and this object is pickled
-        super().__init__(self._released(mean, low, high, known), NUMBERS)
+        super().__init__(self._released(mean, model.range, known, share), NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
-    def _folds(self, label: Array, known: Array | None) -> Folds:
-        """Return the fold of each row, which depends on labels alone."""
-        learnable = np.ones(len(label), bool) if known is None else known
-        if not self.crossfit:
-            return Folds(np.zeros(len(label), int), learnable, in_sample=True)
-        check_crossfit(self.crossfit, known, len(label))
-        return Folds(deal_labelled(label, known, None, self.crossfit, 0, classes=True), learnable)
-
-    def _predicted(self, values: Array, label: Array, folds: Folds) -> tuple[Any, float, float]:
-        """Return the predictions of private models, and their smallest and largest possible value for any row."""
-        share = Spent(*(part / max(self.crossfit - 1, 1) for part in self.budget.model))
-
-        def fit(rows: Array) -> Any:
-            model = self._model()
-            model.fit(take_rows(values, rows), label[rows], share, self._words)
-            return model
-
-        def predict(model: Any, rows: Array) -> Array:
-            return self._clipped(model.predict(take_rows(values, rows)))
-
-        mean, models = out_of_fold(fit, predict, folds)
-        ends = np.concatenate([self._clipped(model.range) for model in models])
-        return mean, float(ends.min()), float(ends.max())
-
-    def _clipped(self, mean: Any) -> Array:
-        return np.clip(mean, self.clip, 1 - self.clip)
-
-    def _released(self, mean: Array, low: float, high: float, known: Array | None) -> Array:
-        """Return the predictions with noise, drawn for each row independently."""
-        width = high - low
-        steps = np.zeros(len(mean), np.int64)
-        if width > 0:
-            steps = np.clip(np.rint((mean - low) / width * STEPS), 0, STEPS).astype(np.int64)
-        trained = np.ones(len(mean), bool) if known is None else known
-        released, variance = np.empty(len(mean)), np.empty(len(mean))
-        for rows, epsilon in ((trained, self.budget.rows.epsilon), (~trained, self.budget.total.epsilon)):
-            noise = noise_named(self.noise, epsilon)
-            released[rows] = low + width * noise.release(steps[rows], self._words)
-            variance[rows] = width**2 * noise.variance
+    def _released(self, mean: Array, ends: tuple[float, float], known: Array, share: float) -> Array:
+        """Return the predictions with noise, drawn for each row independently; ``ends`` are those of any row."""
+        clip = self.clip or 0.0
+        low, high = np.clip(ends, clip, 1 - clip)
+        width = float(high - low)
+        if 2 * width < ends[1] - ends[0]:
+            warn_user(
+                f"clip={clip:g} flattens the noisy predictions: the private model predicts probabilities from "
+                f"{ends[0]:.2g} to {ends[1]:.2g}. Pass a smaller clip, or leave it out"
+            )
+        shares = (np.clip(mean, low, high) - low) / width if width > 0 else np.zeros(len(mean))
+        released, variance = np.full(len(mean), share), np.zeros(len(mean))
+        for rows, epsilon in ((known, self.budget.rows.epsilon), (~known, self.budget.total.epsilon)):
+            if epsilon:
+                noise = noise_named(self.noise, epsilon)
+                released[rows] = low + width * noise.release(shares[rows], self._source)
+                variance[rows] = width**2 * noise.variance
         self._noise_variance = variance
         return released
 
     @property
-    def values(self) -> np.ndarray[Any, Any]:
-        self._check_fitted()
-        return super().values
-
-    @property
-    def noise_variance(self) -> NDArray[np.float64]:
+    def noise_variance(self) -> np.ndarray[Any, Any]:
         """The largest variance of the noise of each row."""
-        self._check_fitted()
-        variance: NDArray[np.float64] = read_only(self._noise_variance)
-        return variance
+        return read_only(self._noise_variance)
 
-    def answer(self, task: Any, mean: Array, weight: Any) -> Array:
-        self._check_fitted()
-        return super().answer(task, mean, weight)
+    def has_any_column(self, names: Sequence[str] | None) -> bool:
+        """Whether any of these is the name of a privileged column."""
+        return any(self._digest(name) in self._names for name in names or ())
 
-    def check(self, n_rows: int) -> None:
-        self._check_fitted()
-        super().check(n_rows)
+    def _digest(self, name: Any) -> bytes:
+        """Return a salted digest: a pickled teacher holds no names of privileged columns."""
+        return hashlib.blake2b(str(name).encode(), salt=self._salt).digest()
 
     def check_compatible(self, others: Sequence[Teacher]) -> None:
         for other in others:
@@ -262,17 +246,24 @@ class PrivateTeacher(FixedTeacher):
         )
 
     def shard(self, rows: Array) -> Teacher:
-        self._check_fitted()
         part = copy.copy(self)
         part._q, part._noise_variance = self._q[rows], self._noise_variance[rows]
+        part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         return part
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_q"):
+    def __getattr__(self, name: str) -> Any:
+        """Raise for an attribute that is missing, which may be one that ``fit`` sets."""
+        if name in ("_q", "_within", "_noise_variance"):
             raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
+        raise AttributeError(f"PrivateTeacher has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        return f"PrivateTeacher(epsilon={self.budget.total.epsilon:g}, delta={self.budget.total.delta:g})"
+        total = self.budget.total
+        seed = "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
+        return (
+            f"PrivateTeacher(epsilon={total.epsilon:g}, delta={total.delta:g}, epsilon_source={self.epsilon_source!r}"
+            f"{seed})"
+        )
 
 
 def _binary(label: Array, known: Array) -> Array:

@@ -9,13 +9,14 @@ import pytest
 pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
+pytest.importorskip("opendp", reason="private teachers need OpenDP")
 
 import xgboost as xgb
 from sklearn.metrics import log_loss, roc_auc_score
 
 import pi_xgb
 from benchmarks.privacy import __main__ as privacy
-from benchmarks.privacy import attacks, cost, ebm, page
+from benchmarks.privacy import attacks, cost, ebm, few, page
 from benchmarks.privacy.sets import MADE, SPLITS, drawn
 
 
@@ -57,6 +58,35 @@ def made_sizes(costs):
             for method, epsilon, auc in [*methods, ("histogram", 1.0, 0.7 - price), ("histogram", 4.0, 0.7)]
         ]
     )
+
+
+def made_few():
+    """Plain at .6, all else at .7."""
+    private = itertools.product([*few.PLANS, few.RESPONSE], few.EPSILONS)
+    methods = [(cost.PLAIN, np.inf), (cost.OPEN, np.inf), (few.SELF, np.inf), *private]
+    return pd.DataFrame(
+        [
+            {"labelled": 100, "repeat": repeat, "method": method, "epsilon": epsilon, "kl_weight": 0.2}
+            | {"auc": (0.6 if method == cost.PLAIN else 0.7) + 0.001 * repeat}
+            for repeat in range(3)
+            for method, epsilon in methods
+        ]
+    )
+
+
+def test_every_plan_and_rival_is_measured_on_one_draw():
+    lines = pd.DataFrame(few.lines(200, 0))
+    assert set(lines["method"]) == {cost.PLAIN, cost.OPEN, few.SELF, few.RESPONSE, *few.PLANS}
+    assert (lines.groupby("epsilon").size() == 4).loc[list(few.EPSILONS)].all()
+    assert lines["auc"].between(0.4, 0.95).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 20.0])
+def test_randomised_response_keeps_a_cell_with_its_chance(epsilon):
+    z = np.tile([-2.5, 2.5], (20_000, 1))
+    kept = (few.randomised(z, epsilon, 0) == [0, few.CELLS - 1]).all(axis=1).mean()
+    n_cells = few.CELLS**2
+    assert kept == pytest.approx(np.exp(epsilon) / (np.exp(epsilon) + n_cells - 1), abs=0.01)
 
 
 def test_the_three_parts_of_a_draw_share_no_row():
@@ -162,6 +192,7 @@ def test_the_page_shows_every_part(tmp_path):
     parts = {
         "cost": made_cost(),
         "sizes": made_sizes({500: 0.1, 1000: 0.0}),
+        "few": made_few(),
         "attacks": pd.DataFrame([{**attack, "stated": np.inf, "bound": 3.0}]),
         "ebm": pd.DataFrame(lines),
     }
@@ -170,10 +201,12 @@ def test_the_page_shows_every_part(tmp_path):
     page.write_page(tmp_path, tmp_path / "PRIVACY.md")
     text = (tmp_path / "PRIVACY.md").read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        *("## The sets", "## AUC against epsilon", "## From how many rows on", "## Attacks"),
+        *("## The sets", "## AUC against epsilon", "## From how many rows on"),
+        *("## Few labels: which budget plan", "## Attacks"),
         "## DP-EBM as in its paper, and a bridge",
     ]
     assert "| 0.5 | 0.874 | 0.805 (0.007)" in text
+    assert "| 100 | 0.601 | split 0.5, 8 bins | +0.100 +- 0.000 | +0.100 +- 0.000 | +0.100 +- 0.000 |" in text
     assert {file.name for file in (tmp_path / "figures").iterdir()} == {"privacy_cost.png", "privacy_sizes.png"}
     with pytest.raises(SystemExit, match="there are none"):
         page.write_page(tmp_path / "figures", tmp_path / "other.md")
