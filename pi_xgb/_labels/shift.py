@@ -10,7 +10,7 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
-from .._plots.propensity import plot_propensity
+from .._plots.selection import plot_propensity
 from .._rows.names import describe
 from .._rows.per_row import per_row
 from .._rows.row_alignment import check_same_order, check_same_rows
@@ -142,8 +142,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
     """
     table = _features(x, z)
-    hint = "build it as y.notna()"
-    known = per_row("labelled", labelled, len(table), "truth values", table="x", hint=hint)
+    known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
     check_same_order(x, labelled, "x", "labelled")
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
