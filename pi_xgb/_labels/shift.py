@@ -106,7 +106,8 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
     Use it before a training with ``labelled=``, which assumes that x and z alone decide which labels are missing. A
     difference in x and z does not break the assumption: the teacher learns from the labelled rows what x and z mean.
-    It costs accuracy where labelled rows are rare, for which ``outside`` and ``weights`` are.
+    Its knowledge ends where no labelled row is like the others, see ``outside``. The weights reduce the bias of a
+    model that sees x alone, and cost accuracy, since few rows have most of the weight.
 
     No computation shows whether labels are missing because of the outcome itself: the outcome of unlabelled rows is
     unknown. Weights do not help there.
