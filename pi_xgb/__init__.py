@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import constraints, datasets, importance, metrics, plotting, privacy
+    from . import constraints, datasets, importance, labels, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
     from ._core.attached import attach_teacher
@@ -61,6 +61,7 @@ _LATER = {
     "fit_teacher": "_core.learned",
     "frontier": "_frontier.frontier",
     "importance": None,
+    "labels": None,
     "metrics": None,
     "plotting": None,
     "privacy": None,
@@ -95,6 +96,7 @@ __all__ = [
     "fit_teacher",
     "frontier",
     "importance",
+    "labels",
     "metrics",
     "plotting",
     "privacy",

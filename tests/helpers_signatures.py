@@ -10,7 +10,7 @@ from typing import Any
 import pi_xgb
 
 # pi_xgb.spark is missing where PySpark is.
-MODULES = ("constraints", "dask", "datasets", "importance", "metrics", "plotting", "selection", "sklearn")
+MODULES = ("constraints", "dask", "datasets", "importance", "labels", "metrics", "plotting", "selection", "sklearn")
 
 
 def lines() -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 import pi_xgb
 
 PACKAGE = Path(pi_xgb.__file__).parent
-PUBLIC_MODULES = {"constraints", "dask", "importance", "plotting", "privacy", "selection", "sklearn", "spark"}
+PUBLIC_MODULES = {"constraints", "dask", "importance", "labels", "plotting", "privacy", "selection", "sklearn", "spark"}
 
 GROUND = {"_arrays", "_files", "_progress", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
@@ -37,16 +37,19 @@ ALLOWED = {
     "_constraints": CORE,
     "_privacy": CORE,
     "_plots": ROWS | {"metrics", "_importance"},
+    "_labels": ROWS | {"_plots"},
     "_selection": CORE | {"_plots"},
     "_frontier": CORE | {"_constraints", "metrics", "_plots", "_selection"},
     "_report": ROWS | {"metrics", "_importance", "_plots"},
     "_dask": CORE | {"_constraints"},
     "_spark": CORE | {"_constraints"},
     "_sklearn": CORE | {"_constraints", "selection", "_selection"},
-    "_cli": CORE | {"constraints", "datasets", "metrics", "_frontier", "_selection", "selection", "_report", "_plots"},
+    "_cli": CORE
+    | {"constraints", "datasets", "metrics", "_frontier", "_labels", "_selection", "selection", "_report", "_plots"},
     "constraints": {"_constraints"},
     "dask": {"_constraints", "_dask"},
     "importance": {"_importance"},
+    "labels": {"_labels"},
     "plotting": {"_plots"},
     "privacy": {"_privacy"},
     "selection": {"_selection"},

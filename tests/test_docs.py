@@ -231,7 +231,17 @@ def test_the_reference_has_every_public_name():
     names = {line.partition("(")[0].removeprefix("selection.") for line in SNAPSHOT.read_text().splitlines()}
     classes = {name for name in names if name.split(".")[-1][0].isupper()}
     public = {name for name in names if " of " not in name and not any(name.startswith(f"{c}.") for c in classes)}
-    modules = {"constraints", "datasets", "importance", "metrics", "plotting", "privacy", "dask", "__version__"}
+    modules = {
+        "constraints",
+        "datasets",
+        "importance",
+        "labels",
+        "metrics",
+        "plotting",
+        "privacy",
+        "dask",
+        "__version__",
+    }
     missing = [name for name in public - modules if not re.search(rf"^   (\w+\.)?{name.split('.')[-1]}$", page, re.M)]
     assert missing == []
 
@@ -279,4 +289,4 @@ def test_the_help_of_each_command_shows_commands():
     for calls in shown.values():
         for words in calls:
             parser.parse_args(words)
-    assert [len(shown[name]) for name in ("train", "evaluate", "tune", "compare")] == [3, 3, 2, 2]
+    assert [len(shown[name]) for name in ("train", "evaluate", "tune", "compare")] == [4, 3, 2, 2]

@@ -138,6 +138,46 @@ def test_the_intercept_is_the_mean_of_the_blended_target(objective):
 
 
 @every_objective
+@with_and_without_weights
+@pytest.mark.parametrize("attached", [False, True])
+def test_its_base_score_gives_the_model_of_train(objective, weighted, attached):
+    case, labelled = problem(objective), np.arange(200) % 3 == 0
+    params, dtrain = case.params(), case.dtrain(weighted=weighted)
+    ours = pi_xgb.train(params, dtrain, 4, teacher=case.q, kl_weight=2.0, labelled=labelled)
+    if attached and case.q.min() < 0:
+        pytest.skip("a matrix has no room for these q where rows have no label")
+    if attached:
+        attach_teacher(dtrain, case.q, labelled=labelled)
+        objective_of_rows = KLObjective(kl_weight=2.0)
+    else:
+        objective_of_rows = KLObjective(case.q, kl_weight=2.0, labelled=labelled)
+    start = objective_of_rows.base_score(params, dtrain)
+    assert "base_score" not in params
+    theirs = xgb.train(params | {"base_score": start}, dtrain, 4, obj=objective_of_rows)
+    # The matrix keeps q as a margin, which rounds it.
+    np.testing.assert_allclose(margins(theirs, dtrain), margins(ours, dtrain), atol=1e-5 if attached else 0)
+
+
+def test_base_score_of_what_does_not_fit_is_an_error():
+    case = problem("binary:logistic")
+    params, dtrain = case.params(), case.dtrain()
+    scaled = KLObjective(case.q, scale_pos_weight=3.0)
+    train = pi_xgb.train(params | {"scale_pos_weight": 3.0}, dtrain, 1, teacher=case.q)
+    assert scaled.base_score(params, dtrain) == pytest.approx(base_score_of(train), abs=1e-6)
+    for wrong, params_of_it, match in [
+        (KLObjective(case.q, objective="reg:squarederror"), params, "reg:squarederror.*binary:logistic"),
+        (KLObjective(case.q), params | {"scale_pos_weight": 3.0}, "scale_pos_weight.*3.*1"),
+        (KLObjective(case.q, labelled=np.ones(200)[:9] == 0), params, "labelled.*9.*200"),
+        (KLObjective(case.q[:9]), params, "9.*200"),
+        (KLObjective(case.q), {"objective": "reg:absoluteerror"}, "reg:absoluteerror"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            wrong.base_score(params_of_it, dtrain)
+    with pytest.raises(TypeError, match=r"dtrain.*DMatrix.*ndarray"):
+        scaled.base_score(params, case.q)
+
+
+@every_objective
 def test_a_second_training_gives_the_same_model(objective):
     case = problem(objective)
     params, dtrain = case.params(subsample=0.7), case.dtrain(weighted=True)

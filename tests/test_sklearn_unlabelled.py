@@ -723,6 +723,29 @@ def test_splitters_are_scikit_learns_in_every_other_way():
     assert vars(copied) == vars(splitter)
 
 
+def search(model, x, y, cv=None):
+    return GridSearchCV(model, {"max_depth": [1, 2]}, cv=cv).fit(x, y)
+
+
+def in_pipeline(model, x, y, cv=None):
+    return cross_val_score(Pipeline([("nothing", "passthrough"), ("model", model)]), x, y, cv=cv)
+
+
+@pytest.mark.parametrize("classes", [2, 0])
+@pytest.mark.parametrize("way", [search, in_pipeline, cross_val_score, cross_validate])
+def test_folds_of_scikit_learn_are_refused_where_labels_are_missing(classes, way):
+    rows = Rows(classes)
+    model, x = rows.estimator(privileged_features=["z0", "z1"]), rows.x.join(rows.z)
+    n_missing = int((~rows.labelled).sum())
+    with pytest.raises(RuntimeError, match=rf"cv.*LabelledKFold.*cv=3.*{n_missing}.*LabelledKFold\(3\)"):
+        way(model, x, rows.y, cv=3)
+    with pytest.raises(RuntimeError, match=r"cv=None.*LabelledKFold\(5\)"):
+        way(model, x, rows.y)
+    # Labels that are all known, and folds of labelled rows, go on as before.
+    way(model, x, rows.full, cv=2)
+    way(model, x, rows.y, cv=LabelledKFold(2))
+
+
 def test_folds_that_cannot_be_dealt():
     rows = Rows()
     few = rows.y.where(np.arange(N) < 6)

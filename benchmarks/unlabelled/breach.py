@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import xgboost as xgb
 
 import pi_xgb
@@ -89,7 +90,6 @@ SETTINGS: dict[str, tuple[Callable[[Made, np.random.Generator], Seen], str]] = {
     "not yet taken for no": (not_yet_for_no, "broken"),
     "and some watched closely": (not_yet_for_no_watched, "broken"),
 }
-METHODS = ("plain", "KbPIB")
 
 
 def calibration_error(chance: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
@@ -98,14 +98,16 @@ def calibration_error(chance: npt.NDArray[Any], truth: npt.NDArray[Any]) -> floa
     return float(np.mean([abs(chance[rows].mean() - truth[rows].mean()) for rows in bins]))
 
 
-def lines(setting: str, repeat: int, training: int = TRAINING, test: int = TEST) -> Iterator[dict[str, Any]]:
-    """A line of the CSV for each method."""
+def lines(
+    setting: str, repeat: int, methods: Sequence[str], training: int = TRAINING, test: int = TEST
+) -> Iterator[dict[str, Any]]:
+    """A line of the CSV for each of the methods."""
     rows = made(repeat, training + test)
     train, test_rows = rows.take(slice(training)), rows.take(slice(training, None))
     seen = SETTINGS[setting][0](train, np.random.default_rng([repeat, 2]))
     dtest = xgb.DMatrix(test_rows.x, nthread=1)
-    for method, booster in zip(METHODS, (plain(train, seen), kbpib(train, seen)), strict=True):
-        chance = booster.predict(dtest).astype(np.float64)
+    for method in methods:
+        chance = METHODS[method](train, seen).predict(dtest).astype(np.float64)
         yield {
             "method": method,
             **measured(test_rows.y, chance),
@@ -116,8 +118,16 @@ def lines(setting: str, repeat: int, training: int = TRAINING, test: int = TEST)
         }
 
 
-def plain(train: Made, seen: Seen) -> xgb.Booster:
-    return xgb.train(PARAMS, xgb.DMatrix(train.x[seen.known], seen.label[seen.known], nthread=1), ROUNDS)
+def plain(train: Made, seen: Seen, weight: npt.NDArray[np.float64] | None = None) -> xgb.Booster:
+    known = seen.known
+    weight = None if weight is None else weight[known]
+    return xgb.train(PARAMS, xgb.DMatrix(train.x[known], seen.label[known], weight=weight, nthread=1), ROUNDS)
+
+
+def weighted(train: Made, seen: Seen) -> xgb.Booster:
+    """Plain XGBoost with the weights of ``labels.shift``; they are 1 where every row is taken for known."""
+    z = pd.DataFrame(train.z).add_prefix("z")
+    return plain(train, seen, None if seen.known.all() else pi_xgb.labels.shift(train.x, z, seen.known).weights)
 
 
 def kbpib(train: Made, seen: Seen) -> xgb.Booster:
@@ -128,3 +138,6 @@ def kbpib(train: Made, seen: Seen) -> xgb.Booster:
     return pi_xgb.train(
         PARAMS, dtrain, ROUNDS, teacher=teacher, kl_weight=KL_WEIGHT, labelled=seen.known, engine="native"
     )
+
+
+METHODS: dict[str, Callable[[Made, Seen], xgb.Booster]] = {"plain": plain, "plain, weighted": weighted, "KbPIB": kbpib}

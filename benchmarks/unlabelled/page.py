@@ -110,9 +110,10 @@ before the run."""
 
 BREACH = """\
 `make_privileged` with bad outcomes (y = 1) made rarer, {training} training rows, {repeats} seeds, {test} test rows. Of
-the outcomes {settled:.0%} are settled; plain XGBoost learns from the labelled rows, KbPIB from all of them. Truth is
-the mean true chance of a bad outcome in the test rows; the error is the mean distance from it over ten bins of equally
-many rows, in the order of the prediction. Intervals are at 95 % over the seeds, which share nothing.
+the outcomes {settled:.0%} are settled; plain XGBoost learns from the labelled rows, KbPIB from all of them. "plain,
+weighted" has the weights of `labels.shift`, which sees x and z, on the labelled rows. Truth is the mean true chance of
+a bad outcome in the test rows; the error is the mean distance from it over ten bins of equally many rows, in the order
+of the prediction. Intervals are at 95 % over the seeds, which share nothing.
 
 - by chance: which rows are settled is drawn at random. The assumption holds.
 - by z: as many, most of them where z is high. It holds as well, since the teacher sees z; for plain XGBoost, which does
@@ -127,9 +128,9 @@ LESSON = """\
 Ranking hardly shows a breach: where being known depends on the outcome alone, the order of the chances stays, and the
 broken files have more labels. Where some are watched more closely than others, it suffers too. The level is what
 breaks: the mean prediction follows the share of bad outcomes among the labels, with a teacher as without, and
-unlabelled rows do not mend it. So use the labels of settled rows only, those old enough for every outcome to be known;
-leave the others unlabelled, whether their outcome shows or not; and give the teacher what says which rows are
-settled."""
+neither unlabelled rows nor weights mend it. So use the labels of settled rows only, those old enough for every outcome
+to be known (`pi_xgb.labels.mature`); leave the others unlabelled, whether their outcome shows or not; and give the
+teacher what says which rows are settled."""
 
 
 def read(results: Path, what: str) -> pd.DataFrame:
@@ -302,6 +303,8 @@ def about_breach(broken: pd.DataFrame) -> str:
 
 def breach_table(broken: pd.DataFrame) -> list[str]:
     rows = []
+    order = {name: place for place, name in enumerate((*breach.SETTINGS, *breach.METHODS))}
+    broken = broken.sort_values(["setting", "method"], key=lambda names: names.map(order))
     for (setting, method), found in broken.groupby(["setting", "method"], sort=False):
         auc, mean, error = (corrected_interval(found[name], 0.0) for name in ("auc", "mean", "calibration"))
         rows.append(

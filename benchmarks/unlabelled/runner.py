@@ -83,8 +83,9 @@ def run_breach(repeats: int, results: Path, **sizes: int) -> None:
     done = finished(results, BREACH_KEY)
     for repeat in tqdm(range(repeats), mininterval=5, desc="breach"):
         for setting in breach.SETTINGS:
-            if any((setting, repeat, method) not in done for method in breach.METHODS):
-                found = breach.lines(setting, repeat, **sizes)
+            missing = [method for method in breach.METHODS if (setting, repeat, method) not in done]
+            if missing:
+                found = breach.lines(setting, repeat, missing, **sizes)
                 append(results, [{"setting": setting, "repeat": repeat, **line} for line in found])
 
 

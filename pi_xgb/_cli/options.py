@@ -21,6 +21,8 @@ from .._core.losses import LOSSES
 
 _Rule = tuple[tuple[str, ...], Callable[[argparse.Namespace], Any], str]
 CONSTRAINTS = ("parity", "odds", "tpr", "fpr", "precision")
+DATES = ("observed_at", "outcome_at", "horizon", "as_of")
+"""The options of labels that come late."""
 _IGNORED = "{} would be ignored: "
 
 UNREAD: tuple[_Rule, ...] = (
@@ -34,6 +36,11 @@ UNREAD: tuple[_Rule, ...] = (
         ("method", "kl_weight", "crossfit", "teacher_weight", "crossfit_groups"),
         lambda a: a.privileged or a.command == "frontier" or a.teacher,
         _IGNORED + "name the privileged columns with --privileged, or add --teacher",
+    ),
+    (
+        DATES,
+        lambda a: all(getattr(a, name) for name in DATES),
+        "{} is incomplete: give all of --observed-at, --outcome-at, --horizon and --as-of",
     ),
     (("teacher_sees",), lambda a: a.privileged, _IGNORED + "name the privileged columns with --privileged"),
     (
@@ -172,6 +179,19 @@ def add_training(command: argparse.ArgumentParser, *, has_teacher: bool = True, 
     else:
         unused = ("lower_bound", "upper_bound", "teacher_weight", "crossfit_groups", "query")
         command.set_defaults(privileged=[], **dict.fromkeys(unused))
+
+
+def add_dates_of_labels(command: argparse.ArgumentParser) -> None:
+    """Add the dates that decide which rows have a label."""
+    command.add_argument(
+        "--observed-at",
+        metavar="COLUMN",
+        help="dates on which rows were observed: a row has a label only if --horizon has passed by --as-of; the labels "
+        "of other rows are not read, and --unlabelled says what becomes of these rows",
+    )
+    command.add_argument("--outcome-at", metavar="COLUMN", help="dates of outcomes, empty if none is known")
+    command.add_argument("--horizon", metavar="TIME", help="how long outcomes count, such as 180D or 12h")
+    command.add_argument("--as-of", metavar="DATE", help="the date on which the labels were read, such as 2024-12-31")
 
 
 def add_predicted(command: argparse.ArgumentParser) -> None:

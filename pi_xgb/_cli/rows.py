@@ -13,6 +13,7 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
+from .._labels.maturity import mature
 from .._rows.labels import Target
 from .._rows.names import describe
 from .._rows.supervision import checked_groups
@@ -29,7 +30,8 @@ _FEW_ROWS = 20
 """With fewer rows, features look like row numbers by chance."""
 _WEIGHTS = ("weight", "teacher_weight")
 _NAMES = ("crossfit_groups", "query")
-_PER_ROW = (*_WEIGHTS, *_NAMES)
+_DATES = ("observed_at", "outcome_at")
+_PER_ROW = (*_WEIGHTS, *_NAMES, *_DATES)
 """Options that name a column with a value per row, which is not a feature then."""
 
 
@@ -57,7 +59,7 @@ class Columns:
     def as_text(self) -> list[str]:
         """The columns to read as text, where 7 and 007 differ."""
         groups = [name for name in self.compared if name not in self.privileged]
-        return [*self.categories, *groups, *(self.per_row[name] for name in _NAMES if name in self.per_row)]
+        return [*self.categories, *groups, *(self.per_row[name] for name in (*_NAMES, *_DATES) if name in self.per_row)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +150,7 @@ def constraints_of(options: Sequence[ConstraintOption], rows: Rows) -> list[tupl
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Assign the columns of a file to roles; columns without an option are features of the student."""
-    per_row = {name: column for name in _PER_ROW if (column := getattr(arguments, name))}
+    per_row = {name: column for name in _PER_ROW if (column := getattr(arguments, name, None))}
     lower, upper = arguments.lower_bound, arguments.upper_bound
     compared = [constraint.column for constraint in arguments.constraint]
     if len(set(compared)) < len(compared):
@@ -194,6 +196,8 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     source = Source(arguments.data, arguments.missing, log)
     columns = columns_of(source, arguments)
     frame = source.read(columns.read, as_text=columns.as_text)
+    if "observed_at" in columns.per_row:
+        frame = _without_early_labels(frame, columns, arguments, log)
     target = _target_of(source, frame, columns, params["objective"])
     if target.labelled is not None and arguments.unlabelled != "teach":
         _check_drops(target.labelled, arguments, columns, source.name)
@@ -213,6 +217,17 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
         f"{source.name}: {_counts(rows, columns)}, {target.objective} for {' and '.join(dict.fromkeys(columns.labels))}"
     )
     return Training(rows, {**params, **target.params}, target.classes, columns)
+
+
+def _without_early_labels(
+    frame: pd.DataFrame, columns: Columns, arguments: argparse.Namespace, log: Log
+) -> pd.DataFrame:
+    """Return the rows without the labels of rows whose horizon has not passed."""
+    observed_at, outcome_at = (frame[columns.per_row[name]] for name in _DATES)
+    found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
+    log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
+    label = columns.labels[0]
+    return frame.assign(**{label: frame[label].where(found.labelled)})
 
 
 def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective: str | None) -> Target:
@@ -251,6 +266,8 @@ def _counts(rows: Rows, columns: Columns) -> str:
 def read_validation(source: Source, training: Training, log: Log) -> Rows:
     """Read validation rows with the training's columns and categories; privileged columns are optional."""
     columns, rows, classes = training.columns, training.rows, training.classes
+    if "observed_at" in columns.per_row:
+        raise ValueError(f"--valid must be a share of the rows, such as 0.2, with --observed-at, got {source.name}")
     source.check_has(columns.features, "the student learns from")
     weight, query = (columns.per_row.get(name) for name in ("weight", "query"))
     source.check_has([*columns.labels, *(name for name in (weight, query) if name)], "the training needs")

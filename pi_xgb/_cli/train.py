@@ -20,7 +20,7 @@ from .._core.train import train
 from .._progress import progress_bar
 from .._xgb.booster import best_round, recorded_teachers
 from .model import new_model_file, write_model
-from .options import add_teacher, add_training, at_least, new_command, weight_or_auto
+from .options import add_dates_of_labels, add_teacher, add_training, at_least, new_command, weight_or_auto
 from .output import add_out
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
 from .source import Log, Source
@@ -33,6 +33,9 @@ EXAMPLE = """example, with lab and score known for the training rows only:
 results ranked within each search, with the time that users spent on them known for the past only:
   pi-xgb train shown.csv --label relevance --query search --objective rank:ndcg --params ndcg_exp_gain=false \\
       --privileged seconds --crossfit 5 --out model.ubj
+readmissions within 180 days, with the rows of the last 180 days without a label:
+  pi-xgb train stays.csv --label readmitted --observed-at left --outcome-at returned --horizon 180D \\
+      --as-of 2024-12-31 --privileged lab --teacher mixed --unlabelled teach --out model.ubj
 times until an event, with an empty upper bound if the event is unknown:
   pi-xgb train parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear \\
       --out model.ubj
@@ -50,6 +53,7 @@ def add(commands: Any) -> None:
     """Add the command and its options."""
     command = new_command(commands, "train", "train a model, with or without privileged columns", EXAMPLE)
     add_training(command)
+    add_dates_of_labels(command)
     add_out(command, required=True, metavar="MODEL", help="the model to write, .ubj or .json")
     command.add_argument(
         "--method", choices=METHODS, default=DEFAULT_METHOD, help="the training method (default: %(default)s)"

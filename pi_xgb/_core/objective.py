@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from typing import Any
 
@@ -16,7 +17,7 @@ from .._xgb.calling_booster import calling_booster
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight
 from .attached import attached_teacher
-from .checks import check_kl_weight
+from .checks import check_is_dmatrix, check_kl_weight
 from .distillation import DistillationLoss
 from .losses import NUMBERS, Loss, loss_with_gradient
 from .spec import Spec
@@ -56,7 +57,8 @@ class KLObjective:
     Notes
     -----
     With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
-    ``params["base_score"]`` is set. A ``custom_metric`` sees margins, as with any custom objective.
+    ``params["base_score"]`` is set. :meth:`base_score` returns the value that :func:`pi_xgb.train` sets. A
+    ``custom_metric`` sees margins, as with any custom objective.
 
     Objects are picklable, and can be used for any number of trainings on the rows of their teacher. Called by hand,
     outside of a Booster's training, they have no earlier rounds: constraints use the steps of ``hessian="adaptive"``.
@@ -67,10 +69,12 @@ class KLObjective:
     >>> import pi_xgb, xgboost as xgb
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> dtrain = xgb.DMatrix(data.x, data.y)
-    >>> params = {"objective": "binary:logistic", "max_depth": 3, "base_score": float(data.y.mean())}
-    >>> booster = xgb.train(params, dtrain, 10, obj=pi_xgb.KLObjective(data.q, kl_weight=2.0))
-    >>> bool(booster.predict(dtrain).max() <= 1)
-    True
+    >>> params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
+    >>> objective = pi_xgb.KLObjective(data.q, kl_weight=2.0)
+    >>> params["base_score"] = objective.base_score(params, dtrain)
+    >>> booster = xgb.train(params, dtrain, 10, obj=objective)
+    >>> round(float(booster.predict(dtrain).mean()), 2)
+    0.5
     """
 
     def __init__(
@@ -129,6 +133,49 @@ class KLObjective:
         """
         weight = np.empty(0, np.float32) if sample_weight is None else np.asarray(sample_weight, np.float32)
         return self._gradient(y_pred, np.asarray(y_true, np.float32), weight, None)
+
+    def base_score(self, params: Any, dtrain: xgboost.DMatrix) -> Any:
+        """Return the ``base_score`` with which ``xgboost.train`` gives the model of :func:`pi_xgb.train`.
+
+        It is the weighted mean of what the student learns: the known labels and the teacher's predictions. The mean of
+        the known labels differs from it where rows have no label.
+
+        Parameters
+        ----------
+        params : dict
+            The params of the training, with their objective.
+        dtrain : xgboost.DMatrix
+            The training rows.
+
+        Returns
+        -------
+        float or list of float
+            The value for ``params["base_score"]``; a list for several classes or targets.
+
+        Examples
+        --------
+        >>> import pi_xgb, xgboost as xgb
+        >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+        >>> dtrain, params = xgb.DMatrix(data.x, data.y), {"objective": "binary:logistic", "nthread": 1}
+        >>> objective = pi_xgb.KLObjective(data.q, kl_weight=2.0, labelled=data.q > 0.5)
+        >>> params["base_score"] = objective.base_score(params, dtrain)
+        >>> round(params["base_score"], 3), round(float(data.y[data.q > 0.5].mean()), 3)
+        (0.554, 0.752)
+        >>> model = pi_xgb.train(params, dtrain, 5, teacher=data.q, kl_weight=2.0, labelled=data.q > 0.5)
+        >>> float(abs(xgb.train(params, dtrain, 5, obj=objective).predict(dtrain) - model.predict(dtrain)).max())
+        0.0
+        """
+        spec = Spec.read(params)
+        loss_with_gradient(spec.objective)  # an error for an objective without one
+        _check_agree(self.objective, spec.objective)
+        if spec.loss.applies_scale_pos_weight:
+            _check_scale(spec.scale_pos_weight, self.scale_pos_weight)
+        spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
+        check_is_dmatrix(dtrain, "dtrain")
+        label = labels_of(dtrain)
+        teachers, labelled = self._teachers_for(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
+        _check_lengths(dtrain.num_row(), labelled, teachers)
+        return DistillationLoss(Task.from_matrix(spec, dtrain, labelled), teachers).base_score()
 
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None

@@ -1,4 +1,4 @@
-"""Plots of a selection and of a comparison: gains over plain XGBoost with intervals."""
+"""Plots of a selection and of a comparison, gains over plain XGBoost with intervals; and of labelled rows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .style import REFERENCE, as_axes, check_axes, finish, legend, look
+from .style import REFERENCE, as_axes, check_axes, finish, legend, legend_on_top, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 RING: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
+_BINS = 20
 
 
 def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
@@ -78,3 +79,18 @@ def _rows(summary: pd.DataFrame, models: list[str], better_by: str, ax: Axes) ->
     ax.set_ylim(len(models) - 0.5, -0.5)
     finish(ax, f"{better_by}, against plain XGBoost", "")
     return ax
+
+
+def plot_propensity(propensity: Any, labelled: Any, ax: Axes | None) -> Axes:
+    """Plot the shares of labelled and of unlabelled rows in each range of the propensity."""
+    check_axes(ax)
+    ax = as_axes(ax)
+    edges = np.linspace(propensity.min(), propensity.max(), _BINS + 1)
+    entries = []
+    for position, (name, rows) in enumerate({"labelled": labelled, "unlabelled": ~labelled}.items()):
+        style, n_rows = look(position), int(rows.sum())
+        shares = np.histogram(propensity[rows], edges)[0] / n_rows
+        drawn = ax.stairs(shares, edges, color=style.color, linestyle=style.line, linewidth=1.5)
+        entries.append((drawn, f"{name}, {n_rows} rows"))
+    legend_on_top(ax, entries)
+    return finish(ax, "probability to be labelled, given x and z", "share of the rows")

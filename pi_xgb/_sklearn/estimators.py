@@ -35,6 +35,7 @@ from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
 from .settings import Settings
+from .splitters import check_folds_of_caller
 from .trainer import Trainer, direct_trainer
 
 
@@ -187,6 +188,10 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self._classes = labels.classes
         self.teacher_ = next(iter(trainer.teachers), None)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        check_folds_of_caller()
+        return super().__sklearn_tags__()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the teacher, which holds privileged values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,10 +14,31 @@ from sklearn.utils import check_consistent_length
 from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.labels import read_target
+from .._rows.per_row import on_host
 from .._rows.supervision import checked_groups
 from .._stats.folds import check_enough_groups
 
 Fold = tuple[Array, Array]
+
+
+def check_folds_of_caller() -> None:
+    """Raise if a search or cross-validation on the call stack splits a y with missing labels by scikit-learn's folds.
+
+    scikit-learn's own error is "Input y contains NaN", or scores of NaN. Before, it asks the estimator for its tags,
+    without y. A RuntimeError, since the tags of a ``Pipeline`` hide any ValueError.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
+            names = frame.f_locals
+            cv, y = names.get("cv", getattr(names.get("self"), "cv", "no folds")), names.get("y")
+            n_missing = 0 if y is None else int(np.sum(pd.isna(on_host(y))))
+            if n_missing and (cv is None or isinstance(cv, int)):
+                raise RuntimeError(
+                    f"cv must be a LabelledKFold where labels are missing, got cv={cv} and {n_missing} missing labels "
+                    f"in y: pass cv=pi_xgb.sklearn.LabelledKFold({cv or 5}), which tests labelled rows only"
+                )
+        frame = frame.f_back  # type: ignore[assignment]
 
 
 class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]

@@ -16,11 +16,13 @@ rates, overall or per group                     :func:`selection_rate`, :func:`t
                                                 (:func:`recall`), :func:`false_positive_rate`, :func:`precision`
 tables with intervals                           :func:`group_report`, :func:`disparity_report`
 the cut between 0 and 1                         :func:`choose_threshold`
+decisions that a new model changes              :func:`churn`
 during training                                 :func:`watch`, :func:`attach_groups`
 ==============================================  ======================================================================
 """
 
 from ._abroca import abroca
+from ._churn import churn
 from ._disparities import equal_opportunity, equalized_odds, one_vs_rest, statistical_parity
 from ._disparity_report import disparity_report
 from ._rates import UndefinedRateWarning, false_positive_rate, precision, recall, selection_rate, true_positive_rate
@@ -34,6 +36,7 @@ __all__ = [
     "abroca",
     "attach_groups",
     "choose_threshold",
+    "churn",
     "disparity_report",
     "equal_opportunity",
     "equalized_odds",

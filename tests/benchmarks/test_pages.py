@@ -19,6 +19,8 @@ from benchmarks.findings import page as findings
 from benchmarks.findings.numbers import Numbers
 from benchmarks.frontier import __main__ as frontier
 from benchmarks.frontier import page as frontier_page
+from benchmarks.labels import __main__ as labels
+from benchmarks.labels import page as labels_page
 from benchmarks.mutants import page as mutants
 from benchmarks.report import __main__ as report
 from benchmarks.selection import page as selection
@@ -49,6 +51,7 @@ PAGES = {
     "FRONTIER": accuracy_and_fairness,
     "SELECTION": lambda out: selection.write(FOLDER / "results", out),
     "ERROR_RATES": lambda out: error_rates_page.write(error_rates.RESULTS, out),
+    "LABELS": lambda out: labels_page.write_page(labels.RESULTS, out),
     "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
     "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
     "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
@@ -60,7 +63,7 @@ def without_pictures(monkeypatch):
     """Tables are compared here; a picture takes longer than all of them."""
     for name in ("draw_all", "draw_against_peers"):
         monkeypatch.setattr(report, name, lambda *of: [])
-    for page in (curves_page, unlabelled_page, frontier_page, error_rates_page, attributes):
+    for page in (curves_page, unlabelled_page, frontier_page, error_rates_page, labels_page, attributes):
         for name in ("draw", "draw_gains", "draw_split", "draw_breach"):
             if hasattr(page, name):
                 monkeypatch.setattr(page, name, lambda *of: None)
@@ -84,7 +87,7 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES"])
+@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES", "LABELS"])
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"
     PAGES[name](out)

@@ -1,0 +1,167 @@
+"""Dates to labels: a row has a label once its horizon has passed, whether or not its outcome is known earlier."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._rows.names import plain
+from .._rows.per_row import per_row
+from .._warnings import warn_user
+
+Days = NDArray[np.datetime64]
+
+
+@dataclass(frozen=True)
+class Maturity:
+    """Which rows have a label on a date, and what it is; the result of :func:`mature`.
+
+    Attributes
+    ----------
+    labelled : numpy.ndarray of bool
+        Whether the horizon of a row had passed: ``labelled=`` of :func:`pi_xgb.train`.
+    y : numpy.ndarray of float
+        1 where the event came within the horizon, 0 where it did not, NaN in rows without a label: the y of
+        estimators.
+    set_aside : numpy.ndarray of bool
+        Rows without a label whose event is known already. They are not labels: rows without an event cannot be known
+        as early, so such labels would say yes too often.
+
+    Examples
+    --------
+    >>> from pi_xgb import labels
+    >>> found = labels.mature(["2024-01-10", "2024-01-20", "2024-07-01"], ["2024-02-10", None, "2024-07-09"], "90D",
+    ...                       as_of="2024-08-01")
+    >>> found.labelled.tolist(), found.y.tolist(), found.set_aside.tolist()
+    ([True, True, False], [1.0, 0.0, nan], [False, False, True])
+    """
+
+    labelled: NDArray[np.bool_]
+    y: NDArray[np.float64]
+    set_aside: NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        rows = self.labelled
+        return (
+            f"{int(rows.sum())} of {len(rows)} rows have a label, {int(np.nansum(self.y))} of them 1; "
+            f"{int((~rows).sum())} have none yet, {int(self.set_aside.sum())} of them with an early event set aside"
+        )
+
+
+def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Maturity:
+    """Return which rows have a label: those whose horizon has passed.
+
+    Use it where outcomes come late, such as readmissions within 180 days. A yes is known on the day of the event and a
+    no at the end of the horizon only. A row whose horizon has not passed therefore has no label, even if its event is
+    known; to count early events as labels would bias the model towards yes.
+
+    Parameters
+    ----------
+    observed_at : array-like of dates
+        When each row was observed. NumPy's or pandas' dates, ``datetime`` objects or texts in ISO form, all with a
+        time zone or all without.
+    outcome_at : array-like of dates
+        When the event of each row came; missing (NaT, None, NaN) where none is known. Events after ``as_of`` are not
+        known yet.
+    horizon : str or timedelta
+        How long after ``observed_at`` an event counts, as in pandas: "180D", "12h".
+    as_of : str or datetime
+        The date on which the labels are read, such as that of the export. A date without a time means its midnight.
+
+    Returns
+    -------
+    Maturity
+        ``labelled``, ``y`` and ``set_aside``, one value per row.
+
+    Warns
+    -----
+    UserWarning
+        If all rows have a label, or all labels are equal.
+
+    Examples
+    --------
+    >>> from pi_xgb import labels
+    >>> left = ["2024-01-10", "2024-01-20", "2024-02-01", "2024-06-20", "2024-07-01"]
+    >>> readmitted = ["2024-02-10", None, "2024-12-01", None, "2024-07-09"]
+    >>> found = labels.mature(left, readmitted, "90D", as_of="2024-08-01")
+    >>> print(found)
+    3 of 5 rows have a label, 1 of them 1; 2 have none yet, 1 of them with an early event set aside
+    >>> found.y.tolist()
+    [1.0, 0.0, 0.0, nan, nan]
+    """
+    seen, zones = _dates("observed_at", observed_at, None)
+    came, came_zones = _dates("outcome_at", outcome_at, len(seen))
+    (now,), now_zones = _dates("as_of", [as_of], None)
+    if len(zones | came_zones | now_zones) > 1:
+        raise ValueError(
+            "observed_at, outcome_at and as_of must all have a time zone or all have none, got both: add the zone, as "
+            "in pandas.to_datetime(column).dt.tz_localize('UTC')"
+        )
+    span = _span(horizon)
+    earlier = np.flatnonzero(came < seen)
+    if earlier.size:
+        row = int(earlier[0])
+        raise ValueError(
+            f"outcome_at must not be before observed_at, got {len(earlier)} such rows, first row {row}: {came[row]} "
+            f"before {seen[row]}. Correct the dates, or leave these rows out"
+        )
+    labelled = seen + span <= now
+    if not labelled.any():
+        raise ValueError(
+            f"as_of must be {(seen + span).min()} or later for one row to have a label, got {now}: take a later "
+            "as_of, or a shorter horizon"
+        )
+    y = np.where(labelled, came <= seen + span, np.nan)
+    if labelled.all():
+        warn_user(f"the horizon has passed in all {len(labelled)} rows by {now}: every row has a label")
+    if len(np.unique(y[labelled])) == 1:
+        warn_user(
+            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}: a model of two classes cannot learn from them"
+        )
+    return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
+
+
+def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]:
+    """Return dates in UTC, and whether they have a time zone."""
+    missing: Literal["keep", "refuse"] = "keep" if name == "outcome_at" else "refuse"
+    column = per_row(name, values, n_rows, "values", missing=missing, table="observed_at", hint="leave these rows out")
+    codes, distinct = pd.factorize(column)  # to parse each date once
+    stamps = [_parsed(value) for value in distinct]
+    if None in stamps:
+        wrong = stamps.index(None)
+        raise ValueError(
+            f"{name} must be dates, got {plain(distinct[wrong])!r} in row {int(np.argmax(codes == wrong))}: write them "
+            "in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
+        )
+    utc = [(stamp.tz_convert(None) if stamp.tzinfo else stamp).to_datetime64() for stamp in stamps]
+    dates = np.array([*utc, np.datetime64("NaT")], "datetime64[us]")  # the code of a missing date is -1
+    return dates[codes], {stamp.tzinfo is not None for stamp in stamps}
+
+
+def _parsed(value: Any) -> Any:
+    """Return a date; None for anything else, such as numbers and texts whose order of day and month is unknown."""
+    try:
+        if isinstance(value, str):
+            return pd.Timestamp(datetime.datetime.fromisoformat(value.strip()))
+        return pd.Timestamp(value) if isinstance(value, (datetime.date, np.datetime64)) else None
+    except ValueError:
+        return None
+
+
+def _span(horizon: Any) -> np.timedelta64:
+    try:
+        span = pd.Timedelta(horizon)
+    except (TypeError, ValueError):
+        span = pd.Timedelta(0)
+    # Without a unit pandas counts nanoseconds.
+    if pd.isna(span) or span < pd.Timedelta("1s"):
+        raise ValueError(
+            f"horizon must be a time of at least a second, such as '180D' or '12h', got {horizon!r}: name the unit, "
+            "and count days in place of months"
+        )
+    return span.to_timedelta64()

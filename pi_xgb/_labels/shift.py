@@ -1,0 +1,214 @@
+"""How rows with a label differ from rows without one in the features, and weights against the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+from numpy.typing import NDArray
+
+from .._plots.selection import plot_propensity
+from .._rows.names import describe
+from .._rows.per_row import per_row
+from .._rows.row_alignment import check_same_order, check_same_rows
+from .._rows.tables import as_frame, as_table, check_no_text, side_by_side
+from .._stats.folds import deal_folds
+from .._stats.paired import Interval, corrected_interval
+from .._xgb.matrix import matrix_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Values = NDArray[np.float64]
+_PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1}
+_ROUNDS = 60
+_FOLDS = 5
+_LARGEST = 10.0
+"""The largest weight, as a multiple of the mean; one row in a thousand should not decide."""
+_EDGE = 0.01
+"""The share of labelled rows with a smaller propensity than any row inside their range."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How labelled rows differ from unlabelled rows; the result of :func:`shift`.
+
+    Attributes
+    ----------
+    auc : Interval
+        How well a model recognises labelled rows that it was not trained on: ``mean``, ``low`` and ``high`` (95 %).
+        0.5 means not at all, 1 means that no unlabelled row is like a labelled one.
+    columns : pandas.DataFrame
+        One row per column, the most different first. ``difference`` is the largest difference of the cumulative
+        shares (for categories half the sum of the differences of the shares), from 0 to 1, with missing values as
+        a value of their own. Then the means and the shares of missing values on both sides.
+    by_chance : float
+        The ``difference`` that one column in twenty exceeds without a shift.
+    outside : float
+        The share of unlabelled rows that are less like labelled rows than 99 % of the labelled rows are: 0.01 without a
+        shift. Nothing was observed about such rows.
+    weights : numpy.ndarray of float
+        One per row, for ``weight=`` of a DMatrix or ``sample_weight=``: 1 for unlabelled rows. A labelled row has the
+        odds of being unlabelled, at most 10 times their mean, with mean 1. Weighted, labelled rows resemble the others.
+    effective_rows : float
+        How many labelled rows of equal weight say as much as the weighted ones.
+    propensity : numpy.ndarray of float
+        The probability of each row to be labelled, from models that did not see the row.
+    labelled : numpy.ndarray of bool
+        Which rows have a label.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> data = pi_xgb.datasets.make_privileged(500, seed=0)
+    >>> found = pi_xgb.labels.shift(data.x[["x0", "x1"]], None, data.x["x0"] > 0.8)
+    >>> print(f"AUC {found.auc.mean:.2f}, {found.outside:.0%} outside")
+    AUC 1.00, 100% outside
+    >>> found.columns["difference"].round(2).to_dict()
+    {'x0': 1.0, 'x1': 0.34}
+    """
+
+    auc: Interval
+    columns: pd.DataFrame
+    by_chance: float
+    outside: float
+    weights: Values
+    effective_rows: float
+    propensity: Values = field(repr=False)
+    labelled: NDArray[np.bool_] = field(repr=False)
+
+    def __str__(self) -> str:
+        first = [f"{name} {value:.2f}" for name, value in self.columns["difference"].head(3).items()]
+        return (
+            f"labelled against unlabelled rows: AUC {self.auc.mean:.2f} "
+            f"(95 % CI {self.auc.low:.2f} to {self.auc.high:.2f})\n"
+            f"largest differences: {', '.join(first)} (by chance {self.by_chance:.2f})\n"
+            f"{100 * self.outside:.0f} % of the unlabelled rows lie outside the labelled ones (1 % without a shift)\n"
+            f"weighted, {int(self.labelled.sum())} labelled rows count as {self.effective_rows:.0f}"
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the propensities of labelled and unlabelled rows; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            The Axes to draw on; None opens a figure.
+        """
+        return plot_propensity(self.propensity, self.labelled, ax)
+
+
+def shift(x: Any, z: Any, labelled: Any) -> Shift:
+    """Measure how labelled rows differ from unlabelled rows in the features.
+
+    Use it before a training with ``labelled=``, which assumes that x and z alone decide which labels are missing. A
+    difference in x and z does not break the assumption: the teacher learns from the labelled rows what x and z mean.
+    Its knowledge ends where no labelled row is like the others, see ``outside``. The weights reduce the bias of a
+    model that sees x alone, and cost accuracy, since few rows have most of the weight.
+
+    No computation shows whether labels are missing because of the outcome itself: the outcome of unlabelled rows is
+    unknown. Weights do not help there.
+
+    Parameters
+    ----------
+    x : table
+        The classifier features of all rows: a DataFrame, an array, or any table that XGBoost takes.
+    z : table or None
+        The privileged features of the same rows, or None.
+    labelled : array-like of bool
+        Which rows have a label, as for :func:`pi_xgb.train`.
+
+    Returns
+    -------
+    Shift
+        The measurements, the weights, and a plot.
+
+    Examples
+    --------
+    Rows with a high z0 are labelled more often:
+
+    >>> import numpy as np, pi_xgb, xgboost as xgb
+    >>> from pi_xgb import labels
+    >>> data = pi_xgb.datasets.make_privileged(2000, seed=0)
+    >>> labelled = np.random.default_rng(0).random(2000) < 0.4 / (1 + np.exp(-2 * data.z["z0"]))
+    >>> found = labels.shift(data.x, data.z, labelled)
+    >>> print(found)
+    labelled against unlabelled rows: AUC 0.70 (95 % CI 0.65 to 0.74)
+    largest differences: z0 0.39, z2 0.38, z1 0.37 (by chance 0.08)
+    10 % of the unlabelled rows lie outside the labelled ones (1 % without a shift)
+    weighted, 399 labelled rows count as 144
+    >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
+    """
+    table = _features(x, z)
+    known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
+    check_same_order(x, labelled, "x", "labelled")
+    n_known, n_others = int(known.sum()), int((~known).sum())
+    if min(n_known, n_others) < _FOLDS:
+        raise ValueError(
+            f"labelled must have at least {_FOLDS} rows with a label and as many without, got {n_known} and "
+            f"{n_others}: fewer cannot be compared"
+        )
+    matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
+    for train, test in deal_folds(known, _FOLDS, 0):
+        propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
+        aucs.append(_auc(propensity[test], known[test]))
+    found = corrected_interval(np.array(aucs), 1 / (_FOLDS - 1))
+    weights = _weights(propensity, known)
+    return Shift(
+        auc=found._replace(low=max(found.low, 0.0), high=min(found.high, 1.0)),
+        columns=_columns(table, known),
+        by_chance=float(1.36 * np.sqrt(1 / n_known + 1 / n_others)),  # the 5 % point of Kolmogorov and Smirnov
+        outside=float((propensity[~known] < np.quantile(propensity[known], _EDGE)).mean()),
+        weights=weights,
+        effective_rows=float(n_known**2 / (weights[known] ** 2).sum()),
+        propensity=propensity,
+        labelled=known,
+    )
+
+
+def _features(x: Any, z: Any) -> pd.DataFrame:
+    table = as_table(x, "x")
+    if z is not None:
+        check_same_rows(x, z, "x", "z")
+        table = side_by_side(table, as_table(z, "z"))
+    frame = as_frame(table)
+    check_no_text(frame, "x and z")
+    shared = frame.columns[frame.columns.duplicated()]
+    if len(shared):
+        raise ValueError(f"x and z must have no column in common, got {describe(shared)}: drop it from one of them")
+    return frame
+
+
+def _auc(scores: Values, positive: NDArray[np.bool_]) -> float:
+    ranks = pd.Series(scores).rank().to_numpy()[positive]
+    n_pairs = len(ranks) * int((~positive).sum())
+    return float((ranks.sum() - len(ranks) * (len(ranks) + 1) / 2) / n_pairs)
+
+
+def _weights(propensity: Values, known: NDArray[np.bool_]) -> Values:
+    odds = (1 - propensity[known]) / propensity[known]
+    clipped = np.minimum(odds / odds.mean(), _LARGEST)
+    weights = np.ones(len(known))
+    weights[known] = clipped / clipped.mean()
+    return weights
+
+
+def _columns(table: pd.DataFrame, known: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return the difference of each column, with means and shares of missing values on both sides."""
+    sides = {"labelled": table[known], "unlabelled": table[~known]}
+    columns = {"difference": pd.Series({name: _difference(column, known) for name, column in table.items()})}
+    columns |= {side: rows.mean(numeric_only=True).reindex(table.columns) for side, rows in sides.items()}
+    columns |= {f"missing_{side}": rows.isna().mean() for side, rows in sides.items()}
+    return pd.DataFrame(columns).sort_values("difference", ascending=False, kind="stable")
+
+
+def _difference(column: pd.Series[Any], known: NDArray[np.bool_]) -> float:
+    codes = pd.factorize(column, sort=True)[0] + 1  # 0 is missing
+    shares = [np.bincount(codes[rows], minlength=codes.max() + 1) / rows.sum() for rows in (known, ~known)]
+    gaps = shares[0] - shares[1]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return float(np.abs(gaps).sum() / 2)
+    return float(np.abs(np.cumsum(gaps)).max())

@@ -1,0 +1,67 @@
+"""Late labels and what comes with them: the settings, the parts of a set, the run that goes on, and the page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+
+from benchmarks.labels import __main__ as labels
+from benchmarks.labels import made, public
+from benchmarks.unlabelled import splits
+from benchmarks.unlabelled.breach import made as made_rows
+
+
+def test_dates_show_events_within_the_horizon():
+    rows = made_rows(0, 500)
+    observed, came, now = made.dated(rows, np.random.default_rng(0))
+    wait = (came - observed).dt.days
+    assert (came.notna() == (rows.y == 1)).all()
+    assert wait.min() >= 0
+    assert wait.max() < made.HORIZON
+    assert observed.max() < now
+
+
+def test_votes_have_their_accuracies_and_abstain():
+    y = np.random.default_rng(0).integers(0, 2, 40_000)
+    said = made.votes(y, np.random.default_rng(1))
+    given = ~np.isnan(said)
+    right = [(said[rows, i] == y[rows]).mean() for i, rows in enumerate(given.T)]
+    np.testing.assert_allclose(right, np.linspace(made.WORST, made.BEST, made.FUNCTIONS), atol=0.02)
+    np.testing.assert_allclose(given.mean(axis=0), made.COVERAGE, atol=0.02)
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+def test_the_parts_of_a_set_share_no_row(in_time):
+    dataset = splits.made_set("made")
+    old, new, test = public.parts(dataset, 3, in_time=in_time)
+    rows = np.concatenate([old, new, test])
+    assert sorted(rows) == list(range(dataset.y.size))
+    assert (old.max() < new.min() and new.max() < test.min()) == in_time
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_and_its_page_has_every_method(tmp_path, capsys):
+    results, page = tmp_path / "labels.csv", tmp_path / "LABELS.md"
+    labels.run(labels.SMOKE, 1, results)
+    first = pd.read_csv(results)
+    labels.run(labels.SMOKE, 2, results)
+    both = pd.read_csv(results)
+    pd.testing.assert_frame_equal(both.head(len(first)), first)
+    assert set(both["repeat"]) == {0, 1}
+    assert not both.duplicated(["part", "setting", "method", "repeat"]).any()
+    assert capsys.readouterr().out.count("weights") == 2
+    labels.write_page(results, page)
+    text = page.read_text(encoding="utf-8")
+    assert [method for method in both["method"].unique() if f"| {method} |" not in text] == []
+    assert (tmp_path / "figures" / "labels_retraining.png").stat().st_size > 5000
+
+
+def test_a_command_that_gives_no_run_says_why(tmp_path):
+    with pytest.raises(SystemExit, match="--repeats must be at least 1"):
+        labels.main(["--repeats", "0"])
+    with pytest.raises(SystemExit, match="no part is called nothing"):
+        labels.main(["--parts", "nothing"])
+    with pytest.raises(SystemExit, match="expected a CSV"):
+        labels.write_page(tmp_path / "none.csv", tmp_path / "LABELS.md")
