@@ -601,7 +601,7 @@ def test_regression_predictions_may_be_any_numbers():
 # ---- classes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("merit", "precision")])
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("merit", "precision", "tpr", "fpr")])
 def test_classes_stay_probabilities(name):
     _, _, weight, column = rows(7, weighted=True)
     rng = np.random.default_rng(7)
@@ -821,7 +821,7 @@ TRAININGS = {
     "parity-mean": (lambda s, soft: DemographicParity(s, soft=soft, match="mean"), mean_gap, 0),
     "odds": (lambda s, soft: EqualizedOdds(s, soft=soft), within_labels(quantile_gap), 0),
     "odds-mean": (lambda s, soft: EqualizedOdds(s, soft=soft, match="mean"), within_labels(mean_gap), 0),
-    "tpr": (lambda s, soft: TruePositiveRateParity(s, soft=soft), of_label(1, quantile_gap), 0),
+    "tpr": (lambda s, soft: TruePositiveRateParity(s, soft=soft, match="mean"), of_label(1, mean_gap), 0),
     "fpr": (lambda s, soft: FalsePositiveRateParity(s, soft=soft, match="mean"), of_label(0, mean_gap), 0),
     # Predictions may vary with x[0] within the group: being similar means having the same sign of it.
     "key": (lambda s, soft: IndividualFairness(key=s, soft=soft), spread_within_key, 1),

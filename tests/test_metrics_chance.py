@@ -66,9 +66,10 @@ def test_the_null_of_precision_deals_the_labels_of_those_selected():
 
 
 def gap_of(name, y, p, group):
-    """A gap by the metric's own function; precision by its definition."""
-    if name == "predictive_parity":
-        return np.ptp(metrics.precision(y, p > 0.5, sensitive_features=group))
+    """A gap by the metric's own function; those that only tables have by their definition."""
+    rate = {"predictive_parity": metrics.precision, "false_positive_rate_parity": metrics.false_positive_rate}.get(name)
+    if rate is not None:
+        return np.ptp(rate(y, p > 0.5, sensitive_features=group))
     return getattr(metrics, name)(y, p if name == "abroca" else p > 0.5, sensitive_features=group)
 
 
@@ -76,8 +77,8 @@ def alike(name, y, p):
     """Which rows exchange their groups where groups do not matter: those of one code; -1 takes no part."""
     if name == "predictive_parity":
         return np.where(p > 0.5, 0, -1)
-    if name == "equal_opportunity":
-        return np.where(y, 0, -1)
+    if name in ("equal_opportunity", "false_positive_rate_parity"):
+        return np.where(y == (name == "equal_opportunity"), 0, -1)
     return np.zeros(len(y), int) if name == "statistical_parity" else y.astype(int)
 
 

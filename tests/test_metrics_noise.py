@@ -451,3 +451,12 @@ SEEN = "Parity: a – b differ by 0.250"
 def test_a_gap_is_told_in_a_sentence(told, confidence, word, words):
     assert verdict(pd.Series(told), confidence) == word
     assert sentence("Parity", pd.Series(told), confidence) == words
+
+
+def test_a_path_does_not_depend_on_where_each_rate_of_its_shape_lies():
+    found = Rates(np.array([[0.2, 0.4, 0.5], [0.3, 0.1, 0.2]]), np.array([[20, 30, 40], [50, 60, 70]]))
+    shape = np.array([[-1.0, 0.0, 1.0], [0.5, -0.5, 0.0]])
+    moved = shape + np.array([[3.0], [-1.0]])
+    here, there = (found._path(each, 0.4, 50, np.random.default_rng(0)) for each in (shape, moved))
+    np.testing.assert_allclose(here.truth, there.truth)
+    np.testing.assert_array_equal(here.seen, there.seen)

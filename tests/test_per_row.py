@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_xgb._rows.per_row import FINITE, NOT_NEGATIVE, on_host, per_row
+from pi_xgb._rows.supervision import checked_groups
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
@@ -252,3 +253,15 @@ def test_lists_keep_gaps_and_numbers_among_texts():
     assert not np.shares_memory(per_row("group", names, kind="values"), names)
     with pytest.raises(ValueError, match=r"^group must have .* 1 missing .* first in row 1: name it"):
         per_row("group", ["a", np.nan], kind="values", hint="name it")
+
+
+def test_numbers_have_the_wanted_dtype_or_their_own():
+    given = np.array([1, 2], np.int16)
+    assert per_row("w", given).dtype == np.float64
+    assert per_row("w", given, dtype=np.float32).dtype == np.float32
+    assert per_row("w", given, dtype=None).dtype == np.int16
+
+
+def test_a_missing_group_needs_a_value_of_its_own():
+    with pytest.raises(ValueError, match=r"groups.*1 missing.*give a row without a group a separate value"):
+        checked_groups(["a", None, "b"], 3)

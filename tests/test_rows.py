@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ import xgboost as xgb
 from scipy import sparse
 
 import pi_xgb
+from pi_xgb._core.checks import check_dmatrix
+from pi_xgb._core.losses import loss_named
 from pi_xgb._rows import checks, columns, groups, names, row_alignment, supervision, tables, vectors, views, words
 from pi_xgb._rows.labels import encode_labels, read_target
 from pi_xgb._xgb.threads import usable_cores
@@ -541,3 +545,17 @@ def test_views_of_a_table_apart():
     )
     named = pd.DataFrame({"0": [1.0, 2.0]})
     refused(ValueError, "privileged must have no columns of X, got '0'", views.divide, named, None, named, None, None)
+
+
+def test_several_labels_per_row_are_labels():
+    row_alignment.check_one_label_each(np.zeros((3, 2)), np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"y.*3 rows.*got 2"):
+        row_alignment.check_one_label_each(np.zeros((2, 2)), np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(("objective", "unit"), [("rank:pairwise", "query"), ("binary:logistic", "row")])
+def test_the_number_of_weights_is_that_of_queries_or_rows(objective, unit):
+    matrix = xgb.DMatrix(np.zeros((4, 1)), [0, 1, 0, 1], qid=[0, 0, 1, 1] if unit == "query" else None)
+    three = mock.patch.object(xgb.DMatrix, "get_weight", return_value=np.ones(3))
+    with three, pytest.raises(ValueError, match=f"3 weights.*one weight per {unit}"):
+        check_dmatrix(matrix, "dtrain", loss_named(objective))

@@ -215,7 +215,7 @@ class TruePositiveRateParity(EqualizedOdds):
 
     def _check_rows(self, p: Array, label: Array) -> None:
         super()._check_rows(p, label)
-        if p.ndim == 2 or np.any(np.asarray(label) > 1) or np.any(np.asarray(label) < 0):
+        if (p.ndim == 2 and p.shape[1] > 1) or np.any(np.asarray(label) > 1) or np.any(np.asarray(label) < 0):
             raise ValueError(
                 f"{type(self).__name__} needs labels 0 and 1, got {np.nanmax(label):g}: for more classes use "
                 "EqualizedOdds"

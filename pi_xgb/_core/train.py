@@ -15,7 +15,7 @@ from .._rows.checks import check_whole
 from .._rows.supervision import warn_of_idle_rows
 from .._version import __version__
 from .._warnings import warn_user
-from .._xgb.categories import kept_in_pieces
+from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
@@ -200,7 +200,7 @@ def train_by(
     if supervision.teachers:
         is_continued = boosting.xgb_model is not None
         booster.set_attr(**_spent(booster, supervision.teachers, dtrain, is_continued=is_continued))
-    _warn_of_pieces(booster)
+    warn_of_pieces(booster)
     return booster, supervision.teachers
 
 
@@ -248,17 +248,6 @@ def check_obj(obj: Any, config: TeacherConfig) -> None:
         raise ValueError(
             "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
             "params['objective'], or as objective= of an estimator), or train without a teacher"
-        )
-
-
-def _warn_of_pieces(booster: xgboost.Booster) -> None:
-    """Warn of truncated names of categories, by which XGBoost matches categories."""
-    if names := kept_in_pieces(booster):
-        warn_user(
-            f"the categories of {', '.join(map(repr, names))} have non-ASCII characters, which XGBoost "
-            f"{xgboost.__version__} truncates if they come from pandas: it then misreads a table with other categories "
-            "or another order of them. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
-            "of one fixed list"
         )
 
 

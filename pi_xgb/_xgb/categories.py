@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
+from .._warnings import warn_user
 from .booster import attribute_of
 
 _CATEGORIES = "pi_xgb_categories"
@@ -105,3 +106,14 @@ def _decoded(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:
             f"the model has categories of {feature!r} with non-ASCII characters, which XGBoost truncates where they "
             "come from pandas: train it with pi-xgb train, or from a pyarrow table"
         ) from None
+
+
+def warn_of_pieces(booster: xgboost.Booster) -> None:
+    """Warn of truncated names of categories, by which XGBoost matches categories."""
+    if names := kept_in_pieces(booster):
+        warn_user(
+            f"the categories of {', '.join(map(repr, names))} have non-ASCII characters, which XGBoost "
+            f"{xgboost.__version__} truncates if they come from pandas: it then misreads a table with other categories "
+            "or another order of them. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
+            "of one fixed list"
+        )
