@@ -257,23 +257,18 @@ class PrivateTeacher(FixedTeacher):
         raise AttributeError(f"PrivateTeacher has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        total = self.budget.total
-        seed = "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
-        return (
-            f"PrivateTeacher(epsilon={total.epsilon:g}, delta={total.delta:g}, epsilon_source={self.epsilon_source!r}"
-            f"{seed})"
-        )
+        spent, seed = self.budget.total, "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
+        given = f"epsilon={spent.epsilon:g}, delta={spent.delta:g}, epsilon_source={self.epsilon_source!r}"
+        return f"PrivateTeacher({given}{seed})"
 
 
 def _binary(label: Array, known: Array) -> Array:
     """Return the labels as 0 and 1 where they are known, and 0 elsewhere."""
     codes = np.zeros(len(label), np.int64)
     values = label[known]
-    ones = values == 1
-    if not (ones | (values == 0)).all():
-        odd = values[~(ones | (values == 0))][0]
-        raise ValueError(f"y must be 0 or 1 in every labelled row for a private teacher, got {plain(odd)!r}: recode it")
-    if not len(values) or ones.all() or not ones.any():
+    if len(odd := values[(values != 0) & (values != 1)]):
+        raise ValueError(f"y must be 0 or 1 in labelled rows for a private teacher, got {plain(odd[0])!r}: recode it")
+    if len(np.unique(values)) < 2:
         raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
-    codes[known] = ones
+    codes[known] = values
     return codes
