@@ -560,7 +560,7 @@ def test_the_model_records_what_was_spent(data, dtrain):
     assert recorded(both) == ("3.0", "2e-06")
     continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=second, kl_weight=0.3, xgb_model=once)
     assert recorded(continued) == ("3.0", "2e-06")
-    assert once.attr("pi_xgb_epsilon_scope") == "the privileged values of one row; not for x, y"
+    assert once.attr("pi_xgb_epsilon_scope") == "a change of the privileged values of one row; not for x, y"
     assert not any(name in str(once.attributes()) for name in data.z)
 
 
@@ -1510,8 +1510,7 @@ def test_a_verdict_that_is_no_number_does_not_stand_out(data):
 def test_what_is_pickled_has_nothing_of_z(data):
     teacher = PrivateTeacher(EPSILON, DELTA, teacher=Keeps()).fit(data.z, data.y)
     assert np.asarray(data.z, float)[:, 0].tobytes() not in pickle.dumps(teacher)
-    assert teacher._teacher is None
-    assert teacher._domain is None
+    assert teacher._teacher is teacher._domain is teacher._source is None
 
 
 def test_a_model_whose_promise_is_exact_has_no_delta(data):

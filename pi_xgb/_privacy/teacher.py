@@ -125,7 +125,8 @@ class PrivateTeacher(FixedTeacher):
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", unsafe_seed or 0, 0)
-        self.noise, self._source = noise, noise_source(unsafe_seed)
+        self.noise = noise
+        self._source: Any = noise_source(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
@@ -152,7 +153,7 @@ class PrivateTeacher(FixedTeacher):
         return DPEBM(self._domain, self._seed) if self._teacher == "dp-ebm" else self._teacher
 
     def fit(self, z: Any, y: Any, *, labelled: Any = None) -> PrivateTeacher:
-        """Spend the budget: train the private model on the labelled rows, release a noisy prediction for every row.
+        """Spend the budget: train the private model on the labelled rows, release noisy predictions.
 
         ``labelled`` is as for :func:`pi_xgb.train`: False where the label is unknown, so that y is not read. z is not
         stored. The rows must be those of the student, in the same order.
@@ -183,10 +184,11 @@ class PrivateTeacher(FixedTeacher):
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
             model.fit(take_rows(values, np.flatnonzero(known)), label[known], self.budget.model, self._source)
-            mean = model.predict(values)
+            released = self._released(model.predict(values), model.range, known, share)
         finally:
-            self._teacher = self._domain = None  # a user's model may store z, and this object is pickled
-        super().__init__(self._released(mean, model.range, known, share), NUMBERS)
+            # This object is pickled: a user's model may store z, and the source of noise has a state.
+            self._teacher = self._domain = self._source = None
+        super().__init__(released, NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
