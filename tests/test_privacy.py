@@ -122,11 +122,22 @@ def test_opendp_certifies_the_epsilon_of_the_noise(monkeypatch, epsilon):
         OpenDPNoise().laplace(np.zeros(3, np.int64), sensitivity, epsilon)
         domain, options = made[-1]
         certified = dp.m.make_laplace(*domain, **options).map(sensitivity)
-        assert epsilon * (1 - 1e-12) < certified <= epsilon
+        assert epsilon * (1 - 1e-11) < certified <= epsilon
     OpenDPNoise().flip(np.ones(9, bool), epsilon)
     (_, distance), options = made[-1]
     certified = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(1), distance, **options).map(1)
-    assert epsilon * (1 - 1e-6) < certified / 2 <= epsilon
+    assert epsilon * (1 - 1e-5) < certified / 2 <= epsilon
+
+
+def test_noise_that_opendp_does_not_certify_is_not_released(monkeypatch):
+    pytest.importorskip("opendp.prelude", reason="OpenDP draws the noise")
+    monkeypatch.setattr(mechanisms, "_ROUNDING", 0.9)
+    for release in (
+        lambda: OpenDPNoise().laplace(np.zeros(3, int), 2, 1.0),
+        lambda: OpenDPNoise().flip(np.ones(3, bool), 1.0),
+    ):
+        with pytest.raises(RuntimeError, match=r"OpenDP must certify epsilon 1, got 1\.1"):
+            release()
 
 
 def test_noise_is_that_of_opendp_unless_there_is_a_seed(monkeypatch):
@@ -157,7 +168,7 @@ def test_noisy_predictions_are_unbiased_and_have_the_stated_variance(kind, epsil
 
 def test_laplace_noise_is_added_in_steps(monkeypatch):
     monkeypatch.setattr(SeededNoise, "laplace", lambda self, values, moved, epsilon: values + np.array([5, -3, 0, 0]))
-    shown = Laplace(1.0).release(np.array([7 / STEPS, 7.4 / STEPS, 1 + 1e-12, -1e-12]), SeededNoise(0))
+    shown = Laplace(1.0).release(np.array([7 / STEPS, 7.4 / STEPS, 1.001, -0.001]), SeededNoise(0))
     assert (shown * STEPS).tolist() == [12, 4, STEPS, 0]
 
 
@@ -168,9 +179,8 @@ def test_randomized_response_shows_one_of_two_numbers():
 
 
 def test_auto_takes_the_noise_that_varies_less():
-    assert [noise_named("auto", epsilon).name for epsilon in (0.1, 1, 2, 3, 10)] == ["randomized_response"] * 3 + [
-        "laplace"
-    ] * 2
+    kinds = [type(noise_named("auto", epsilon)) for epsilon in (0.1, 1, 2, 3, 10)]
+    assert kinds == [RandomizedResponse] * 3 + [Laplace] * 2
 
 
 def test_two_teachers_have_different_noise(data):
@@ -550,7 +560,7 @@ def test_the_model_records_what_was_spent(data, dtrain):
     assert recorded(both) == ("3.0", "2e-06")
     continued = pi_xgb.train(PARAMS, dtrain, 2, teacher=second, kl_weight=0.3, xgb_model=once)
     assert recorded(continued) == ("3.0", "2e-06")
-    assert once.attr("pi_xgb_epsilon_scope") == "the privileged values of one row; not for x, y"
+    assert once.attr("pi_xgb_epsilon_scope") == "a change of the privileged values of one row; not for x, y"
     assert not any(name in str(once.attributes()) for name in data.z)
 
 
@@ -1500,8 +1510,7 @@ def test_a_verdict_that_is_no_number_does_not_stand_out(data):
 def test_what_is_pickled_has_nothing_of_z(data):
     teacher = PrivateTeacher(EPSILON, DELTA, teacher=Keeps()).fit(data.z, data.y)
     assert np.asarray(data.z, float)[:, 0].tobytes() not in pickle.dumps(teacher)
-    assert teacher._teacher is None
-    assert teacher._domain is None
+    assert teacher._teacher is teacher._domain is teacher._source is None
 
 
 def test_a_model_whose_promise_is_exact_has_no_delta(data):

@@ -24,8 +24,8 @@ PRINTED = {0.5: 0.874, 1.0: 0.883, 4.0: 0.890, 8.0: 0.893}
 """AUC of DP-EBM on adult in Nori and others (2021)."""
 
 ABOUT = """\
-Made by `python -m benchmarks.privacy`. What the promise of [a private teacher](../docs/privacy.md) costs in AUC, from
-how many rows on it is cheap, and what attacks find. delta is {delta:g} throughout.
+Made by `python -m benchmarks.privacy`. What the guarantee of [a private teacher](../docs/privacy.md) costs in AUC,
+how the cost falls with the number of rows, and what attacks find. delta is {delta:g} throughout.
 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
@@ -36,21 +36,22 @@ for private and open teachers alike; that costs no privacy. Half widths are of 9
 
 SIZES = """\
 Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
-few have labels it is one row in {one_in}. Privacy is cheap where the mean cost is below {cheap:g} and stays so in all
-larger sizes."""
+few have labels it is one row in {one_in}. The list has the size from which on the mean cost is below {cheap:g}. Read
+the cost beside the gain: where all have labels, both are small."""
 
 FEW = """\
-Made data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows. "{alone}" is the default where
-at most {most:.0%} of the rows has a label; here it is measured at every number. "{itself}" uses no z: its
-teacher is plain XGBoost's own prediction for the rows without a label. "{response}" replaces the cell of
-each row's z by a random one, so that nobody need be trusted with z. {apart} rows are set apart to choose kl_weight."""
+Made data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows.
+"{alone}" is the default where at most {most:.0%} of the rows has a label; here it is
+measured at every number. "{itself}" uses no z: its teacher is plain XGBoost's own prediction for the
+rows without a label. "{response}" replaces the cell of each row's z by a random one, so that nobody
+need be trusted with z. {apart} rows are set apart to choose kl_weight."""
 
 ATTACKS = """\
 `pi_xgb.privacy.audit` on {rows} rows whose z says y nearly and whose x tells each row from the others, the worst
 case. Neighbours: z of one row differs. Values: z of {secrets} rows is drawn, and guessed. The student has deep trees,
 {rounds} rounds and kl_weight {kl_weight:g}. A bound holds with {confidence:.0%}; with {runs} runs none above about
-{most:.1f} can be shown for one row. Teachers that state no epsilon promise nothing. A bound above what is stated
-would prove that the promise is broken."""
+{most:.1f} can be shown for one row. Teachers that state no epsilon guarantee nothing. A bound above what is stated
+would prove that the guarantee is broken."""
 
 EBM = """\
 interpret's DP-EBM on adult with its defaults, {folds} folds, delta {delta:g}; standard deviation over folds in

@@ -32,7 +32,7 @@ from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
 
 _KEYWORDS = keyword_names(xgboost.train)
 _PRIVACY = ("pi_xgb_epsilon", "pi_xgb_delta", "pi_xgb_epsilon_source", "pi_xgb_epsilon_scope")
-_STATED, _SCOPE = "stated by the user", "the privileged values of one row; not for x, y"
+_STATED, _SCOPE = "stated by the user", "a change of the privileged values of one row; not for x, y"
 
 
 @called_like(xgboost.train)

@@ -1,6 +1,6 @@
 """The two kinds of noise, which OpenDP draws in exact arithmetic.
 
-OpenDP computes the epsilon of each mechanism, rounded up. Noise is enlarged until this is at most the epsilon here.
+OpenDP computes the epsilon of each mechanism, rounded up. It must be at most the epsilon here, or nothing is released.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from .._arrays import Array
 
 STEPS = 2**20
 """The number of steps that a row's value is rounded to before Laplace noise is added."""
-_ROUNDING = 1 + 2.0**-50
+_ROUNDING = 1 + 2.0**-40
+"""Noise is larger by this factor, since OpenDP computes epsilon with rounding upwards."""
 
 
 class OpenDPNoise:
@@ -27,19 +28,18 @@ class OpenDPNoise:
 
     def laplace(self, values: Array, sensitivity: int, epsilon: float) -> Array:
         """Return whole numbers with discrete Laplace noise, private if they change by ``sensitivity`` in total."""
-        dp, scale = _opendp(), sensitivity / epsilon
+        dp, scale = _opendp(), _ROUNDING * sensitivity / epsilon
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        while (noise := dp.m.make_laplace(*space, scale=scale)).map(sensitivity) > epsilon:
-            scale *= _ROUNDING
+        noise = dp.m.make_laplace(*space, scale=scale)
+        _check(noise.map(sensitivity), epsilon)
         return np.array(noise(values.tolist()), np.int64)
 
     def flip(self, bits: Array, epsilon: float) -> Array:
         """Return bits, each flipped with probability 1 / (1 + exp(epsilon)): private if one of them changes."""
-        dp, f = _opendp(), 2 / (1 + math.exp(epsilon))
+        dp, f = _opendp(), _ROUNDING * 2 / (1 + math.exp(epsilon))
         make, distance = dp.m.make_randomized_response_bitvec, dp.discrete_distance()
         # OpenDP's distance is between two vectors with one bit set each. They differ in two bits.
-        while make(dp.bitvector_domain(1), distance, f=f).map(1) > 2 * epsilon:
-            f *= _ROUNDING
+        _check(make(dp.bitvector_domain(1), distance, f=f).map(1) / 2, epsilon)
         flipped = make(dp.bitvector_domain(max(bits.size, 1)), distance, f=f)(np.packbits(bits).tobytes())
         return np.unpackbits(np.frombuffer(flipped, np.uint8), count=bits.size).astype(bool)
 
@@ -71,8 +71,6 @@ def noise_source(seed: int | None) -> Source:
 class Laplace:
     """Discrete Laplace noise on a number of steps from 0 to :data:`STEPS`."""
 
-    name = "laplace"
-
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
         self.variance = 1 / (2 * math.sinh(epsilon / STEPS / 2) ** 2) / STEPS**2
@@ -90,8 +88,6 @@ class RandomizedResponse:
     unbiased releases of one of two numbers, and smaller than that of Laplace noise for epsilon below about 2.3.
     """
 
-    name = "randomized_response"
-
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
         self._spread = 1 / math.tanh(epsilon / 2)
@@ -104,14 +100,14 @@ class RandomizedResponse:
         return 0.5 + (bits - 0.5) * self._spread
 
 
-NOISES: dict[str, Any] = {noise.name: noise for noise in (Laplace, RandomizedResponse)}
+Noise = Laplace | RandomizedResponse
+NOISES: dict[str, type[Noise]] = {"laplace": Laplace, "randomized_response": RandomizedResponse}
 
 
-def noise_named(name: str, epsilon: float) -> Laplace | RandomizedResponse:
+def noise_named(name: str, epsilon: float) -> Noise:
     """Return this kind of noise; for ``"auto"`` the kind with the smaller variance."""
-    kinds = [kind(epsilon) for kind in NOISES.values()] if name == "auto" else [NOISES[name](epsilon)]
-    best: Laplace | RandomizedResponse = min(kinds, key=lambda noise: noise.variance)
-    return best
+    kinds = list(NOISES.values()) if name == "auto" else [NOISES[name]]
+    return min((kind(epsilon) for kind in kinds), key=lambda noise: noise.variance)
 
 
 def _opendp() -> Any:
@@ -121,3 +117,10 @@ def _opendp() -> Any:
         raise ImportError('PrivateTeacher needs OpenDP: pip install "pi-xgb[private]"') from error
     prelude.enable_features("contrib")
     return prelude
+
+
+def _check(certified: float, epsilon: float) -> None:
+    if not certified <= epsilon:
+        raise RuntimeError(
+            f"OpenDP must certify epsilon {epsilon:.9g}, got {certified:.9g}: install another version of it"
+        )

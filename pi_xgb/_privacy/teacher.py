@@ -126,7 +126,8 @@ class PrivateTeacher(FixedTeacher):
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", unsafe_seed or 0, 0)
-        self.noise, self._source = noise, noise_source(unsafe_seed)
+        self.noise = noise
+        self._source: Any = noise_source(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
@@ -153,7 +154,7 @@ class PrivateTeacher(FixedTeacher):
         return DPEBM(self._domain, self._seed) if self._teacher == "dp-ebm" else self._teacher
 
     def fit(self, z: Any, y: Any, *, labelled: Any = None) -> PrivateTeacher:
-        """Spend the budget: train the private model on the labelled rows, release a noisy prediction for every row.
+        """Spend the budget: train the private model on the labelled rows, release noisy predictions.
 
         ``labelled`` is as for :func:`pi_xgb.train`: False where the label is unknown, so that y is not read. z is not
         stored. The rows must be those of the student, in the same order.
@@ -184,10 +185,11 @@ class PrivateTeacher(FixedTeacher):
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
             model.fit(take_rows(values, np.flatnonzero(known)), label[known], self.budget.model, self._source)
-            mean = model.predict(values)
+            released = self._released(model.predict(values), model.range, known, share)
         finally:
-            self._teacher = self._domain = None  # a user's model may store z, and this object is pickled
-        super().__init__(self._released(mean, model.range, known, share), NUMBERS)
+            # This object is pickled: a user's model may store z, and the source of noise has a state.
+            self._teacher = self._domain = self._source = None
+        super().__init__(released, NUMBERS)
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
@@ -258,23 +260,18 @@ class PrivateTeacher(FixedTeacher):
         raise AttributeError(f"PrivateTeacher has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        total = self.budget.total
-        seed = "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
-        return (
-            f"PrivateTeacher(epsilon={total.epsilon:g}, delta={total.delta:g}, epsilon_source={self.epsilon_source!r}"
-            f"{seed})"
-        )
+        spent, seed = self.budget.total, "" if self._seed is None else f", unsafe_seed={self._seed}: not private"
+        given = f"epsilon={spent.epsilon:g}, delta={spent.delta:g}, epsilon_source={self.epsilon_source!r}"
+        return f"PrivateTeacher({given}{seed})"
 
 
 def _binary(label: Array, known: Array) -> Array:
     """Return the labels as 0 and 1 where they are known, and 0 elsewhere."""
     codes = np.zeros(len(label), np.int64)
     values = label[known]
-    ones = values == 1
-    if not (ones | (values == 0)).all():
-        odd = values[~(ones | (values == 0))][0]
-        raise ValueError(f"y must be 0 or 1 in every labelled row for a private teacher, got {plain(odd)!r}: recode it")
-    if not len(values) or ones.all() or not ones.any():
+    if len(odd := values[(values != 0) & (values != 1)]):
+        raise ValueError(f"y must be 0 or 1 in labelled rows for a private teacher, got {plain(odd[0])!r}: recode it")
+    if len(np.unique(values)) < 2:
         raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
-    codes[known] = ones
+    codes[known] = values
     return codes
