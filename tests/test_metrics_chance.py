@@ -94,7 +94,7 @@ def test_value_and_p_value_are_those_of_permuting_the_groups(name, n_groups):
         for part in set(code) - {-1}:
             dealt[code == part] = rng.permutation(group[code == part])
         null.append(gap_of(name, y, p, dealt))
-    assert told["chance"] == pytest.approx(np.mean(null), rel=0.06)
+    assert told["chance"] == pytest.approx(np.mean(null), rel=0.08)
     assert told["p_value"] == pytest.approx((np.array(null) >= told["value"] - 1e-9).mean(), abs=0.06)
 
 
@@ -128,7 +128,7 @@ def test_the_null_of_curves_is_that_of_permutations():
         for label in (True, False):
             dealt[y == label] = rng.permutation(g[y == label])
         null.append(metrics.abroca(y, p, sensitive_features=dealt))
-    assert told["chance"] == pytest.approx(np.mean(null), rel=0.06)
+    assert told["chance"] == pytest.approx(np.mean(null), rel=0.08)
     assert told["p_value"] == pytest.approx((np.array(null) >= told["value"]).mean(), abs=0.08)
 
 

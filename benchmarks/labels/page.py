@@ -35,7 +35,7 @@ the mean prediction minus the mean true chance. "mature rows" is `labels.mature`
 that are known already as labels. "not yet taken for no" also makes a no of every row without an event."""
 
 WEIGHTS = """\
-About one label in five is there. Which one depends on the setting: on nothing, on x, on x and z, or on the outcome
+About one label in five is there. Which one depends on the setting: on nothing, on x, on z, on both, or on the outcome
 itself. `labels.shift` sees x and z; its AUC is the mean over the draws. Its weights go into the DMatrix of the
 labelled rows, for plain XGBoost and for teacher and student."""
 

@@ -139,7 +139,7 @@ def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]
             "in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
         )
     utc = [(stamp.tz_convert(None) if stamp.tzinfo else stamp).to_datetime64() for stamp in stamps]
-    dates = np.array([*utc, np.datetime64("NaT")], "datetime64[us]")  # the code of a missing date is -1
+    dates = np.array([*utc, np.datetime64("NaT", "us")], "datetime64[us]")  # the code of a missing date is -1
     return dates[codes], {stamp.tzinfo is not None for stamp in stamps}
 
 
