@@ -81,7 +81,7 @@ PROBLEMS = {
         {"objective": "reg:squarederror"},
         root_mean_squared_error,
         RidgeCV(ALPHAS),
-        RandomForestRegressor(**FOREST),
+        RandomForestRegressor(**FOREST, random_state=0),
         f"student_por, the final grade from 0 to 20; {GRADES}; root mean squared error",
     ),
     "classes": Problem(
@@ -90,7 +90,7 @@ PROBLEMS = {
         {"objective": "multi:softprob", "num_class": 3},
         partial(log_loss, labels=[0, 1, 2]),
         GridSearchCV(LogisticRegression(max_iter=1000), {"C": 1 / ALPHAS}, scoring="neg_log_loss"),
-        RandomForestClassifier(**FOREST),
+        RandomForestClassifier(**FOREST, random_state=0),
         f"student_por, a final grade below 11, from 11 to 13, or above; {GRADES}; log loss",
     ),
     "counts": Problem(
@@ -99,7 +99,7 @@ PROBLEMS = {
         {"objective": "count:poisson"},
         mean_poisson_deviance,
         GridSearchCV(PoissonRegressor(max_iter=1000), {"alpha": ALPHAS}, scoring="neg_mean_poisson_deviance"),
-        RandomForestRegressor(**FOREST),
+        RandomForestRegressor(**FOREST, random_state=0),
         "diabetes, the days in hospital; z: procedures, medications and a laboratory result of the stay; Poisson "
         "deviance",
     ),
