@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 
 import numpy as np
@@ -180,7 +181,10 @@ def test_folds_side_by_side_give_the_teacher_of_one_thread(kind, labelled, monke
 
     def values(**params):
         params |= {"objective": "binary:logistic", "max_depth": 2}
-        return pi_xgb.fit_teacher(params, dprivileged, 5, teacher=kind, crossfit=4, labelled=labelled).values
+        teacher = pi_xgb.fit_teacher(params, dprivileged, 5, teacher=kind, crossfit=4, labelled=labelled)
+        settings = [json.loads(booster.save_config())["learner"]["generic_param"] for booster in teacher.boosters]
+        assert {one["nthread"] for one in settings} <= {"1"}
+        return teacher.values
 
     side_by_side = values()
     assert threads
