@@ -10,7 +10,6 @@ import numpy as np
 
 from benchmarks.pictures import panels, save
 from benchmarks.scale.cell import METHODS
-from benchmarks.scale.cluster import cluster_section
 from benchmarks.text import joined, table
 
 Line = dict[str, Any]
@@ -176,7 +175,6 @@ def page(lines: Sequence[Line], picture: str, external: Line | None, from_rows: 
     text += ["## Workers", "", WORKERS.format(rows=_usual(swept, "rows"))]
     text += by_method(swept, ["workers", "threads"], seconds_and_ratio)
     text += external_section(external) if external else []
-    text += cluster_section(lines_of(by_rows, "JPIB", "native") or by_rows)
     return "\n".join(text).rstrip() + "\n"
 
 
