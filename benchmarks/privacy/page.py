@@ -23,15 +23,15 @@ PRINTED = {0.5: 0.874, 1.0: 0.883, 4.0: 0.890, 8.0: 0.893}
 """AUC of DP-EBM on adult in Nori and others (2021)."""
 
 ABOUT = """\
-Made by `python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of
-rows from which it is small, and the results of attacks. delta is {delta:g} throughout.
+Made by `python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
+from which it is small, and the results of attacks. delta is {delta:g} throughout.
 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
 teacher that is KbPIB's, cross-fitted. Teachers are those of the package with its defaults. kl_weight is one of 0
 (plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
-for private and open teachers alike; that costs no privacy. After +- stands the half
-width of the 95 % interval over paired repeats (corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
+for private and open teachers alike; that costs no privacy. After +- stands the half width of the 95 % interval over
+paired repeats (corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
 
 SIZES = """\
 Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
