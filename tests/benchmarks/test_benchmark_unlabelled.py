@@ -239,7 +239,7 @@ def test_smoke_prints_the_page(capsys, quick):
     unlabelled.main(["--smoke"])
     out = capsys.readouterr().out
     assert out.startswith("# Few labels, many rows")
-    assert "| made | 50 |" in out
+    assert "| predicts better than x | 50 | 1 |" in out
     assert "| by z | holds | KbPIB |" in out
 
 
