@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.command_line import command
 from benchmarks.data import LOAD_ERRORS
-from benchmarks.text import number, signed, table
+from benchmarks.text import number, paragraph, signed, table
 from pi_xgb.importance import fair_importance, shap_gap
 
 HERE = Path(__file__).parent
@@ -119,14 +119,22 @@ def judged(lines: pd.DataFrame) -> list[list[str]]:
 def page(out: Path) -> str:
     """FAIR_IMPORTANCE.md."""
     lines = pd.read_csv(out / "fair_importance.csv")
+    unused = lines[lines["kind"] == "biased, unused"]
+    wrong = unused["sign"].eq("-").groupby(unused["model"]).mean()
     told = ["# Which features drive the gap", "", "Made by `python -m benchmarks.fair_importance`.", ""]
     told += [
         f"## The simulation of FairFIS's authors, {lines['draw'].nunique()} draws",
         "",
         "A fifth of the rows has a group that three used and three unused features favour. Of each measure: its mean,",
-        "the share of features and draws in which it says that the feature adds bias (FairFIS) or favours that group",
-        "(SHAP), the share in which it says the opposite, and the share in which the sign is not supported. A single",
-        "tree (also the surrogate of a linear model) supports no sign of FairFIS.",
+        "the share of features and draws in which the feature adds bias (FairFIS) or favours that group (SHAP), the",
+        "share with the opposite sign, and the share whose sign is not supported. A single tree (also the surrogate of",
+        "a linear model) supports no sign of FairFIS.",
+        "",
+        paragraph(
+            f"For unused features that favour the group, SHAP gives a supported sign that is wrong in "
+            f"{wrong.min():.0%} to {wrong.max():.0%} of cases, by model. "
+            "Do not conclude from the sign of such a feature."
+        ),
         "",
     ]
     header = ["model", "features", "FairFIS", "adds", "takes out", "open", "SHAP gap", "favours", "opposite", "open"]

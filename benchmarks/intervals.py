@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t
 
+from benchmarks.text import number, signed
+
 # A fold trains on eight parts and is tested on one.
 TEST_OVER_TRAIN = 1 / 8
 WIN, TIE, LOSS, UNKNOWN = "win", "tie", "loss", "unknown"
@@ -43,6 +45,13 @@ def corrected_interval(differences: npt.ArrayLike, test_over_train: float = TEST
     spread = float(values.std(ddof=1)) if np.ptp(values) > 0 else 0.0
     half = float(t.ppf(0.975, values.size - 1)) * spread * math.sqrt(1 / values.size + test_over_train)
     return Interval(float(values.mean()), half, values.size)
+
+
+def with_bounds(found: Interval, digits: int = 3) -> str:
+    """+0.104 (0.048 to 0.160): the mean, and the ends of its 95 % interval."""
+    # + 0.0 turns -0.0 into 0.0.
+    low, high = (number(round(bound, digits) + 0.0, digits) for bound in (found.low, found.high))
+    return f"{signed(found.mean, digits)} ({low} to {high})"
 
 
 def verdict(difference: Interval, *, higher_is_better: bool = True) -> str:

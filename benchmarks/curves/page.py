@@ -12,8 +12,7 @@ import pandas as pd
 
 from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
-from benchmarks.report.current import MARKS
-from benchmarks.text import number, signed, table
+from benchmarks.text import signed, table
 
 NF, ALL_FEATURES, SELF = "NF", "KbPIB all features", "self-distillation"
 METHODS = ("KbPIB", "KbPIB cross-fitted", ALL_FEATURES, "JPIB", SELF, "shuffled q")
@@ -36,31 +35,27 @@ FORMATS = {
 
 ABOUT = """\
 Made by `python -m benchmarks.curves`. A repeat draws a quarter of the set for testing and, of the rest, n rows: a fifth
-of these stops the training and chooses kl_weight ({weights}), four fifths train. So n is all the labelled rows that
-somebody has. Settings are those of current mode. Every method is compared with NF on the same rows, repeat by repeat.
+of these stops the training and chooses kl_weight ({weights}), four fifths train. n counts all labelled rows. Settings
+are those of current mode. Every method is compared with plain XGBoost (NF in [the CSV](results/curves.csv)) on the same
+rows, repeat by repeat. All rows have a label here; for few labels among many rows see
+[UNLABELLED.md](UNLABELLED.md).
 
 Sets: those where a booster on the privileged features alone reaches a test AUC of .6 and, with the privileged features
 known at the test as well, x and z together are better than x by .005 (`python -m benchmarks.curves --worth`).
-adult misses the second by a thousandth and is drawn as well. Elsewhere there is little that a teacher could tell. Large
+adult misses the second by a thousandth and is drawn as well. On the other sets z adds little to x. Large
 sets stop at 5000 rows unless the run was told to go on (`python -m benchmarks.curves --cap 0`), which takes hours.
 
-Differences have two half widths, a +- b / c. b is that of the corrected resampled t interval at 95 % (Nadeau and Bengio
-2003), where the variance of a mean over J repeats is (1/J + r) s^2 and r the test part over all other rows, here 1/3;
-it is right where n is all of these. c is that of repeats that share nothing (r = 0); where n is a small part of a large
-set they share next to nothing, and c is nearly right. The truth lies between. "win" and "loss" are where b leaves out
-0, "win?" and "loss?" where only c does. The thick bars of the pictures are c, the thin ones b."""
+Wins and losses are counted over the sets, where the corrected resampled t interval at 95 % (Nadeau and Bengio 2003)
+excludes 0: the variance of a mean over J repeats is (1/J + r) s^2 and r the test part over all other rows, here 1/3.
+It is right where n is all of these and wide where n is a small part of a large set. Thin bars of the pictures are this
+interval, thick bars the interval for independent repeats (r = 0)."""
 
-OTHER_CHOICE = """\
-As before in AUC, but kl_weight chosen by the log loss of the validation rows: their AUC takes few values when they are
-few, and the best of four weights is then often the luckiest."""
+SUMMARY = """\
+Mean gain over the sets with so many rows, and in brackets on how many the interval shows a win / a tie / a loss."""
 
 SPLIT = """\
-The gain of the cross-fitted teacher that sees all features has two parts. A cross-fitted teacher that sees nothing but
-x (self-distillation) holds no privileged information: what it gains is smoothing. What all features gain beyond that
-is information."""
-
-FIXED = """\
-The same without the noise of choosing kl_weight: all features less self-distillation at one and the same weight."""
+The gain of the cross-fitted teacher on all features has two parts. A cross-fitted teacher on x (self-distillation)
+holds no privileged information: its gain is smoothing. The rest of the gain is information."""
 
 
 class Gains(NamedTuple):
@@ -116,13 +111,11 @@ def write_page(results: Path, page: Path, test_share: float) -> None:
     draw_split(auc, over_train, folder / "curves_split.png")
     weights = ", ".join(f"{weight:g}" for weight in sorted(lines["kl_weight"].unique()))
     out = ["# Learning curves", "", ABOUT.format(weights=weights), ""]
-    out += ["![Gain over NF against rows](figures/curves_gain.png)", "", "## Gain over NF in AUC", ""]
-    out += gain_table(lines, auc, "auc", over_train)
-    out += [OTHER_CHOICE, "", *gain_table(lines, gains_of(lines, "logloss", "auc"), "auc", over_train)]
-    out += ["## Smoothing and information", "", SPLIT, "", "![The split](figures/curves_split.png)", ""]
-    out += [*split_table(auc, over_train), FIXED, "", *fixed_table(lines, over_train)]
-    out += ["## Difference from NF in log loss", "", "kl_weight chosen by log loss; below 0 is better than NF.", ""]
-    out += gain_table(lines, gains_of(lines, "logloss", "logloss"), "logloss", over_train)
+    out += ["![Gain over plain XGBoost against rows](figures/curves_gain.png)", ""]
+    for measure, (name, _) in MEASURES.items():
+        gains = gains_of(lines, measure, measure)
+        out += [f"## Gain in {name}, kl_weight chosen by it", "", SUMMARY, "", *summary(gains, measure, over_train)]
+    out += ["## Smoothing and information", "", SPLIT, "", "![The split](figures/curves_split.png)"]
     page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
 
 
@@ -151,49 +144,28 @@ def places(gains: Gains) -> list[tuple[str, int]]:
     return sorted(((str(name), int(rows)) for name, rows in steps), key=lambda at: (names.index(at[0]), at[1]))
 
 
-def gain_table(lines: pd.DataFrame, gains: Gains, measure: str, over_train: float) -> list[str]:
-    plain = lines[lines["method"] == NF].groupby(PLACE)[f"test_{measure}"].mean()
+def summary(gains: Gains, measure: str, over_train: float) -> list[str]:
+    """By number of rows, the largest of each set as "all"; the gain is above 0 for the better."""
+    at, sign = places(gains), 1 if MEASURES[measure][1] else -1
+    most = {dataset: max(rows for name, rows in at if name == dataset) for dataset, _ in at}
+    steps: dict[str, list[tuple[str, int]]] = {}
+    for dataset, rows in sorted(at, key=lambda place: place[1]):
+        steps.setdefault("all or the cap" if rows == most[dataset] else str(rows), []).append((dataset, rows))
+    steps["all or the cap"] = steps.pop("all or the cap")
     rows = []
-    verdicts: dict[str, list[str]] = {method: [] for method in METHODS}
-    better = {"higher_is_better": MEASURES[measure][1]}
-    for dataset, step in places(gains):
-        row = [dataset, str(step), str(len(gains.at(dataset, step, NF))), number(plain[dataset, step])]
-        for method in METHODS:
-            values = gains.at(dataset, step, method)
-            verdicts[method].append(verdict(corrected_interval(values, over_train), **better))
-            row.append(cell(values, over_train, **better))
-        rows.append(row)
-    tally = ["wins / ties / losses", "", "", ""]
-    tally += [" / ".join(map(str, wins_ties_losses(found))) for found in verdicts.values()]
-    return table(["set", "rows", "repeats", f"NF, {MEASURES[measure][0]}", *METHODS], [*rows, tally])
+    for step, here in steps.items():
+        found = [
+            [corrected_interval(sign * gains.at(*place, method), over_train) for place in here] for method in METHODS
+        ]
+        cells = [
+            f"{signed(mean_of(own), 4)} ({' / '.join(map(str, wins_ties_losses(map(verdict, own))))})" for own in found
+        ]
+        rows.append([step, str(len(here)), *cells])
+    return table(["rows", "sets", *METHODS], rows)
 
 
-def split_table(gains: Gains, over_train: float) -> list[str]:
-    rows = [
-        [dataset, str(step), *(cell(gains.at(dataset, step, *part), over_train) for part in PARTS)]
-        for dataset, step in places(gains)
-    ]
-    return table(["set", "rows", "all features: gain", "smoothing", "information"], rows)
-
-
-def fixed_table(lines: pd.DataFrame, over_train: float) -> list[str]:
-    """Information at each kl_weight."""
-    wide = lines.pivot(index=[*CELL, "kl_weight"], columns="method", values="test_auc")
-    information = (wide[ALL_FEATURES] - wide[SELF]).dropna()
-    weights = sorted(information.index.get_level_values("kl_weight").unique())
-    by_place = information.groupby([*PLACE, "kl_weight"], sort=False)
-    found = {where: cell(values.to_numpy(), over_train) for where, values in by_place}
-    steps = sorted({where[:2] for where in found}, key=lambda at: (list(lines["dataset"].unique()).index(at[0]), at[1]))
-    rows = [[name, str(step), *(found[name, step, weight] for weight in weights)] for name, step in steps]
-    return table(["set", "rows", *(f"kl_weight {weight:g}" for weight in weights)], rows)
-
-
-def cell(values: np.ndarray, over_train: float, *, higher_is_better: bool = True) -> str:
-    """The mean with both half widths, and what they say of 0."""
-    corrected, apart = both_intervals(values, over_train)
-    marks = [MARKS.get(verdict(found, higher_is_better=higher_is_better), "") for found in (corrected, apart)]
-    mark = marks[0] or marks[1].replace(")", "?)")
-    return f"{signed(corrected.mean, 4)} +- {number(corrected.half, 4)} / {number(apart.half, 4)}{mark}"
+def mean_of(found: Sequence[Interval]) -> float:
+    return float(np.mean([one.mean for one in found]))
 
 
 def both_intervals(values: np.ndarray, over_train: float) -> tuple[Interval, Interval]:
@@ -203,7 +175,7 @@ def both_intervals(values: np.ndarray, over_train: float) -> tuple[Interval, Int
 
 def draw_gains(gains: Gains, over_train: float, path: Path) -> None:
     curves = {method: [(method, None), FORMATS[method]] for method in METHODS}
-    draw(gains, over_train, path, curves, "gain in AUC over NF")
+    draw(gains, over_train, path, curves, "gain in AUC over plain XGBoost")
 
 
 def draw_split(gains: Gains, over_train: float, path: Path) -> None:

@@ -1,41 +1,26 @@
-"""The numbers of FINDINGS.md, from the files of benchmarks/results and benchmarks/reference."""
+"""The numbers of FINDINGS.md, from the files of benchmarks/results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from benchmarks.curves.page import Gains, complete_lines, gains_of
-from benchmarks.depth import chosen as depth_chosen
+from benchmarks.curves.page import ALL_FEATURES, NF, complete_lines
+from benchmarks.frontier import page as frontier
 from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
+from benchmarks.privacy import page as privacy
 from benchmarks.report.__main__ import results_of
-from benchmarks.report.peers import means_on, most_folds
-from benchmarks.report.results import OURS, Results
+from benchmarks.report.questions import PAIRS, gaps_of, tally
+from benchmarks.report.results import Results
 from benchmarks.selection import page as selection
+from benchmarks.unlabelled import kinds
+from benchmarks.unlabelled.cell import MIXED, PLAIN, SELECT
+from benchmarks.unlabelled.scores import Scores, with_all_of
 
-THIRD = 1 / 3
-"""n_test / n_train of the draws with few labels."""
-
-
-def short(value: float, digits: int = 3) -> str:
-    """Without the 0 before the point."""
-    return f"{value:.{digits}f}".replace("0.", ".", 1)
-
-
-def plus(value: float, digits: int = 3) -> str:
-    """With its sign."""
-    return f"{value:+.{digits}f}".replace("0.", ".", 1)
-
-
-def around(interval: Interval, digits: int = 3) -> str:
-    """mean +- half."""
-    return f"{plus(interval.mean, digits)} +- {short(interval.half, digits)}"
+CANDIDATE = "kbpib all features 1"
 
 
 class Numbers:
@@ -52,101 +37,131 @@ class Numbers:
     def sets(self) -> list[str]:
         return self.runs.datasets("current")
 
-    def auc(self, mode: str, dataset: str, method: str) -> str:
-        return short(self.runs.mean(mode, dataset, method, "auc"))
-
-    def difference(self, mode: str, dataset: str, method: str, other: str = "NF") -> Interval:
-        found = self.runs.difference(mode, dataset, method, other, "auc")
+    def difference(self, mode: str, dataset: str, method: str, other: str = NF, measure: str = "auc") -> Interval:
+        found = self.runs.difference(mode, dataset, method, other, measure)
         if found is None:
             raise ValueError(f"{dataset} has no folds of both {method} and {other}")
         return found
 
-    def tally(self, method: str) -> tuple[int, int, int]:
-        """Sets on which a method is significantly better, neither, or worse than NF."""
-        return wins_ties_losses(verdict(self.difference("current", name, method)) for name in self.sets)
-
-    def sets_lost(self, method: str) -> list[str]:
-        return [name for name in self.sets if verdict(self.difference("current", name, method)) == "loss"]
+    def tally(self, mode: str, method: str, measure: str = "auc") -> tuple[int, int, int]:
+        """Sets on which a method is significantly better than plain XGBoost, neither, or worse."""
+        better = measure == "auc"
+        differences = [self.difference(mode, name, method, NF, measure) for name in self.sets]
+        return wins_ties_losses(verdict(one, higher_is_better=better) for one in differences)
 
     def median_gain(self, method: str) -> float:
         return median(self.difference("current", name, method).mean for name in self.sets)
 
-    def best_peer(self, dataset: str) -> tuple[str, float]:
-        """Among those that ran on all the folds of the most complete peer."""
-        return self._best(dataset, self.runs.peers("current"))
-
-    def ours(self, dataset: str) -> tuple[str, float]:
-        """The best of ours, NF not among them, on the same folds."""
-        return self._best(dataset, OURS)
-
-    def _best(self, dataset: str, methods: Sequence[str]) -> tuple[str, float]:
-        means = means_on(self.runs, dataset, methods, most_folds(self.runs, dataset))
-        best = max(means, key=means.__getitem__)
-        return best, means[best]
-
-    @property
-    def lacking(self) -> dict[str, list[str]]:
-        """For each method that has not run on ten folds everywhere the sets on which it lacks some."""
-        found: dict[str, list[str]] = {}
-        for dataset, method in self.runs.unfinished("current"):
-            found.setdefault(method, []).append(dataset)
-        return found
+    @cached_property
+    def group_gaps(self) -> dict[str, int]:
+        """How often a gap between groups changes significantly with the paper's alpha."""
+        gaps = [gap for method in PAIRS["the paper's alpha"] for gap in gaps_of(self.runs, self.sets, method, NF)]
+        counts = sum(tally(gaps).values(), type(tally([])["eo"])())
+        return {"all": len(gaps), "narrower": counts["win"], "wider": counts["loss"]}
 
     @cached_property
     def search(self) -> pd.DataFrame:
-        return pd.read_csv(self.folder / "search" / "summary.csv").set_index(["dataset", "method"])
+        return pd.read_csv(self.folder / "search" / "summary.csv")
 
     @cached_property
-    def curves(self) -> Gains:
-        return gains_of(complete_lines(self.folder / "curves.csv"), "auc", "auc")
-
-    def curve(self, dataset: str, rows: int, method: str, less: str | None = None) -> Interval:
-        return corrected_interval(self.curves.at(dataset, rows, method, less), 1 / 4)
+    def paper_alphas(self) -> tuple[float, float]:
+        """The smallest and the largest alpha of the paper's KbPIB and JPIB."""
+        found = [
+            self.runs.mean("current", name, method, "kl_weight") for name in self.sets for method in ("KbPIB", "JPIB")
+        ]
+        return min(found), max(found)
 
     @cached_property
-    def few_labels(self) -> pd.DataFrame:
-        lines = pd.read_csv(self.folder / "unlabelled.csv")
-        return lines.pivot(index=["dataset", "labelled", "repeat"], columns="method", values="auc")
+    def by_weight(self) -> pd.Series[float]:
+        """Gain in log loss of the all-features teacher at each fixed weight, the mean over sets and sizes."""
+        wide = complete_lines(self.folder / "curves.csv").pivot(
+            index=["dataset", "rows", "repeat"], columns=["method", "kl_weight"], values="test_logloss"
+        )
+        gains = wide[ALL_FEATURES].rsub(wide[NF].iloc[:, 0], axis=0)
+        return gains.groupby("dataset").mean().mean()
 
-    def labels(self, dataset: str, labels: int, method: str, less: str = "plain") -> Interval:
-        """A gain in AUC where so many rows have a label."""
-        here = self.few_labels.loc[(dataset, labels)]
-        values: npt.NDArray[np.float64] = (here[method] - here[less]).dropna().to_numpy()
-        return corrected_interval(values, THIRD)
+    @cached_property
+    def unlabelled(self) -> pd.DataFrame:
+        return pd.read_csv(self.folder / "unlabelled.csv")
 
-    def mean_of_labels(self, datasets: Iterable[str], labels: int, method: str) -> float:
-        there = [name for name in datasets if (name, labels) in self.few_labels.index.droplevel("repeat")]
-        return float(np.mean([self.labels(name, labels, method).mean for name in there]))
+    @cached_property
+    def auc(self) -> Scores:
+        return Scores(self.unlabelled, "auc")
+
+    @cached_property
+    def places(self) -> dict[str, list[tuple[str, int]]]:
+        """Sets by the number of labels."""
+        return kinds.places_by_labels(with_all_of(self.unlabelled, MIXED))
+
+    def gain(self, labels: str, method: str, less: str = PLAIN, *, telling: bool | None = None) -> Interval | None:
+        """Mean over sets of a gain in AUC; the best rival is picked with hindsight."""
+        places = self.places[labels]
+        if telling is not None:
+            places = kinds.places_in(places, telling)
+        rivals = {"best simple": kinds.SIMPLE, "best": kinds.RIVALS}
+        against = [kinds.best(self.auc, place, rivals[less]) if less in rivals else less for place in places]
+        gains = [kinds.mean_gain(self.auc, place, method, rival) for place, rival in zip(places, against, strict=True)]
+        return kinds.over_sets(gains)
+
+    @cached_property
+    def logloss_of_select(self) -> Interval:
+        """What `select` lowers the log loss of plain XGBoost by, with 50 labels."""
+        loss = Scores(self.unlabelled, "logloss", -1)
+        return corrected_interval([kinds.mean_gain(loss, place, SELECT) for place in self.places["50"]], 0.0)
+
+    def one_set(self, dataset: str, labels: int, method: str, less: str = PLAIN) -> Interval:
+        return corrected_interval(self.auc.gain(dataset, labels, method, less), kinds.OVER_TRAIN)
+
+    def losses_of_select(self) -> list[str]:
+        """Sets and numbers of labels at which `select` has a lower mean AUC than plain XGBoost."""
+        there = [place for places in self.places.values() for place in places]
+        gains = {place: kinds.mean_gain(self.auc, place, SELECT) for place in there}
+        return [f"{name} with {labels} labels ({gain:+.3f})" for (name, labels), gain in gains.items() if gain < 0]
+
+    def choice(self, part: str) -> pd.DataFrame:
+        """What `select` chooses by its defaults: a line for each setting."""
+        own = selection.PARTS[part]
+        lines = pd.read_csv(self.folder / f"selection_{part}.csv")
+        return selection.settings_of(selection.cells_of(lines, own, selection.DEFAULT), own)
+
+    def fixed(self, part: str, candidate: str = CANDIDATE) -> float:
+        """The mean gain in log loss over settings if this candidate is always taken."""
+        lines, own = pd.read_csv(self.folder / f"selection_{part}.csv"), selection.PARTS[part]
+        wide = lines.pivot(index=own.keys, columns="candidate", values="logloss")
+        return float((wide["plain"] - wide[candidate]).groupby(own.by).mean().mean())
+
+    @cached_property
+    def candidates(self) -> pd.DataFrame:
+        """The gain in log loss of each candidate, always taken, by set of the paper."""
+        return selection.candidate_gains(self.folder, "public")
+
+    @cached_property
+    def constraints(self) -> pd.DataFrame:
+        """Constraints on distributions against each peer, by the peer's own criterion."""
+        results = pd.read_csv(self.folder / "frontier.csv")
+        forms = frontier.FORMS["Constraints on distributions"]
+        return frontier.comparison(results[results.measure != "error"], forms)
+
+    @cached_property
+    def private(self) -> privacy.Wide:
+        return privacy.Wide(pd.read_csv(self.folder / "privacy_cost.csv"), privacy.PLACE)
+
+    @cached_property
+    def attacks(self) -> pd.DataFrame:
+        return pd.read_csv(self.folder / "privacy_attacks.csv")
+
+    @cached_property
+    def scale(self) -> pd.DataFrame:
+        """Seconds of a training on two cores by rows and method, 30 columns on each side and 20 rounds."""
+        lines = pd.read_csv(self.folder / "scale.csv")
+        usual = lines[(lines["columns"] == 30) & (lines["rounds"] == 20) & (lines["workers"] == 1)]
+        usual = usual[usual["threads"] == 2].assign(engine=lines["engine"].fillna(""))
+        return usual.pivot(index="rows", columns=["method", "engine"], values="seconds")
 
     @cached_property
     def breach(self) -> pd.DataFrame:
         lines = pd.read_csv(self.folder / "unlabelled_breach.csv")
         return lines.groupby(["setting", "method"])[["mean", "truth"]].mean()
-
-    @cached_property
-    def explosion(self) -> pd.DataFrame:
-        return pd.read_csv(self.folder / "explosion.csv").set_index(["set", "version", "round"]).sort_index()
-
-    @cached_property
-    def depth(self) -> pd.DataFrame:
-        return pd.read_csv(self.folder / "depth.csv")
-
-    def chosen_depth(self, dataset: str) -> Interval:
-        """The gain in AUC of the depth that validation likes best over depth 4, the one of all other tables."""
-        lines = self.depth[self.depth["set"] == dataset]
-        four = lines[lines["depth"] == 4].set_index(["set", "fold"])["test"]
-        return corrected_interval((depth_chosen(lines) - four).to_numpy())
-
-    def choice(self, part: str) -> pd.DataFrame:
-        """What select chooses by its defaults: a line for each setting."""
-        own = selection.PARTS[part]
-        lines = pd.read_csv(self.folder / f"selection_{part}.csv")
-        return selection.settings_of(selection.cells_of(lines, own, selection.DEFAULT), own)
-
-    @cached_property
-    def fixed(self) -> pd.Series[float]:
-        """What each candidate gains in log loss on the paper's sets if nobody chooses, the mean over them."""
-        return selection.candidate_gains(self.folder, "public").mean()
 
     @cached_property
     def compared(self) -> pd.DataFrame:

@@ -7,330 +7,247 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from benchmarks.findings.numbers import Numbers, around, plus, short
-from benchmarks.intervals import verdict
-from benchmarks.report.rest import missing_seconds
-from benchmarks.text import joined, paragraph, signed, table
+import numpy as np
 
-Z_SAYS_MORE = ("student_por", "spam", "student_mat", "heart", "bank")
-Z_SAYS_LITTLE = ("adult", "compas_violent", "oulad", "diabetes")
-WITHOUT_Z, LABELLED_ONLY, TUNED = "teacher on x", "KbPIB labelled only", "depth tuned"
+from benchmarks.findings.numbers import Numbers
+from benchmarks.intervals import Interval, with_bounds
+from benchmarks.privacy.page import OPEN
+from benchmarks.text import NOTHING, joined, number, paragraph, signed, table
+from benchmarks.unlabelled.cell import JPIB, KBPIB, KBPIB_LABELLED, MIXED, MIXED_ON_X, ON_X, PLAIN, SELECT
 
+INTRODUCTION = """\
+# What the measurements show
 
-def in_ten_lines(n: Numbers) -> str:
-    mean = n.mean_of_labels
-    public, unseen = n.choice("public")["logloss"], n.choice("unseen")["logloss"]
-    smoothing = n.choice("control")["auc"].loc[("strong", 200)]
-    strong = n.choice("synthetic")["auc"].loc[("strong", 200)]
-    heart = n.difference("paper", "heart", "KbPIB")
-    return f"""\
-## Where privileged features pay, and where not
+For readers who have features in training that are missing at prediction, and ask whether to use them. Made by
+`python -m benchmarks.findings` from the files of `results/`.
 
-1. **They pay where labels are few and rows are many**, and z says more than x. With 50 labels the mean gain over five
-   such sets is {plus(mean(Z_SAYS_MORE, 50, "KbPIB"))} AUC, {plus(mean(Z_SAYS_MORE, 50, WITHOUT_Z))} of it without z.
-2. The best case: final grades with the earlier ones privileged, {around(n.labels("student_por", 50, "KbPIB"))}.
-3. With 100 labels the mean is {plus(mean(Z_SAYS_MORE, 100, "KbPIB"))}, with 800 {plus(mean(Z_SAYS_MORE, 800, "KbPIB"))}.
-4. **With all labels known they pay next to nothing** on the paper's fifteen sets. The paper's alpha wins significantly
-   on {n.tally("KbPIB")[0]} (KbPIB) and {n.tally("JPIB")[0]} (JPIB), and loses on {n.tally("KbPIB")[2]} and {n.tally("JPIB")[2]}.
-5. The largest gain in the paper's three numeric sets, heart's, is {around(heart)}.
-6. **Few rows alone are not enough**: on made data with noisy labels and a z that knows, the choice gains
-   {plus(strong)} AUC at 200 rows, and {plus(smoothing)} with a teacher that sees x alone. That part is smoothing.
-7. Where z says little (age, race or sex), 50 labels gain {plus(mean(Z_SAYS_LITTLE, 50, "KbPIB"))}, and
-   {plus(mean(Z_SAYS_LITTLE, 50, WITHOUT_Z))} without z.
-8. **To choose costs nothing but time**: `select` is significantly worse nowhere, its mean gain in log loss is
-   {plus(public.mean(), 4)} on the paper's sets and {plus(unseen.mean(), 4)} on {len(unseen)} small sets that it was not made on.
-9. A teacher should see x as well as z: if nobody chooses, that one gains {plus(n.fixed["kbpib all features 1"], 4)} log loss on the paper's sets
-   at `kl_weight` 1 and {plus(n.fixed["kbpib all features 10"], 4)} at 10, those that see z alone {plus(n.fixed["kbpib in-sample 1"], 4)} and {plus(n.fixed["kbpib in-sample 10"], 4)} (in-sample),
-   {plus(n.fixed["kbpib cross-fitted 1"], 4)} and {plus(n.fixed["kbpib cross-fitted 10"], 4)} (`crossfit=5`, which keeps it from repeating the labels).
-10. Others found the same: with full labels no robust transfer (Provodin et al., "Rethinking Knowledge Transfer in
-    Learning Using Privileged Information", 2024); with sparse labels gains, which fall again where the privileged
-    feature predicts too well (Yang et al., "Toward Understanding Privileged Features Distillation in Learning-to-Rank",
-    NeurIPS 2022).
+x are the features at prediction, z the privileged features, known in training only. *Plain XGBoost* is trained on x of
+the labelled rows. A gain is a difference in AUC on test rows, above 0 for the better. Brackets hold the 95 % interval:
+over data sets where the number is a mean over sets, otherwise over repeats that share training rows (Nadeau and Bengio
+2003). Intervals are not adjusted for the number of comparisons.
 """
 
 
-def papers_numbers(n: Numbers) -> str:
-    heart = n.difference("paper", "heart", "KbPIB")
-    rows = []
-    for (dataset, method), row in n.search.iterrows():
-        liked, best = row.test_at_highest_valid - row.plain_test, row.test_highest - row.plain_test
-        rank = f"{row.valid_auc_rank:.0f} of {row.alphas:.0f}"
-        rows.append([f"{dataset}, {method}", plus(liked, 4), plus(best, 4), short(row.share_above_plain, 2), rank])
-    header = ["set, method", "test AUC at the alpha that validation likes best, less NF"]
-    header += ["best test AUC of all alphas, less NF", "share of alphas above NF", "rank of the paper's alpha"]
-    return f"""\
-## The paper's numbers, and where they come from
-
-With the authors' settings our KbPIB and JPIB give the paper's AUC, precision and recall on heart, car and spam to all
-printed digits ([RESULTS.md](RESULTS.md)); so does plain boosting on communities. The gain on heart
-({n.auc("paper", "heart", "NF")} to {n.auc("paper", "heart", "KbPIB")}) is the largest of the three, and rests on ten folds of some thirty
-rows: {around(heart)}.
-
-The paper's own search again, all its values of alpha on ten folds ([summary](results/search/summary.csv); a picture per
-set beside it, [heart](results/search/heart.png) for one). The ranks are by mean validation AUC: on heart, car and spam
-the printed alpha is the best of all.
-
-{chr(10).join(table(header, rows))}
-On heart the best of all alphas is ahead of plain boosting by {plus(_ahead(n, "heart", "KbPIB"), 4)} (KbPIB) and
-{plus(_ahead(n, "heart", "JPIB"), 4)} (JPIB) on the very rows that chose it. On student_mat nearly every alpha is worse
-than plain boosting on the test rows.
-"""
+def auc(found: Interval) -> str:
+    """A gain in AUC with its unit and interval."""
+    return f"{signed(found.mean)} AUC (95 % CI {number(found.low)} to {number(found.high)})"
 
 
-def _ahead(n: Numbers, dataset: str, method: str) -> float:
-    row = n.search.loc[(dataset, method)]
-    return float(row.valid_auc_at_paper - row.plain_valid)
-
-
-def categories(n: Numbers) -> str:
-    old, new = (n.explosion.loc[("adult", version)] for version in ("1.6.2", _other_version(n)))
-    last = old.index.max()
-    names = ["adult", "bank", "communities", "compas", "dutch", "student_mat"]
-    rows = [[name, *(n.auc("paper", name, method) for method in ("NF", "KbPIB", "JPIB"))] for name in names]
-    return f"""\
-## The twelve sets with categories
-
-Adult, diabetes, dutch, bank, credit, both compas sets, communities, both student sets, oulad and kdd have categorical
-columns. The paper trained them with XGBoost 1.6.2, whose `approx` method is broken for splits on categories: margins
-explode. See it with `python -m benchmarks.explosion`, which installs that version in an environment of its own. On the
-first fold of adult its largest margin is {old.largest_margin.loc[1]:.0f} after one round, that of today's XGBoost
-{new.largest_margin.loc[1]:.1f}; its test AUC falls from {short(old.auc.loc[1])} to {short(old.auc.loc[last])} in {last} rounds, where today's rises from
-{short(new.auc.loc[1])} to {short(new.auc.loc[last])}. Where z alone has categories, as in communities, plain boosting is not touched; on diabetes and
-student_mat the printed NF is nearly that of today.
-
-The printed differences between methods on the others are differences between broken boosters. With a working XGBoost
-and the paper's settings and alpha:
-
-{chr(10).join(table(["", "plain", "KbPIB", "JPIB"], rows))}"""
-
-
-def _other_version(n: Numbers) -> str:
-    versions = n.explosion.index.get_level_values("version").unique()
-    return next(str(version) for version in versions if version != "1.6.2")
-
-
-def sane_settings(n: Numbers) -> str:
-    teachers = {
-        "on the privileged features, in-sample (KbPIB)": "KbPIB chosen",
-        "the same, cross-fitted": "KbPIB cross-fitted",
-        "on all features, cross-fitted": "KbPIB all features",
-        "boosted in alternation (JPIB)": "JPIB chosen",
-        "control: on the classifier features, cross-fitted": "self-distillation",
-        'control: the answers of "all features", shuffled': "shuffled q",
-    }
-    rows = [
-        [words, signed(n.median_gain(method), 4), " / ".join(map(str, n.tally(method)))]
-        for words, method in teachers.items()
-    ]
-    won = [name for name in n.sets if verdict(n.difference("current", name, "KbPIB all features")) == "win"]
-    wins = [
-        f"{name}, {around(n.difference('current', name, 'KbPIB all features'), 4)}, where the control without any "
-        f"privileged feature gains {plus(n.difference('current', name, 'self-distillation').mean, 4)}"
-        for name in won
-    ]
-    return f"""\
-## With sane settings
-
-Zeros that are zeros, an intercept, a lower learning rate and early stopping raise plain boosting itself by more than
-any teacher does: on heart from {n.auc("paper", "heart", "NF")} to {n.auc("current", "heart", "NF")}. On top of that the paper's alphas give nothing: wins,
-ties and losses over fifteen sets are {" / ".join(map(str, n.tally("KbPIB")))} for KbPIB (losses on {joined(n.sets_lost("KbPIB"))}) and
-{" / ".join(map(str, n.tally("JPIB")))} for JPIB ({joined(n.sets_lost("JPIB"))}). Where a loss is large, the teacher is weak: on dutch and adult the
-privileged features are sex, or age, race and sex, and a teacher that knows only those pulls good predictions towards
-poor ones.
-
-With `kl_weight` chosen on the validation rows (AUC less that of NF, median over fifteen sets{_of_kdd(n)}):
-
-{chr(10).join(table(["teacher", "median", "wins / ties / losses"], rows))}
-The wins of the third line: {joined(wins)}. That is smoothing. Choosing on the AUC of a few validation rows has a price
-of its own: {plus(n.difference("current", "communities", "KbPIB chosen").mean)} on communities, whose folds have few positive rows.
-
-The privileged features are not poor. On heart they alone reach {n.auc("current", "heart", "PF")}, on spam {n.auc("current", "spam", "PF")}, more than the
-classifier features. But what a student learns from a teacher must be said in the student's features, and there the
-labels say it already.
-"""
-
-
-def _of_kdd(n: Numbers) -> str:
-    count = n.runs.unfinished("current").get(("kdd", "KbPIB chosen"))
-    return f", of kdd {count} folds" if count else ""
-
-
-def peers(n: Numbers) -> str:
-    rows, ahead = [], []
-    for name in n.sets:
-        (our, ours), (peer, theirs) = n.ours(name), n.best_peer(name)
-        if theirs > ours:
-            ahead.append(name)
-            apart = n.difference("current", name, peer, our)
-            plain = n.runs.mean("current", name, "NF", "auc")
-            rows.append([name, our, short(ours, 4), peer, short(theirs, 4), around(apart, 4), short(plain, 4)])
-    header = ["set", "best of ours", "AUC", "best peer", "AUC", "difference", "NF"]
-    front = [
-        name
-        for name in n.sets
-        if name not in ahead and verdict(n.difference("current", name, n.ours(name)[0], n.best_peer(name)[0])) == "win"
-    ]
-    car = n.difference("current", "car", "EBM")
-    plain = [name for name in n.sets if n.runs.mean("current", name, "NF", "auc") > n.best_peer(name)[1]]
-    return f"""\
-## The paper's questions
-
-Section 6 of [RESULTS.md](RESULTS.md#6-the-papers-questions) answers them from the folds: JPIB against KbPIB head to head,
-whether teaching by privileged features makes models fairer (it does not), and the correlations that the paper prints.
-
-## Against the peers
-
-On every set, all that can run: SVM, SVM+, L2-SVM+, GPC, GPC+, MFC, Fairlearn, FairGBM, EBM and DP-EBM, on the same
-folds. The best of ours is in front on {len(n.sets) - len(ahead)} of {len(n.sets)} sets, significantly on {joined(front)}; the best of several
-on the same test rows is a little too good, on both sides. Plain XGBoost is in front of the same peers on {len(plain)} sets:
-{_whose_lead(n, plain, ahead)} Where a peer is in front:
-
-{chr(10).join(table(header, rows))}
-On car EBM is ahead of plain boosting too, by {around(car, 4)}. All these peers are stiffer than trees of depth 4.
-{depths(n)}
-Where a peer is far behind, it is not a fault of its code either. SVM+ and L2-SVM+ give a row not a slack of its own but
-a function of its privileged features; where these have few values, no such function can tell which of two equal rows to
-give up (`pytest tests/benchmarks/test_peers.py -k svm_plus` shows it on made rows). MFC at covariance 0 has nothing left
-to predict with where everything that predicts differs between the groups (compas: {n.auc("current", "compas", "MFC c=0")}). DP-EBM's noise
-is made for more rows.
-"""
-
-
-def _whose_lead(n: Numbers, plain: list[str], ahead: list[str]) -> str:
-    added = [name for name in n.sets if name not in ahead and name not in plain]
-    if not added:
-        return "the lead is that of boosting, not of a teacher."
-    return f"a teacher adds {joined(added)}."
-
-
-def depths(n: Numbers) -> str:
-    lines = n.depth
-    rows = []
-    for name in lines["set"].unique():
-        own = lines[lines["set"] == name]
-        means = own.groupby("depth")["test"].mean()
-        cells = [short(means[depth], 4) for depth in (4, 1)]
-        rows.append([str(name), *cells, around(n.chosen_depth(str(name)), 4), short(n.best_peer(str(name))[1], 4)])
-    header = ["set", "NF, depth 4", "NF, depth 1", "depth chosen on validation, gain over depth 4", "best peer"]
-    return f"""\
-Part of their lead is that: plain boosting of single splits, additive as an EBM is (`python -m benchmarks.depth`). The
-depth that the validation rows of each fold like best is an honest choice; depth 1 looked up on test rows is not.
-
-{chr(10).join(table(header, rows))}"""
-
-
-def when(n: Numbers) -> str:
-    places = [(name, rows) for name in ("car", "compas_violent", "adult", "dutch") for rows in (100,)]
-    costs = [f"{plus(n.curve(name, rows, 'KbPIB').mean)} on {name}" for name, rows in places]
-    spam = [
-        (rows, n.curve("spam", rows, "KbPIB all features", "self-distillation").mean) for rows in (100, 200, 500, 1000)
-    ]
-    left = [f"{plus(gain)} at {rows}" for rows, gain in spam]
-    return f"""\
-## When it helps
-
-- **Few labels, many rows.** See below.
-- **Noisy labels and a teacher that knows more than x.** If z only repeats what x says, the best it can do is smooth.
-- **A teacher that is not a copy of the labels.** In-sample teachers that train for long repeat the labels; the library
-  warns of it. Cross-fit them (`crossfit=5`), or stop them early on validation rows.
-- **A choice by cross-validation, on log loss**, with plain XGBoost among the candidates ([SELECTION.md](SELECTION.md)).
-
-**Learning curves** ([CURVES.md](CURVES.md)), for the six sets whose privileged features say something: few rows alone
-do not make privileged features pay. The paper's own teacher, on these features alone, gains {joined(costs)} at 100
-rows. The safest sees all features, cross-fitted. What it has over the control without privileged features, smoothing, is
-on spam {joined(left)} rows.
-"""
+def counts(found: tuple[int, int, int]) -> str:
+    """wins / ties / losses."""
+    return " / ".join(map(str, found))
 
 
 def few_labels(n: Numbers) -> str:
-    def gains(*, sure: bool) -> str:
-        found = {name: n.labels(name, 50, "KbPIB") for name in Z_SAYS_MORE}
-        return joined(f"{around(gain)} on {name}" for name, gain in found.items() if (verdict(gain) == "win") is sure)
-
-    def truth(setting: str) -> tuple[str, str]:
-        row = n.breach.loc[(setting, "KbPIB")]
-        return short(row["mean"], 2), short(row["truth"], 2)
-
-    early, no = truth("bad ones early"), truth("not yet taken for no")
-    mean = n.mean_of_labels
+    columns = ((MIXED, "best simple"), (MIXED, "best"), (MIXED, PLAIN), (MIXED_ON_X, PLAIN), (SELECT, PLAIN))
+    rows = [
+        [labels, str(len(places)), *(bounds(n.gain(labels, *column)) for column in columns)]
+        for labels, places in n.places.items()
+    ]
+    header = ["labels", "sets", "over the best simple rival", "over the best of all rivals", "over plain XGBoost"]
+    header += ["mixed teacher on x, over plain XGBoost", "`select`, over plain XGBoost"]
+    useful, little = (gain(n, MIXED, telling=telling) for telling in (True, False))
+    rival = gain(n, MIXED, "best", telling=False)
     return f"""\
-## Few labels and many rows
+## Few labels and many rows: where teaching pays
 
-Outcomes come late, z is there for up to 2,000 rows, 50 labels or more ([UNLABELLED.md](UNLABELLED.md); gains in AUC
-over plain XGBoost on the labelled rows).
+Public sets, 50 labels or more, up to 2,000 training rows with x and z. The student of `teacher="mixed"` (boosting, a
+forest and a linear model on x and z, cross-fitted, `kl_weight` 10). *Simple rivals*: plain XGBoost, ridge regression and
+a random forest. *All rivals* adds tuned depth, self-training, label spreading and imputed z. The best rival is picked on
+each set by its test AUC, which favours the rival. "all" means that every training row has its label.
 
-- **It pays with up to a few hundred labels, where z says more than x.** With 50 labels significantly so, {gains(sure=True)};
-  {gains(sure=False)} are means whose intervals contain 0.
-- **It takes both, the unlabelled rows and z.** With 50 labels the same teacher on labelled rows alone gains
-  {plus(mean(Z_SAYS_MORE, 50, LABELLED_ONLY))}, a teacher on x with the unlabelled rows {plus(mean(Z_SAYS_MORE, 50, WITHOUT_Z))}.
-- **A teacher of several kinds adds more**, boosting with a forest and a linear model: with 50 labels
-  {plus(mean(Z_SAYS_MORE, 50, "mixed"))} instead of {plus(mean(Z_SAYS_MORE, 50, "KbPIB"))}, with 100 {plus(mean(Z_SAYS_MORE, 100, "mixed"))} instead of {plus(mean(Z_SAYS_MORE, 100, "KbPIB"))}. Without z it gains {plus(mean(Z_SAYS_MORE, 50, "mixed on x"))} with 50.
-- **It does not pay when most labels are known**: with all of them `kl_weight` 10 gains
-  {plus(n.labels("spam", 2000, "KbPIB").mean)} on spam.
-- **Rivals**: self-training gains {plus(mean(Z_SAYS_MORE, 50, "self-training k best"))}, z regressed on x {plus(mean(Z_SAYS_MORE, 50, "z imputed"))}, label spreading
-  {plus(mean(Z_SAYS_MORE, 50, "label spreading"))}, tuned depth {plus(mean(Z_SAYS_MORE, 50, TUNED))}, and with the unlabelled rows {plus(mean(Z_SAYS_MORE, 50, "KbPIB depth tuned"))}.
-- **The assumption** is that x and z alone decide which labels are missing. On made data where bad outcomes come early
-  and count as labels the mean prediction is {early[0]}, the truth {early[1]}; with "not yet" taken for "no" {no[0]}.
+{lines(table(header, rows))}
+- With 50 labels the mixed teacher gains {auc(gain(n, MIXED, "best simple"))} over the best simple rival and
+  {auc(gain(n, MIXED))} over plain XGBoost. Against the best of all rivals the gain is {auc(gain(n, MIXED, "best"))}.
+- Much of it needs no z: the same teacher on x alone gains {auc(gain(n, MIXED_ON_X))} over plain XGBoost.
+- Where z was expected to predict y better than x does ({n_sets(n, telling=True)} sets) 50 labels gain {auc(useful)}
+  over plain XGBoost, of which a teacher on x alone gets {auc(gain(n, MIXED_ON_X, telling=True))}. Where z is only a
+  sensitive attribute ({n_sets(n, telling=False)} sets) they gain {auc(little)}, a teacher on x alone {auc(gain(n, MIXED_ON_X, telling=False))}: z
+  adds {auc(gain(n, MIXED, MIXED_ON_X, telling=False))}. Compared with the best of all rivals the gain there is {auc(rival)}.
+- Best case, final grades with the earlier grades privileged: {auc(n.one_set("student_por", 50, MIXED))}, label
+  spreading without z {auc(n.one_set("student_por", 50, "label spreading"))}.
+- The paper's boosted teacher gains {auc(gain(n, KBPIB))} over plain XGBoost, {auc(gain(n, ON_X))} with x alone, and
+  {auc(gain(n, KBPIB_LABELLED))} when its student sees the labelled rows only.
+- JPIB gains {auc(gain(n, JPIB, telling=True))} on the sets with a useful z and {auc(gain(n, JPIB, telling=False))} on the others; on bank
+  {auc(n.one_set("bank", 50, JPIB))}.
+
+[All methods by number of labels](UNLABELLED.md).
+"""
+
+
+def gain(n: Numbers, method: str, less: str = PLAIN, *, telling: bool | None = None) -> Interval:
+    """With 50 labels."""
+    found = n.gain("50", method, less, telling=telling)
+    if found is None:
+        raise ValueError(f"no set has 50 labels and results of both {method} and {less}")
+    return found
+
+
+def n_sets(n: Numbers, *, telling: bool) -> int:
+    found = n.gain("50", MIXED, telling=telling)
+    return 0 if found is None else found.folds
+
+
+def bounds(found: Interval | None) -> str:
+    return NOTHING if found is None or np.isnan(found.half) else with_bounds(found)
+
+
+def lines(found: list[str]) -> str:
+    return "\n".join(found)
+
+
+def all_labels(n: Numbers) -> str:
+    rows = [
+        [
+            name,
+            signed(n.median_gain(method), 4),
+            counts(n.tally("current", method)),
+            counts(n.tally("current", method, "logloss")),
+        ]
+        for name, method in {
+            "KbPIB, the paper's alpha": "KbPIB",
+            "JPIB, the paper's alpha": "JPIB",
+            "teacher on z, weight chosen": "KbPIB chosen",
+            "teacher on x and z, weight chosen": "KbPIB all features",
+            "control: teacher on x, weight chosen": "self-distillation",
+        }.items()
+    ]
+    alphas, weights, search = n.paper_alphas, n.by_weight, n.search
+    first = search["valid_auc_rank"].eq(1).sum()
+    heart = n.difference("paper", "heart", "KbPIB")
+    losing = {name: counts(n.tally("paper", name)) for name in ("KbPIB", "JPIB")}
+    z_alone = n.candidates[["kbpib in-sample 1", "kbpib cross-fitted 1"]]
+    return f"""\
+## All labels known: no gain
+
+The paper's {len(n.sets)} public sets, its ten folds, current XGBoost. Significant wins / ties / losses
+over the sets, against plain XGBoost:
+
+{lines(table(["method", "median gain in AUC", "AUC", "log loss"], rows))}
+- With the authors' own settings wins, ties and losses in AUC are {losing["KbPIB"]} for KbPIB and {losing["JPIB"]} for JPIB. The largest gain on the
+  three numeric sets, on heart, is {auc(heart)}.
+- Teachers that see z alone lose: always taken at `kl_weight` 1, they raise log loss by {number(-z_alone.iloc[:, 0].mean())} (in-sample)
+  and {number(-z_alone.iloc[:, 1].mean())} (cross-fitted) on average; the cross-fitted one is worse on {int((z_alone.iloc[:, 1] < 0).sum())} of {len(z_alone)} sets. A teacher on x and z
+  lowers it by {number(n.candidates["kbpib all features 1"].mean(), 4)}.
+- The paper's alphas run from {alphas[0]:g} to {alphas[1]:g}; `select` tries `kl_weight` 1 and 10, for a teacher on x and z.
+  On the six sets of [CURVES.md](CURVES.md) such a teacher lowers log loss by {joined(f"{signed(weights[weight], 4)} at {weight:g}" for weight in weights.index)}
+  (means over sets and numbers of rows, below 0 for worse). With 50 labels and many rows it
+  lowers log loss by {number(n.fixed("unlabelled"))} at 1 and {number(n.fixed("unlabelled", "kbpib all features 10"))} at 10.
+  In [the paper's own search](results/search/summary.csv) over {search["alphas"].max():.0f} alphas, the printed alpha ranks first on validation in
+  {first} of {len(search)} searches; {int((search["share_above_plain"] < 1 / 2).sum())} of them have more than half of the alphas below plain XGBoost on test rows.
+
+[All methods and rivals on these sets](RESULTS.md), [fewer rows](CURVES.md).
 """
 
 
 def choosing(n: Numbers) -> str:
-    public, unlabelled = n.choice("public"), n.choice("unlabelled")
-    worst = public["logloss"].idxmin()
-    low = [str(name) for name, interval in public["interval"].items() if interval.low < -0.01]
+    public, unseen = n.choice("public")["logloss"], n.choice("unseen")["logloss"]
+    found = n.choice("unseen")["interval"]
+    worse = [str(name) for name, interval in found.items() if interval.mean < 0]
     evidence = n.compared.groupby("data", sort=False)["evidence"].agg(["sum", "size"])
-    found = [f"{row['sum']} of {row['size']}" for _, row in evidence.iterrows()]
+    shown = [f"{row['sum']} of {row['size']}" for _, row in evidence.iterrows()]
+    below = n.losses_of_select()
     return f"""\
-## What it costs to find out
+## What `select` gains and loses
 
-`pi_xgb.select` needs seconds on a thousand rows. On the paper's sets its mean gains in log loss run from
-{plus(public["logloss"].min(), 4)} ({worst}) to {plus(public["logloss"].max(), 4)} ({public["logloss"].idxmax()}); it keeps plain XGBoost in {public["plain"].mean():.0%} of the folds. That it is
-significantly worse nowhere is not proof that it never is: the intervals of {joined(low) if low else "no set"} reach below a
-hundredth. Where few rows have a label it gains {plus(unlabelled["logloss"].mean(), 3)} log loss on average.
+- With 50 labels `select` gains {auc(gain(n, SELECT))} over plain XGBoost, and {auc(gain(n, SELECT, MIXED))} compared with
+  the mixed teacher at `kl_weight` 10 without a choice: cross-validation on so few labels costs accuracy. It chooses by
+  log loss, which it lowers by {number(n.logloss_of_select.mean)} (95 % CI {number(n.logloss_of_select.low)} to {number(n.logloss_of_select.high)}) over plain XGBoost.
+  Its mean AUC is below that of plain XGBoost on {joined(below) if below else "no set and number of labels"}.
+- With all labels known it lowers log loss by {number(public.mean(), 4)} on the paper's sets and {number(unseen.mean(), 4)} on
+  {len(unseen)} small sets that had no part in its design; always taking the teacher on x and z at `kl_weight` 1 would have
+  given {number(n.fixed("public"), 4)} and {number(n.fixed("unseen"), 4)}. On {joined(worse)} its mean is worse than plain XGBoost, nowhere
+  significantly; with five folds that is weak evidence.
+- `compare` found evidence on made data with a real gain for {shown[0]} seeds, on shuffled z for {shown[1]}. A few hundred
+  rows mostly do not decide.
 
-`pi_xgb.compare` needs minutes and says one sentence. On data where the gain is real it found evidence for {found[0]}
-seeds, on shuffled privileged rows for {found[1]}. On a few hundred rows it mostly cannot tell, and neither can anybody else.
-
-## What these numbers cannot tell
-
-- {lacking(n)}GPs train on 300 rows, SVM+ on 1,000, SVM on 5,000: their code, or ours, ends there in reasonable time.
-- One setting of XGBoost for all sets (depth 4), which is not the best for each.
-- No privileged feature of these sets was collected for this purpose. The gains that others report with a lab value or
-  an image are not refuted by fifteen public tables.
+[Details](SELECTION.md).
 """
 
 
-def lacking(n: Numbers) -> str:
-    """Which methods have fewer than ten folds, where, and what the rest would take."""
-    elsewhere = {method: [name for name in sets if name != "kdd"] for method, sets in n.lacking.items()}
-    said = [f"{method} ({_some(sets)})" for method, sets in elsewhere.items() if sets]
-    on_kdd = [method for method, sets in n.lacking.items() if "kdd" in sets]
-    said += [f"{joined(on_kdd) if len(on_kdd) < 6 else f'{len(on_kdd)} of the methods'} on kdd"] if on_kdd else []
-    if not said:
-        return ""
-    hours = sum(missing_seconds(n.runs).values()) / 3600
-    return (
-        f"Fewer than ten folds ran of {joined(said)}; RESULTS.md says in brackets how many are behind a number, and in "
-        f"its section 4 what each missing fold would take, {hours:.1f} hours of one core in all. "
-    )
+def fairness(n: Numbers) -> str:
+    found = n.constraints
+    is_mfc = found["peer"].str.startswith("MFC")
+    tallies = [
+        joined(f"{verdict} ({count})" for verdict, count in own["verdict"].value_counts().items())
+        for own in (found[~is_mfc], found[is_mfc])
+    ]
+    gaps = n.group_gaps
+    return f"""\
+## Fairness, by the peer's own criterion
 
-
-def _some(names: list[str]) -> str:
-    return joined(names) if len(names) < 6 else f"{len(names)} sets"
-
-
-SECTIONS: tuple[Callable[[Numbers], str], ...] = (
-    *(in_ten_lines, papers_numbers, categories, sane_settings, peers, when, few_labels, choosing),
-)
-INTRODUCTION = """\
-# What holds up
-
-For somebody who has features at training time that will not be there at prediction, and wonders whether to use them.
-Made by `python -m benchmarks.findings` from the files of `results/`; the tables behind it are in
-[RESULTS.md](RESULTS.md) (the paper's sets), [CURVES.md](CURVES.md) (few rows to many), [UNLABELLED.md](UNLABELLED.md)
-(few labels, many rows), [SELECTION.md](SELECTION.md) (choosing) and [FRONTIER.md](FRONTIER.md) (fairness). After +- is
-half the width of a corrected 95 % interval.
+- `DemographicParity` and `EqualizedOdds` on distributions, at the gap that the peer reaches and in the criterion that it
+  optimises, on {found["set"].nunique()} sets. Against Fairlearn's ExponentiatedGradient and FairGBM ({int((~is_mfc).sum())} comparisons): {tallies[0]}.
+  Against MFC ({int(is_mfc.sum())}): {tallies[1]}. Ours is one deterministic booster; ExponentiatedGradient randomises decisions
+  ([FRONTIER.md](FRONTIER.md)).
+- Teaching alone is no fairness method: with the paper's alpha {gaps["wider"]} of {gaps["all"]} gaps between groups become significantly
+  wider and {gaps["narrower"]} narrower. About {gaps["all"] / 40:.0f} of each would occur by chance.
 """
+
+
+def privacy(n: Numbers) -> str:
+    def gains(name: str, *epsilons: float) -> list[str]:
+        return [auc(n.private.gain((name, "few"), "histogram", epsilon)) for epsilon in epsilons]
+
+    opened = {name: auc(n.private.gain((name, "few"), OPEN)) for name in ("made", "adult", "bank", "compas")}
+    attacks = n.attacks[n.attacks["attack"] == "values"]
+    students = attacks[attacks["teacher"].isin(["KbPIB, in-sample", "KbPIB, cross-fitted", "JPIB"])]["accuracy"]
+    private = attacks[(attacks["teacher"] == "histogram") & (attacks["sees"] == "the student")]["accuracy"]
+    public = [
+        f"{name} {opened[name]} without privacy, {gains(name, 1)[0]} at epsilon 1"
+        for name in ("adult", "bank", "compas")
+    ]
+    return f"""\
+## Privacy of z
+
+- In a worst-case attack, rows that x identifies, the students of KbPIB and JPIB revealed z in {students.min():.0%} of
+  guesses. Students of the private histogram teacher revealed it in {private.min():.0%} to {private.max():.0%}; chance is one half.
+- Made data, 100 labels of 4,000 rows: {opened["made"]} without privacy, {joined(f"{one} at epsilon {e}" for one, e in zip(gains("made", 1, 3, 10), (1, 3, 10), strict=True))}.
+- Public sets, 100 labels of 4,000 rows: {"; ".join(public)}. No gain on a public set is significant, with or without privacy.
+
+[Details](PRIVACY.md).
+"""
+
+
+def cost(n: Numbers) -> str:
+    ratios = n.scale.div(n.scale["plain", ""], axis=0)
+    spans = [
+        f"{method} {number(own.min(), 1)} to {number(own.max(), 1)} times"
+        for method in ("KbPIB", "JPIB")
+        for own in [ratios[method].loc[100_000:].to_numpy()]
+    ]
+    return f"""\
+## Cost against one plain training
+
+From 100,000 to {ratios.index.max():,} rows, 30 columns on each side, one in-sample teacher included: {joined(spans)} the time of
+one plain training. `crossfit=5` trains five teachers, each on four fifths of the rows, instead of one. Prediction costs
+what plain XGBoost costs ([SCALE.md](SCALE.md), [OVERHEAD.md](OVERHEAD.md)).
+"""
+
+
+def breach(n: Numbers) -> str:
+    def mean(setting: str) -> str:
+        row = n.breach.loc[(setting, KBPIB)]
+        return f"{row['mean']:.2f} (truth {row['truth']:.2f})"
+
+    return f"""\
+## If the missing labels are not missing by x and z alone
+
+Everything above about few labels assumes that. Made data, mean predicted chance of a bad outcome: {mean("by z")} where the
+assumption holds, {mean("bad ones early")} where bad outcomes are reported early, {mean("not yet taken for no")} where "not yet" is recorded
+as "no". Plain XGBoost is wrong by as much. Data cannot show the breach; AUC hardly changes
+([UNLABELLED.md](UNLABELLED.md#what-a-breach-of-the-assumption-costs)).
+
+## Limits
+
+The sets are public tables whose z was not collected for this purpose: reports of gains with a laboratory value or an
+image as z are not refuted. Two studies agree with ours: full labels, no robust gain (Provodin et al., "Rethinking
+Knowledge Transfer in Learning Using Privileged Information", 2024); few labels, gains that fall again where z predicts
+too well (Yang et al., "Toward Understanding Privileged Features Distillation in Learning-to-Rank", NeurIPS 2022).
+"""
+
+
+SECTIONS: tuple[Callable[[Numbers], str], ...] = (few_labels, all_labels, choosing, fairness, privacy, cost, breach)
 
 
 def text_of(numbers: Numbers) -> str:

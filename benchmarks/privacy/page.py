@@ -24,15 +24,15 @@ PRINTED = {0.5: 0.874, 1.0: 0.883, 4.0: 0.890, 8.0: 0.893}
 """AUC of DP-EBM on adult in Nori and others (2021)."""
 
 ABOUT = """\
-Made by `python -m benchmarks.privacy`. What the guarantee of [a private teacher](../docs/privacy.md) costs in AUC,
-how the cost falls with the number of rows, and what attacks find. delta is {delta:g} throughout.
+Made by `python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
+from which it is small, and the results of attacks. delta is {delta:g} throughout.
 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
 teacher that is KbPIB's, cross-fitted. Private teachers have split {share:g} and clip {clip:g}. kl_weight is one of 0
 (plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
-for private and open teachers alike; that costs no privacy. Half widths are of 95 % intervals over paired repeats
-(corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
+for private and open teachers alike; that costs no privacy. After +- stands the half width of the 95 % interval over
+paired repeats (corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
 
 SIZES = """\
 Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
@@ -47,15 +47,15 @@ rows without a label. "{response}" replaces the cell of each row's z by a random
 need be trusted with z. {apart} rows are set apart to choose kl_weight."""
 
 ATTACKS = """\
-`pi_xgb.privacy.audit` on {rows} rows whose z says y nearly and whose x tells each row from the others, the worst
+`pi_xgb.privacy.audit` on {rows} rows whose z predicts y nearly and whose x identifies each row, the worst
 case. Neighbours: z of one row differs. Values: z of {secrets} rows is drawn, and guessed. The student has deep trees,
 {rounds} rounds and kl_weight {kl_weight:g}. A bound holds with {confidence:.0%}; with {runs} runs none above about
-{most:.1f} can be shown for one row. Teachers that state no epsilon guarantee nothing. A bound above what is stated
-would prove that the guarantee is broken."""
+{most:.1f} can be shown for one row. Teachers without a stated epsilon give no guarantee. A bound above the
+stated epsilon would prove a violation."""
 
 EBM = """\
 interpret's DP-EBM on adult with its defaults, {folds} folds, delta {delta:g}; standard deviation over folds in
-brackets. Its promise is for a row that comes or goes with all that it has, y and x too. "Printed" is the AUC of Nori,
+brackets. Its guarantee is for a row that comes or goes with all that it has, y and x too. "Printed" is the AUC of Nori,
 Caruana, Bu, Shen and Kulkarni (2021), with 25 random splits of 80 and 20 %, where it is known to us; the set here has
 no column `fnlwgt` and no rows with an unknown value."""
 

@@ -20,13 +20,14 @@ ABOUT = """\
 Today's XGBoost with the same settings for all boosted methods: zeros kept, margins from the intercept, `hist`, eta 0.1,
 early stopping on the validation part. The peers choose on the same validation part. PF needs the privileged features
 at prediction; it is here to show what they know. `All` is trained on both kinds and sees the most frequent value in
-the place of each privileged feature at prediction. self-distillation, mixed without z and shuffled q are controls that
-tell a row nothing of its privileged features: what they gain, smoothing gains. A mixed teacher is boosting, a forest
+the place of each privileged feature at prediction. self-distillation, mixed without z and shuffled q are controls whose
+teacher has no privileged feature of the row: their gain is smoothing. A mixed teacher is boosting, a forest
 and a linear model on all features, or without z on the classifier features alone."""
 
 INTERVALS = """\
-Differences are the method less NF, fold by fold, +- the half width of the corrected resampled t interval at 95 %
-(Nadeau and Bengio 2003): the variance of the mean over J folds is (1/J + n_test/n_train) s^2 with J - 1 degrees of
+Differences are the method less plain XGBoost, fold by fold. After +- stands the half width of the
+corrected resampled t interval at 95 % (Nadeau and Bengio 2003): the variance of the
+mean over J folds is (1/J + n_test/n_train) s^2 with J - 1 degrees of
 freedom, and n_test/n_train is 1/8 here, since a fold trains on eight parts and is tested on one. A win or a loss is an
 interval that leaves out 0; all else is a tie. Sets are many and intervals are not adjusted for that: one in
 twenty excludes 0 by chance alone."""
@@ -38,38 +39,12 @@ def current_section(results: Results) -> list[str]:
         return ["## 2. Current mode", "", "No results of this mode yet.", ""]
     lines = ["## 2. Current mode", "", ABOUT, "", INTERVALS, ""]
     for measure, title in (("auc", "AUC"), ("logloss", "Log loss")):
-        lines += [f"### {title}, mean (standard deviation)", ""]
-        for header, methods in families(results, measure):
-            lines += [f"{header}:", "", *mean_table(results, sets, methods, measure)]
-        lines += [f"### {title}, difference from NF", ""]
-        for header, methods in families(results, measure):
-            others = [method for method in methods if method != NF]
-            lines += [f"{header}:", "", *difference_table(results, sets, others, measure)]
-        lines += [f"### {title}, wins, ties and losses against NF", "", *tally_table(results, sets, measure)]
-    lines += ["### Precision and recall, mean (standard deviation)", "", THRESHOLD, ""]
-    for measure in ("precision", "recall"):
-        for header, methods in families(results, measure):
-            lines += [f"{measure}, {header.lower()}:", "", *mean_table(results, sets, methods, measure)]
-    lines += ["### kl_weight, median over the folds", "", WEIGHTS, "", *weight_table(results, sets)]
-    return lines + groups(results, sets)
-
-
-THRESHOLD = """\
-At each method's own threshold: the one of .001 to .999 with the highest F1, averaged over the folds' validation
-parts."""
-
-
-WEIGHTS = """\
-The paper's alpha for KbPIB and JPIB, for the others what was chosen on validation, where 0 means that NF was best."""
-
-
-def weight_table(results: Results, sets: Sequence[str]) -> list[str]:
-    methods = results.methods(MODE, "kl_weight")
-    rows = []
-    for dataset in sets:
-        weights = (results.folds(MODE, dataset, method, "kl_weight") for method in methods)
-        rows.append([dataset, *(number(float(found.median())) for found in weights)])
-    return table(["set", *methods], rows) if methods else table(["set"], [])
+        lines += [f"### {title}, wins, ties and losses against plain XGBoost", "", *tally_table(results, sets, measure)]
+    lines += ["### AUC, difference from plain XGBoost", ""]
+    for header, methods in families(results, "auc"):
+        others = [method for method in methods if method != NF]
+        lines += [f"{header}:", "", *difference_table(results, sets, others, "auc")]
+    return lines
 
 
 def families(results: Results, measure: str) -> list[tuple[str, list[str]]]:
@@ -79,11 +54,6 @@ def families(results: Results, measure: str) -> list[tuple[str, list[str]]]:
     rest = [method for method in known if method in (*BASELINES, *CONTROLS)]
     found = [("Ours", ours), ("Baselines and controls", rest), ("Peers", [NF, *results.peers(MODE, measure)])]
     return [(header, methods) for header, methods in found if set(methods) - {NF}]
-
-
-def mean_table(results: Results, sets: Sequence[str], methods: Sequence[str], measure: str) -> list[str]:
-    rows = [[dataset, *(mean_cell(results, dataset, method, measure) for method in methods)] for dataset in sets]
-    return table(["set", *methods], rows)
 
 
 def mean_cell(results: Results, dataset: str, method: str, measure: str) -> str:
@@ -120,35 +90,6 @@ def tally_table(results: Results, sets: Sequence[str], measure: str) -> list[str
         middle = float(np.median([difference.mean for difference in differences]))
         rows.append([method, *map(str, tally), str(len(differences)), signed(middle, 4)])
     return table(["method", "wins", "ties", "losses", "sets", "median difference"], rows)
-
-
-def groups(results: Results, sets: Sequence[str]) -> list[str]:
-    """The group measures, one row per privileged column."""
-    lines = ["### Group measures per privileged column", "", GROUPS, ""]
-    for short, name in GROUP_MEASURES.items():
-        columns = [(dataset, column) for dataset in sets for column in results.privileged_columns(MODE, dataset)]
-        for header, methods in families(results, "auc"):
-            rows = [
-                [dataset, column, *(group_cell(results, dataset, f"{short}:{column}", method) for method in methods)]
-                for dataset, column in columns
-            ]
-            lines += [f"{name}, {header.lower()}:", "", *table(["set", "column", *methods], rows)]
-    return lines
-
-
-GROUPS = """\
-Means over the folds, lower is fairer. EO (the sum of two gaps, so up to 2) and SP are of decisions at each method's own
-threshold (highest F1 on validation); ABROCA needs none. A mark says that the difference from NF has an interval that
-leaves out 0. A method that decides nearly alike for everybody is fair for nothing: read these beside the AUC. In
-brackets the folds that count: on the others a group has no row with such a label."""
-
-
-def group_cell(results: Results, dataset: str, measure: str, method: str) -> str:
-    mean = results.mean(MODE, dataset, method, measure)
-    folds = len(results.folds(MODE, dataset, method, measure))
-    difference = None if method == NF else results.difference(MODE, dataset, method, NF, measure)
-    mark = "" if difference is None else MARKS.get(verdict(difference, higher_is_better=False), "")
-    return number(mean) + mark + unless_ten(folds)
 
 
 def is_higher_better(measure: str) -> bool:

@@ -17,7 +17,7 @@ FIXED = ("KbPIB chosen", "JPIB chosen")
 
 ABOUT = """\
 The best is the one with the highest mean AUC on the test folds themselves. Picking it there flatters both sides, and
-most of all the side with more methods to pick from; the interval knows nothing of it. The rank is that of our best
+most of all the side with more methods to pick from; the interval ignores it. The rank is that of our best
 among itself and the peers. The comparison without that fault is below: one fixed method of ours against each peer.
 Only methods count here that have run on all the folds of the set's most complete peer."""
 
@@ -26,8 +26,8 @@ AUC is not what every peer is after: the Fairlearn reductions, FairGBM and MFC g
 for privacy."""
 
 PRINTED_PEER = """\
-The one peer that the paper has. Its kernels, its search and its rows are not told, so that the numbers are not
-comparable beyond their size; ours trains on the rows and with the choices that section 4 notes."""
+The one peer that the paper has. Its kernels, its search and its rows are not stated, so that only the size of the
+numbers is comparable; ours trains on the rows and with the choices that section 4 notes."""
 PRINTED, RELATED = "SVM+", ("SVM", "SVM+", "L2-SVM+")
 
 
@@ -39,9 +39,6 @@ def peers_section(results: Results) -> list[str]:
     lines += [ABOUT, "", *best_table(results, sets)]
     lines += ["### One method of ours against each peer (AUC): wins, ties and losses", "", PURPOSE, ""]
     lines += fixed_table(results, sets)
-    for method in FIXED:
-        rows = [[dataset, *pair_cells(results, dataset, method)] for dataset in sets]
-        lines += [f"{method} less the peer:", "", *table(["set", *results.peers(MODE)], rows)]
     return [*lines, "### SVM+ beside table 2", "", PRINTED_PEER, "", *printed_table(results, sets)]
 
 
@@ -51,7 +48,7 @@ def most_folds(results: Results, dataset: str) -> pd.Index:
 
 
 def means_on(results: Results, dataset: str, methods: Sequence[str], folds: pd.Index) -> dict[str, float]:
-    """The mean AUC on these folds, of the methods that have all of them: means over other folds tell nothing."""
+    """The mean AUC on these folds, of the methods that have all of them: means over other folds are not comparable."""
     scores = {method: results.folds(MODE, dataset, method, "auc").reindex(folds) for method in methods}
     return {method: float(found.mean()) for method, found in scores.items() if len(found) and found.notna().all()}
 
@@ -95,7 +92,3 @@ def printed_table(results: Results, sets: Sequence[str]) -> list[str]:
             here = [mean_cell(results, dataset, method, "auc") for method in RELATED]
             rows.append([dataset, with_spread(paper, spread), *here])
     return table(["set", f"{PRINTED}, printed", *(f"{method}, here" for method in RELATED)], rows)
-
-
-def pair_cells(results: Results, dataset: str, method: str) -> list[str]:
-    return [difference_cell(results.difference(MODE, dataset, method, peer, "auc")) for peer in results.peers(MODE)]

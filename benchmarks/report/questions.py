@@ -47,7 +47,7 @@ def questions_section(results: Results) -> list[str]:
     pairs = {name: pair for name, pair in PAIRS.items() if known >= set(pair)}
     if not pairs:
         return []
-    lines = ["## 6. The paper's questions", "", HEAD_TO_HEAD, "", *head_to_head(results, sets, pairs)]
+    lines = ["## 5. The paper's questions", "", HEAD_TO_HEAD, "", *head_to_head(results, sets, pairs)]
     lines += [in_words(results, sets, pairs), ""]
     if any(results.privileged_columns(MODE, name) for name in sets):
         lines += [FAIRNESS, "", *fairness_table(results, sets, pairs), fairness_in_words(results, sets), ""]
@@ -106,8 +106,8 @@ def fairness_in_words(results: Results, sets: Sequence[str]) -> str:
     return (
         f"In words: of {sum(counts.values())} comparisons on {columns} privileged columns with the paper's alpha "
         f"{counts[WIN]} gaps are smaller than those of plain boosting by more than their interval, {counts[LOSS]} are "
-        f"larger and {counts[TIE]} cannot be told apart. At 95 % about one in forty would be smaller, and one in forty "
-        "larger, by chance alone."
+        f"larger and {counts[TIE]} do not differ significantly. At 95 % about one in forty would be smaller, "
+        "and one in forty larger, by chance alone."
     )
 
 

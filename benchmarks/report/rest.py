@@ -1,11 +1,9 @@
-"""What did not run and why, what was noted, and what it cost."""
+"""What did not run and why, and what was noted."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-
-import pandas as pd
 
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.report.results import Results
@@ -77,29 +75,6 @@ def notes(results: Results) -> list[list[str]]:
     rows = results.lines[results.lines["measure"] == "note"].sort_values("fold", kind="stable")
     rows = rows.drop_duplicates(["dataset", "method", "mode"]).sort_index()
     return sharing([row.dataset, row.method, row.mode, shortened(row.note)] for row in rows.itertuples())
-
-
-def cost_section(results: Results) -> list[str]:
-    """Median seconds of a cell; the line of the AUC carries them."""
-    lines = ["## 5. Cost", "", ABOUT, ""]
-    timed = results.lines[results.lines["measure"] == "auc"]
-    for mode, rows in timed.groupby("mode"):
-        median = rows.pivot_table(index="dataset", columns="method", values="seconds", aggfunc="median")
-        sets, methods = results.datasets(str(mode)), results.methods(str(mode))
-        there = [name for name in sets if name in median.index]
-        cells = [[name, *(seconds(median, name, method) for method in methods)] for name in there]
-        lines += [f"Mode {mode}:", "", *table(["set", *methods], cells)]
-    return lines
-
-
-ABOUT = """\
-Median seconds of a cell (one method on one fold: training, every choice on validation, prediction). What methods share
-in a fold, a teacher say, counts for the one that came first. Other work ran on the same machine: take them as sizes."""
-
-
-def seconds(median: pd.DataFrame, dataset: str, method: str) -> str:
-    value = median.at[dataset, method] if method in median.columns else float("nan")
-    return number(value, 2 if value < 10 else 0)
 
 
 def shortened(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from benchmarks import FOLDER
-from benchmarks.intervals import Interval, corrected_interval
+from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.selection.speed import speed_table
 from benchmarks.text import paragraph, signed, table
 from pi_xgb._selection.search import LEAST_WRONG
@@ -43,7 +43,7 @@ ABOUT = """\
 Made by `python -m benchmarks.selection --report` from `results/selection_*.csv`; the same program made these files.
 Depth 3, eta 0.1, at most 60 rounds, one thread. `select` ran with its defaults: plain XGBoost and the all-features
 teacher at `kl_weight` 1 and 10, judged by log loss over five folds of the training rows, few rows dealt several times.
-A gain is against plain XGBoost on rows that no choice has seen, and positive for the better. Intervals are at 95 %;
+A gain is over plain XGBoost on rows that no choice has seen, and positive for the better. Brackets are 95 % intervals;
 where outer folds share training rows they are corrected for it (Nadeau and Bengio)."""
 
 
@@ -73,7 +73,7 @@ def name_of(setting: Any) -> str:
 
 
 def interval_text(interval: Interval) -> str:
-    return f"{signed(interval.mean, 4)} [{signed(interval.low, 4)}, {signed(interval.high, 4)}]"
+    return with_bounds(interval, 4)
 
 
 def gain_table(lines: pd.DataFrame, part: Part) -> list[str]:
@@ -139,14 +139,17 @@ CANDIDATES = """\
 ## Which candidates
 
 Every kind of candidate, each fixed beforehand: its mean gain in log loss, and the lowest mean of a set or setting.
-Those that see z alone gain most where z knows nearly everything, and lose most where it does not. So the all-features
+Teachers that see z alone gain where z predicts nearly everything, and lose on most other sets. So the all-features
 teacher at two weights is tried by default, the others by name. These cells were made with one deal of the folds.
 """
 
 
 def candidate_gains(folder: Path, name: str) -> pd.DataFrame:
     """A row for each set or setting, a column for each candidate, fixed beforehand: its mean gain in log loss."""
-    lines, part = pd.read_csv(folder / f"selection_candidates_{name}.csv"), PARTS[name]
+    return fixed_gains(pd.read_csv(folder / f"selection_candidates_{name}.csv"), PARTS[name])
+
+
+def fixed_gains(lines: pd.DataFrame, part: Part) -> pd.DataFrame:
     wide = lines.pivot(index=part.keys, columns="candidate", values="logloss")
     return wide.rsub(wide["plain"], axis=0)[list(lines["candidate"].unique()[1:])].groupby(part.by).mean()
 
@@ -188,14 +191,14 @@ MADE = """\
 5,000 test rows. A cell is a seed; a longer run of the program adds more, up to 20.
 """
 SMOOTHING = """\
-How much of it is smoothing: the same choice with a teacher that sees x alone, which knows nothing that the student does
-not.
+How much of it is smoothing: the same choice with a teacher that sees x alone, which has no more
+information than the student.
 """
 BAR = f"""\
 ## How convincing must a gain be?
 
-`standard_errors` says how many corrected standard errors a gain must be worth before plain XGBoost is left. The
-default, {DEFAULT:g}, was chosen from the first two groups of columns; the third had no say. Mean over the settings of
+`standard_errors` is the number of corrected standard errors that a gain must exceed to replace plain XGBoost. The
+default, {DEFAULT:g}, was chosen from the first two groups of columns; the third was not used. Mean over the settings of
 the gain in log loss, the lowest setting, and how many settings are significantly worse.
 """
 UNSEEN = """\
@@ -222,15 +225,21 @@ the seconds of a process that only starts and reads the rows.
 
 
 def in_short(parts: dict[str, pd.DataFrame]) -> list[str]:
-    """Whether it ever hurts, what it gains, and what it does to small sets."""
+    """How often it is worse, what it gains, and what it does to small sets."""
     found = {name: settings_of(cells_of(lines, PARTS[name], DEFAULT), PARTS[name]) for name, lines in parts.items()}
     worse = sum(interval.high < 0 for of_part in found.values() for interval in of_part["interval"])
+    lower = sum(int((of_part["logloss"] < 0).sum()) for of_part in found.values())
+    fixed = fixed_gains(parts["unseen"], PARTS["unseen"]).mean()
+    best = str(fixed.idxmax())
     means = [signed(of_part["logloss"].mean(), 4) for of_part in found.values()]
     small = found["unseen"].loc[[name for name in found["unseen"].index if name in SMALL], "logloss"]
-    text = f"""In short: of {sum(map(len, found.values()))} sets and settings below the choice is significantly worse on
-        {worse}. Its mean gain in log loss is {means[0]} on the paper's public sets, {means[1]} on made data and
+    text = f"""In short: on {worse} of {sum(map(len, found.values()))} sets and settings below the choice is
+        significantly worse, on {lower} its mean is lower than that of plain XGBoost. Its mean gain in log loss is
+        {means[0]} on the paper's public sets, {means[1]} on made data and
         {means[2]} on sets that had no part in any choice; on those of fewer than 250 rows the lowest is
-        {signed(small.min(), 4)}. What it costs beside what it did before is at the end."""
+        {signed(small.min(), 4)}. On the unseen sets the best candidate without a choice, {best}, gains
+        {signed(fixed[best], 4)}. With 50 labels the mixed teacher without a choice gains more than `select`
+        ([FINDINGS.md](FINDINGS.md#what-select-gains-and-loses))."""
     return [paragraph(text), ""]
 
 

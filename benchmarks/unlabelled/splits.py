@@ -21,7 +21,7 @@ MADE = "made"
 
 
 class Split(NamedTuple):
-    """The privileged columns and what is predicted, None for the paper's; why; and whether z should say much."""
+    """The privileged columns and the label, None for the paper's; the reason; whether z should predict y well."""
 
     privileged: tuple[str, ...] | None
     label: Callable[[str], np.ndarray] | None
@@ -53,9 +53,11 @@ SPLITS = {
         None,
         None,
         "the paper's: results of tests (ECG at rest and in exercise, fluoroscopy, thallium scan) "
-        "that come after the first visit, and before the angiogram that says y",
+        "that come after the first visit, and before the angiogram that decides y",
     ),
-    "spam": Split(None, None, "the paper's: 19 of 57 counts of words and signs. No story, but a z that says much"),
+    "spam": Split(
+        None, None, "the paper's: 19 of 57 counts of words and signs. An arbitrary split whose z predicts y well"
+    ),
     "bank": Split(
         ("duration",),
         None,
@@ -66,8 +68,7 @@ SPLITS = {
     "adult": Split(
         None,
         None,
-        "the paper's: age, race and sex, which nobody may use at prediction. They say little "
-        "beyond x, and little is expected",
+        "the paper's: age, race and sex, which must not be used at prediction. They were expected to add little to x",
         telling=False,
     ),
     "compas_violent": Split(None, None, "the paper's: sex and race, as for adult", telling=False),

@@ -98,7 +98,7 @@ def test_no_figure_of_findings_is_typed():
     """Decimal fractions in the words would be such; the version of XGBoost is a name."""
     tree = ast.parse(inspect.getsource(findings))
     typed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    assert len(typed) > 100
+    assert len(typed) > 50
     formats = re.compile(r"\.\d[f%]")
     words = [text.replace("1.6.2", "") for text in typed if not formats.fullmatch(text)]
     assert [text for text in words if re.search(r"\.\d", text)] == []
