@@ -232,14 +232,14 @@ def test_drawing_leaves_matplotlib_as_it_was(data, tmp_path):
         model, options = data["models"]["plain"], {"sensitive_features": data["sex"], "n_boot": 0}
         return report(tmp_path / name, model, data["x"], data["y"], **options).read_bytes()
 
-    usual = written("usual.html")
+    usual, figures = written("usual.html"), plt.get_fignums()
     with plt.style.context(["dark_background", {"font.size": 20, "lines.linewidth": 5}]):
         before = dict(plt.rcParams)
         own = written("own.html")
         # The user's style neither changes nor shows, and pyplot hears of no figure.
         assert dict(plt.rcParams) == before
     assert own == usual
-    assert not plt.get_fignums()
+    assert plt.get_fignums() == figures
 
 
 # --- the numbers ------------------------------------------------------------------------------------------------
