@@ -16,7 +16,15 @@ from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import Start
 from pi_xgb._rows.groups import as_groups, shared_codes
 from pi_xgb._xgb import collective as _collective
-from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
+from pi_xgb.constraints import (
+    DemographicParity,
+    EqualizedOdds,
+    FalsePositiveRateParity,
+    IndividualFairness,
+    Meritocracy,
+    PredictiveParity,
+    TruePositiveRateParity,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +52,8 @@ def constraint(name, start, end):
         "parity of two columns": lambda: DemographicParity(pd.DataFrame({"g": group, "k": key % 2})),
         "parity with missing groups": lambda: DemographicParity(np.where(merit < -0.5, None, group)),
         "odds": lambda: EqualizedOdds(group),
+        "true positive rate": lambda: TruePositiveRateParity(group),
+        "false positive rate": lambda: FalsePositiveRateParity(group, match="mean"),
         "odds counted": lambda: EqualizedOdds(group, soft=False, match="mean"),
         "key": lambda: IndividualFairness(key=key),
         "key counted": lambda: IndividualFairness(key=key, soft=False),
@@ -61,6 +71,8 @@ NAMES = [
     "parity of two columns",
     "parity with missing groups",
     "odds",
+    "true positive rate",
+    "false positive rate",
     "odds counted",
     "key",
     "key counted",
