@@ -13,6 +13,7 @@ import xgboost
 
 from .._core.learned import fit_teacher
 from .._core.train import train
+from .._stats.auc import area_under_curve
 from .._xgb.threads import usable_cores
 from ..datasets import PrivilegedData, make_privileged
 from .experiment import Experiment, Outcome
@@ -161,11 +162,8 @@ def _auc_on_test_rows(data: PrivilegedData) -> Callable[..., float]:
 
 
 def _auc(data: PrivilegedData, scores: Any) -> float:
-    """Return the area under the ROC curve on the last rows, from ranks; ties count half."""
-    positive = data.y[-TEST_ROWS:].to_numpy() == 1
-    ranks = pd.Series(np.asarray(scores)).rank().to_numpy()
-    n_positive, n_negative = positive.sum(), (~positive).sum()
-    return float((ranks[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+    """Return the area under the ROC curve on the last rows."""
+    return area_under_curve(data.y[-TEST_ROWS:].to_numpy() == 1, scores)
 
 
 ALL_LABELS = Experiment(

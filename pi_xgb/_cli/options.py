@@ -187,7 +187,7 @@ def add_dates_of_labels(command: argparse.ArgumentParser) -> None:
         "--observed-at",
         metavar="COLUMN",
         help="dates on which rows were observed: a row has a label only if --horizon has passed by --as-of; the labels "
-        "of other rows are not read, and --unlabelled says what becomes of these rows",
+        "of other rows are not read, and --unlabelled chooses how these rows are used",
     )
     command.add_argument("--outcome-at", metavar="COLUMN", help="dates of outcomes, empty if none is known")
     command.add_argument("--horizon", metavar="TIME", help="how long outcomes count, such as 180D or 12h")
@@ -244,8 +244,7 @@ def _add_teacher_columns(command: argparse.ArgumentParser, *, required: bool) ->
         metavar="KIND:COLUMN=WEIGHT",
         help="equal treatment of the groups of a column, as in parity:sex=5: parity (equal scores), odds (equal among "
         "rows of each label), tpr or fpr (among rows of label 1 or 0) or precision (equal share of correct "
-        "predictions of 1); may be repeated. The model does "
-        "not see the column. pi-xgb frontier measures the cost",
+        "predictions of 1); may be repeated. The model does not see the column. pi-xgb frontier measures the cost",
     )
 
 

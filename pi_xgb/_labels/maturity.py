@@ -30,7 +30,7 @@ class Maturity:
         estimators.
     set_aside : numpy.ndarray of bool
         Rows without a label whose event is known already. They are not labels: rows without an event cannot be known
-        as early, so such labels would say yes too often.
+        as early, so such labels would be 1 too often.
 
     Examples
     --------

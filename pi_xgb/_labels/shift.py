@@ -15,6 +15,7 @@ from .._rows.names import describe
 from .._rows.per_row import per_row
 from .._rows.row_alignment import check_same_order, check_same_rows
 from .._rows.tables import as_frame, as_table, check_no_text, side_by_side
+from .._stats.auc import area_under_curve
 from .._stats.folds import deal_folds
 from .._stats.paired import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
@@ -54,7 +55,7 @@ class Shift:
         One per row, for ``weight=`` of a DMatrix or ``sample_weight=``: 1 for unlabelled rows. A labelled row has the
         odds of being unlabelled, at most 10 times their mean, with mean 1. Weighted, labelled rows resemble the others.
     effective_rows : float
-        How many labelled rows of equal weight say as much as the weighted ones.
+        How many labelled rows of equal weight have the information of the weighted ones (Kish).
     propensity : numpy.ndarray of float
         The probability of each row to be labelled, from models that did not see the row.
     labelled : numpy.ndarray of bool
@@ -154,7 +155,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
     for train, test in deal_folds(known, _FOLDS, 0):
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
-        aucs.append(_auc(propensity[test], known[test]))
+        aucs.append(area_under_curve(known[test], propensity[test]))
     found = corrected_interval(np.array(aucs), 1 / (_FOLDS - 1))
     weights = _weights(propensity, known)
     return Shift(
@@ -180,12 +181,6 @@ def _features(x: Any, z: Any) -> pd.DataFrame:
     if len(shared):
         raise ValueError(f"x and z must have no column in common, got {describe(shared)}: drop it from one of them")
     return frame
-
-
-def _auc(scores: Values, positive: NDArray[np.bool_]) -> float:
-    ranks = pd.Series(scores).rank().to_numpy()[positive]
-    n_pairs = len(ranks) * int((~positive).sum())
-    return float((ranks.sum() - len(ranks) * (len(ranks) + 1) / 2) / n_pairs)
 
 
 def _weights(propensity: Values, known: NDArray[np.bool_]) -> Values:

@@ -24,8 +24,8 @@ Fold = tuple[Array, Array]
 def check_folds_of_caller() -> None:
     """Raise if a search or cross-validation on the call stack splits a y with missing labels by scikit-learn's folds.
 
-    scikit-learn's own error is "Input y contains NaN", or scores of NaN. Before, it asks the estimator for its tags,
-    without y. A RuntimeError, since the tags of a ``Pipeline`` hide any ValueError.
+    scikit-learn's own error is "Input y contains NaN", or scores of NaN. Before it splits, it reads the tags of the
+    estimator, without y. A RuntimeError, since the tags of a ``Pipeline`` hide any ValueError.
     """
     frame = sys._getframe(1)
     while frame is not None:
