@@ -147,6 +147,11 @@ class Numbers:
         return privacy.Wide(pd.read_csv(self.folder / "privacy_cost.csv"), privacy.PLACE)
 
     @cached_property
+    def private_few(self) -> privacy.Wide:
+        lines = pd.read_csv(self.folder / "privacy_few.csv")
+        return privacy.Wide(lines.assign(dataset=privacy.MADE), ["dataset", "labelled"])
+
+    @cached_property
     def attacks(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / "privacy_attacks.csv")
 
