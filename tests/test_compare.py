@@ -1,7 +1,8 @@
-"""compare: five models on the same held-out rows, everything chosen without them, one honest sentence."""
+"""compare: models on the same held-out rows, everything chosen without them, and what to deploy."""
 
 from __future__ import annotations
 
+import dataclasses
 import decimal
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as FEW
 from helpers_selection import PARAMS, ROUNDS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
@@ -21,14 +24,14 @@ from pi_xgb._rows.labels import read_target
 from pi_xgb._selection.candidates import PLAIN, candidates_of, without_privileged
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.verdict import verdict_on
+from pi_xgb._selection.verdict import Evidence
 from pi_xgb._stats.paired import Interval, corrected_interval
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import compare, select
 
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
 MODELS = ["plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled"]
-ROWS = [*MODELS, "teacher"]
+ROWS = [*MODELS, "best rival", "teacher"]
 AUC = Score("auc", maximised=True)
 
 
@@ -192,8 +195,10 @@ def test_the_cost_is_what_it_has_to_be(monkeypatch):
     x, z, y = rows()
     found = compare(x, y, z, **{**FEW, "teacher": "boosted", "standard_errors": 1e6}).table
     # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
-    # two boosters; then both plain models, and the teacher that might have been.
-    assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2)
+    # two boosters; then both plain models, and the teacher that might have been. A
+    # forest is one more.
+    forests = 2 * 2 + (found.chosen[found.model == "best rival"] == "forest").sum()
+    assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2) + forests
     assert not np.signbit(found.gain[found.model.isin(["plain XGBoost", "student"])]).any()
 
 
@@ -271,111 +276,113 @@ def test_the_control_has_the_kinds_of_teachers_that_the_student_has():
 # --- the verdict --------------------------------------------------------------------------------------------
 
 
+MUST_BEAT = ("plain XGBoost", "self-distillation", "shuffled", "best rival")
+
+
 def interval(mean, half):
     return Interval(mean, half / 2, mean - half, mean + half)
 
 
-@pytest.mark.parametrize(
-    ("gain", "smoothing", "beyond", "evidence", "sentence"),
-    [
-        (
-            interval(0.001, 0.005),
-            0.0,
-            0.01,
-            False,
-            "no evidence of a gain: AUC higher by 0.0010 [-0.0040, +0.0060], which",
-        ),
-        (interval(-0.02, 0.005), 0.0, 0.01, False, "a loss: AUC lower by 0.0200, not higher [-0.0250, -0.0150]"),
-        (
-            interval(0.02, 0.005),
-            0.004,
-            0.01,
-            True,
-            "a gain: AUC higher by 0.0200 [+0.0150, +0.0250], of which 0.0040 is",
-        ),
-        (interval(0.02, 0.005), -0.004, 0.01, True, "of which nothing is smoothing"),
-        (
-            interval(0.02, 0.005),
-            0.019,
-            0.001,
-            False,
-            "but no evidence that privileged features earn it: AUC higher by 0.0200",
-        ),
-    ],
-)
-def test_the_sentence(gain, smoothing, beyond, evidence, sentence):
-    controls = {name: interval(smoothing, 0.003) for name in ("self-distillation", "shuffled")}
-    differences = {name: interval(beyond, 0.005) for name in controls}
-    said = verdict_on(AUC, gain, controls, differences)
-    assert said[0] is evidence
-    assert sentence in said[1]
-
-
-ON_THE_EDGE = Interval(0.02, 0.01, 0.0, 0.04)
+def evidence(student=0.0, alone=0.0, rival=0.0, teacher=0.1, half=0.01, **more):
+    """The results of models with these gains over plain XGBoost, and of a student that is as much better than them."""
+    gains = {"plain XGBoost": 0.0, "student": student, "self-distillation": alone, "shuffled": 0.0}
+    gains |= {"best rival": rival, "teacher": teacher}
+    over = {other: interval(student - gains[other], half) for other in MUST_BEAT}
+    known = {
+        "means": {model: 0.8 + gain for model, gain in gains.items()},
+        "gains": {model: interval(gain, half) for model, gain in gains.items()},
+        "over": over,
+        "critical": dict.fromkeys(over, 2.0),
+        "better": dict.fromkeys(gains, "7 of 10"),
+    }
+    return Evidence(AUC, 0.9, **{**known, **more}, rival="forest", n_labelled=200)
 
 
 @pytest.mark.parametrize(
-    ("gain", "smoothing", "beyond", "evidence", "sentence"),
+    ("gains", "model", "words"),
     [
-        # An end at 0 does not lie beyond it.
-        (ON_THE_EDGE, 0.0, interval(0.02, 0.01), False, "no evidence of a gain: GAIN, which may be chance"),
         (
-            Interval(-0.02, 0.01, -0.04, 0.0),
-            *(0.0, interval(0.02, 0.01), False),
-            "no evidence of a gain: AUC lower by 0.0200, not higher [-0.0400, +0.0000], which may be chance",
+            {"student": 0.05, "alone": 0.01},
+            "student",
+            "Deploy the student taught with privileged features: AUC 0.8500 against 0.8000 of plain XGBoost, a gain of "
+            "0.0500 (90 % CI 0.0400 to 0.0600), in 7 of 10 folds.",
         ),
+        # A teacher without z does as well.
         (
-            interval(0.0, 0.01),
-            *(0.0, interval(0.02, 0.01), False),
-            "no evidence of a gain: AUC higher by 0.0000 [-0.0100, +0.0100], which may be chance",
+            {"student": 0.05, "alone": 0.05},
+            "self-distillation",
+            "Deploy the student taught without privileged features (self-distillation): AUC 0.8500",
         ),
-        (
-            interval(0.02, 0.01),
-            *(0.015, ON_THE_EDGE, False),
-            "a gain, but no evidence that privileged features earn it: AUC higher by 0.0200 [+0.0100, +0.0300]; with "
-            "privileged rows of others AUC higher by 0.0150 [+0.0050, +0.0250]",
-        ),
-        (
-            interval(0.02, 0.01),
-            *(0.0, interval(0.02, 0.01), True),
-            "a gain: AUC higher by 0.0200 [+0.0100, +0.0300], of which nothing is smoothing",
-        ),
-        (
-            Interval(-0.02, 0.0, -0.02, -0.02),
-            0.0,
-            interval(0.02, 0.01),
-            False,
-            "a loss: AUC lower by 0.0200, not higher [-0.0200, -0.0200]",
-        ),
+        # The rival is better than both.
+        ({"student": 0.05, "alone": 0.02, "rival": 0.06}, "best rival", "Deploy the best rival (forest): AUC 0.8600"),
+        ({"teacher": 0.0}, "plain XGBoost", "Deploy plain XGBoost: no other model is shown to be better."),
+        ({"student": -0.05, "teacher": 0.0}, "plain XGBoost", "with privileged features -0.0500 (90 % CI -0.0600 to"),
+        # A tenth of the teacher's gain is 0.02: the student's cannot be as large.
+        ({"student": 0.005, "teacher": 0.2}, "plain XGBoost", "Deploy plain XGBoost"),
+        ({"student": 0.005, "teacher": 0.1}, "undecided", "Undecided: the privileged features look useful"),
+        ({"student": 0.009, "teacher": 0.0}, "undecided", "are not shown to be useful (teacher: AUC 0.8000 against"),
+        # Nobody is shown to be better than plain XGBoost, but one may be.
+        ({"rival": 0.009, "teacher": 0.0}, "undecided", "Until then deploy plain XGBoost."),
+        # Both students are better than plain XGBoost, and one may be better than the other.
+        ({"student": 0.059, "alone": 0.05}, "undecided", "Until then deploy the student taught without privileged"),
     ],
 )
-def test_the_sentence_at_the_edge(gain, smoothing, beyond, evidence, sentence):
-    controls = {"self-distillation": interval(smoothing, 0.01), "shuffled": interval(smoothing, 0.01)}
-    if beyond is ON_THE_EDGE:
-        controls["self-distillation"] = interval(0.01, 0.01)
-    said = verdict_on(AUC, gain, controls, dict.fromkeys(controls, beyond))
-    assert said == (evidence, sentence.replace("GAIN", "AUC higher by 0.0200 [+0.0000, +0.0400]"))
+def test_the_verdict(gains, model, words):
+    found = evidence(**gains)
+    assert found.recommendation == model
+    assert words in found.sentence
 
 
-def test_of_two_controls_the_better_one_is_named():
-    controls = {"self-distillation": interval(0.02, 0.01), "shuffled": interval(0.01, 0.01)}
-    said = verdict_on(AUC, interval(0.02, 0.01), controls, dict.fromkeys(controls, interval(0.0, 0.01)))[1]
-    assert said.endswith("; with a teacher without them AUC higher by 0.0200 [+0.0100, +0.0300]")
+def test_the_verdict_names_what_it_rests_on():
+    said = evidence(student=0.05).sentence
+    assert all(words in said for words in ("of plain XGBoost", "(self-distillation)", "shuffled ones", "(forest)"))
+    # An undecided one, whatever is in doubt.
+    said = evidence(student=0.059, alone=0.05).sentence
+    assert "self-distillation) 0.0090 (90 % CI -0.0010 to 0.0190). About" in said
+    # Without a rival, as under constraints, there is none to beat.
+    found = evidence(student=0.05, rival=0.06)
+    without = {name: dict(getattr(found, name)) for name in ("gains", "over", "critical")}
+    for known in without.values():
+        known.pop("best rival", None)
+    assert dataclasses.replace(found, **without).recommendation == "student"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.001, 0.0099), st.floats(0.0, 0.05))
+def test_an_undecided_verdict_names_the_rows_that_would_decide(lead, alone):
+    said = evidence(student=alone + lead, alone=alone)
+    doubts = [other for other in MUST_BEAT if not said.is_shown(other)]
+    words = said._needed(doubts)
+    needed = float(words.split()[1].replace(",", ""))
+    # The standard error falls with the root of the rows: at that number all is shown, at 10 % less it is not.
+    for rows, is_shown in ((needed, True), (0.9 * needed, False)):
+        factor = np.sqrt(200 / rows)
+        over = {other: gain._replace(error=gain.error * factor * 0.9999) for other, gain in said.over.items()}
+        assert all(dataclasses.replace(said, over=over).is_shown(other) for other in doubts) is is_shown
+
+
+def test_rows_that_are_out_of_reach_have_no_number():
+    assert "More than 20,000 would be needed" in evidence(student=0.0006, rival=-0.1).sentence
+    # Nor has a student that is behind.
+    assert "More rows would show it only if" in evidence(student=0.02, rival=0.009, alone=0.021, half=0.05).sentence
 
 
 @pytest.mark.parametrize(("confidence", "maximised"), [(0.4, False), (0.8, True), (0.95, False)])
 def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
     rng, found, way = np.random.default_rng(0), [], 1 if maximised else -1
     score = Score("auc" if maximised else "logloss", maximised)
-    for _ in range(6):
+    for _ in range(12):
         cells = [(size, repeat, fold) for size in (20, 80) for repeat in range(2) for fold in range(4)]
         scores = pd.DataFrame(rng.normal(0.5, 0.02, (len(cells), len(ROWS))), columns=ROWS)
         better = rng.uniform(0.02, 0.1)
         scores["student"] += way * better
         scores[["self-distillation", "shuffled"]] += way * better / 2
         index = pd.MultiIndex.from_tuples(cells, names=["size", "repeat", "fold"])
+        scores["best rival"] -= way  # which is no obstacle
         table = scores.set_index(index).rename_axis("model", axis=1).stack().rename("score").reset_index()
-        told = Comparison(table, score, 0.25, confidence)
+        table["gain"] = way * (table["score"] - np.repeat(scores["plain XGBoost"].to_numpy(), len(ROWS)))
+        table["chosen"] = "linear"
+        told = Comparison(table, score, 0.25, confidence, 100)
         larger = scores[-8:]
         beyond = []
         for other in ("self-distillation", "shuffled"):
@@ -396,10 +403,11 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
         )
         assert told.summary.loc[(20, "student"), "score"] == pytest.approx(scores["student"][:8].mean())
         found.append(told.evidence)
+        assert (told.recommendation == "student") == told.evidence
+        share = (way * (larger["student"] - larger["plain XGBoost"]) > 0).mean()
+        assert told.summary.loc[(80, "student"), "better"] == share
         if told.evidence:
-            assert told.verdict.endswith("is smoothing")
-            of_more = Comparison(table, score, 0.25, confidence, unlabelled=True)
-            assert of_more.verdict.endswith("comes from a teacher without privileged features, on the same rows")
+            assert f"in {8 * share:.0f} of 8 folds" in told.verdict
         # Of equal scores none is better, however little.
         assert not np.signbit(told.difference("plain XGBoost", "plain XGBoost")).any()
     assert any(found)
@@ -409,28 +417,18 @@ def test_a_gain_that_never_varies_is_no_evidence():
     same = corrected_interval(np.full(3, 0.1), 0.5)
     # A tenth has no exact mean of three; that is no variation.
     assert same.error == 0
-    controls = {name: interval(0.0, 0.003) for name in ("self-distillation", "shuffled")}
-    evidence, sentence = verdict_on(AUC, same, controls, dict.fromkeys(controls, same))
-    assert not evidence
-    assert sentence == "no evidence of a gain: every fold gave the same 0.1000 in AUC, so its error is unknown"
-    # Nor is an advantage over a control that never varies.
-    assert not verdict_on(AUC, interval(0.02, 0.005), controls, dict.fromkeys(controls, same))[0]
+    found = evidence(student=0.05)
+    for other in MUST_BEAT:
+        doubtful = dataclasses.replace(found, over={**found.over, other: same})
+        assert doubtful.recommendation != "student"
+        assert doubtful.is_earned == (other == "best rival")
 
 
-def test_a_gain_that_other_peoples_rows_give_as_well_is_none():
-    better, equal = interval(0.02, 0.005), interval(0.001, 0.005)
-    controls = {"self-distillation": equal, "shuffled": interval(0.019, 0.003)}
-    evidence, sentence = verdict_on(AUC, better, controls, {"self-distillation": better, "shuffled": equal})
-    assert not evidence
-    assert "with privileged rows of others AUC higher by 0.0190" in sentence
-    # Of two controls that do as well the better one is named.
-    assert verdict_on(AUC, better, controls, dict.fromkeys(controls, equal))[1] == sentence
-
-
-def test_nobody_gains_by_a_teacher_that_is_never_chosen():
-    never = dict.fromkeys(("self-distillation", "shuffled"), corrected_interval(np.zeros(3), 0.5))
-    evidence, sentence = verdict_on(AUC, never["shuffled"], never, never)
-    assert (evidence, sentence) == (False, "no evidence of a gain: plain XGBoost was chosen in every fold")
+def test_a_gain_that_privileged_rows_of_others_give_as_well_is_not_deployed():
+    found = evidence(student=0.02)
+    equal = dataclasses.replace(found, over={**found.over, "shuffled": interval(0.001, 0.005)})
+    assert equal.recommendation == "undecided"
+    assert "with shuffled ones 0.0010" in equal.sentence
 
 
 def test_it_finds_a_gain_that_is_there_and_none_in_noise():
@@ -439,12 +437,12 @@ def test_it_finds_a_gain_that_is_there_and_none_in_noise():
     settings = {**FEW, **quick, "teacher": "boosted", "standard_errors": 0.0, "confidence": 0.8}
     found = compare(x, y, z, **{**settings, "nfold": 6})
     assert found.evidence
-    assert found.verdict.startswith("a gain: log loss lower by")
+    assert found.verdict.startswith("Deploy the student taught with privileged features: log loss")
     assert found.verdict in repr(found)
     assert found.difference("student", "plain XGBoost").mean == found.summary.gain.loc[1333, "student"]
     noise = compare(x, y, z[::-1].copy(), **settings)
     assert not noise.evidence
-    assert str(noise).startswith("no evidence of a gain")
+    assert noise.recommendation != "student"
 
 
 # --- what it takes ------------------------------------------------------------------------------------------
@@ -467,7 +465,7 @@ def test_names_of_classes_weights_and_categories():
     # Weights count.
     assert not numbers.table.equals(compare(x, y, z, **FEW).table)
     coded = x.assign(kind=pd.Categorical(np.where(x.iloc[:, 0] > 0, "a", "b")))
-    assert len(compare(coded, y, z, **FEW).table) == 2 * 6
+    assert len(compare(coded, y, z, **FEW).table) == 2 * len(ROWS)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from xgboost.tracker import RabitTracker
 import pi_xgb
 from pi_xgb._core.config import TeacherConfig
 from pi_xgb._selection.candidates import candidates_of
+from pi_xgb._selection.compared_models import BASELINE, BOOSTED, RIVAL, TEACHER
 from pi_xgb._selection.comparison import Comparison
-from pi_xgb._selection.five_models import BASELINE, ROWS
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score
 from pi_xgb._xgb.threads import in_threads
@@ -60,16 +60,16 @@ def test_the_verdict_is_that_of_the_largest_size():
              "gain": gain * (model == "student") + 0.001 * fold * (model != BASELINE), "chosen": "kbpib in-sample 1",
              "rounds": 3, "n_train": size, "n_test": 20}
             for fold in range(5)
-            for model in ROWS
+            for model in (*BOOSTED, RIVAL, TEACHER)
         ]  # fmt: skip
 
     score = Score("logloss", maximised=False)
-    told = {gain: str(Comparison(pd.DataFrame(outcomes(80, gain)), score, 0.25, 0.95)) for gain in (0.0, 0.1)}
+    told = {gain: str(Comparison(pd.DataFrame(outcomes(80, gain)), score, 0.25, 0.95, 100)) for gain in (0.0, 0.1)}
     assert told[0.0] != told[0.1]
     for small, large in ((0.0, 0.1), (0.1, 0.0)):
         rows = pd.DataFrame(outcomes(20, small) + outcomes(80, large))
-        assert str(Comparison(rows, score, 0.25, 0.95)) == told[large]
-        assert str(Comparison(rows[::-1], score, 0.25, 0.95)) == told[large]
+        assert str(Comparison(rows, score, 0.25, 0.95, 100)) == told[large]
+        assert str(Comparison(rows[::-1], score, 0.25, 0.95, 100)) == told[large]
 
 
 def test_params_as_pairs_keep_both_metrics_beside_a_teacher():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold
 
 import pi_xgb
-from pi_xgb._selection import five_models, problem
+from pi_xgb._selection import compared_models, problem
 from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
@@ -91,7 +91,7 @@ def test_inner_folds_of_compare_keep_groups_together_too(monkeypatch, more):
         seen.extend((groups, split) for split in splits)
         return splits
 
-    for module in (problem, five_models):
+    for module in (problem, compared_models):
         monkeypatch.setattr(module, "splits_of", recorded)
     compare(x, y, z, groups=groups, **SMALL, **more)
     # Outer folds, and the inner ones of each training part, once to check and once to work.

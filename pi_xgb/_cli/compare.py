@@ -15,8 +15,8 @@ EXAMPLE = """example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
   pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
-It prints held-out scores of plain XGBoost, the chosen student, a model of all columns and two controls. Standard error
-gets one sentence: whether there is a gain, and how much of it exceeds smoothing."""
+It prints held-out scores of plain XGBoost, the chosen student, a model of all columns, two controls and the best rival
+(a linear model or a forest). Standard error gets the verdict: which model to deploy, and why."""
 
 
 def add(commands: Any) -> None:

@@ -26,8 +26,8 @@ from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .._xgb.threads import in_threads, jobs_side_by_side
 from .candidates import KL_WEIGHTS, METHOD, candidates_of, without_privileged
+from .compared_models import RIVALS, ComparedModels, cells_of
 from .comparison import Comparison
-from .five_models import FiveModels, cells_of
 from .problem import Recipe, settled
 from .scores import score_of
 from .search import check_effort, held_out_ratio
@@ -70,7 +70,7 @@ def compare(
 ) -> Comparison:
     """Measure whether privileged features improve the model, before you build on them.
 
-    Five models are scored on the same held-out rows, and the student's teacher with them:
+    These models are scored on the same held-out rows:
 
     =====================  ==========================================================================================
     plain XGBoost          XGBoost on X: the model without a teacher
@@ -78,15 +78,17 @@ def compare(
     student                the choice of :func:`pi_xgb.select`, by folds inside the training rows alone
     self-distillation      the same with a cross-fitted teacher that sees X only: the gain of smoothing alone
     shuffled               as the student, with the privileged features of other rows: a teacher without information
+    best rival             a linear model or a forest on X, whichever is better on folds inside the training rows
     teacher                the predictions of the student's teacher, or of the best teacher if plain XGBoost is chosen
     =====================  ==========================================================================================
 
-    There is evidence for privileged features only where the student is significantly better than plain XGBoost and
-    than both controls; the verdict is one sentence.
+    The verdict names the model to deploy, or "undecided", with its reason. The student is recommended only if it is
+    significantly better than plain XGBoost, both controls and the best rival. There is no rival under constraints, nor
+    for objectives without a mean (rankings, survival, quantiles).
 
     Rows whose y is missing have no label: they are in every training part and in no test part. Plain XGBoost and the
     upper bound learn from labelled rows alone; teachers, also of both controls, teach all rows. Self-distillation
-    therefore measures the gain of the unlabelled rows without privileged features, and the verdict separates the two.
+    therefore measures the gain of the unlabelled rows without privileged features.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def compare(
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
     params, num_boost_round, kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight, \
 crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
-        As for :func:`pi_xgb.select`. Constraints hold for all five models, so that the comparison is fair.
+        As for :func:`pi_xgb.select`. Constraints hold for all models, so that the comparison is fair.
     sample_weight
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
     sizes
@@ -125,8 +127,12 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     Notes
     -----
     Everything is chosen within every outer training part: no held-out row influences the models it scores.
-    By default that costs about 90 trainings per outer fold and size, 900 in all; one ``kl_weight`` less saves its
-    share. There is one set of inner folds, where :func:`pi_xgb.select` repeats the folds of few rows.
+    By default 60 models are scored on inner folds for each of 10 outer folds and each size, 600 in all, which is what
+    the progress counts; one ``kl_weight`` less saves its share. There is one set of inner folds, where
+    :func:`pi_xgb.select` repeats the folds of few rows.
+
+    The number of labelled rows that an undecided verdict names assumes that gains stay as large while their standard
+    errors fall with the root of the number of rows.
 
     Examples
     --------
@@ -137,7 +143,7 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     ...     method="kbpib", teacher="boosted", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
     ... )
     >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
-    ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'teacher']
+    ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'best rival', 'teacher']
     """
     check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
@@ -164,22 +170,24 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
     candidates = candidates_of(recipe.params, method, teacher, teacher_sees, crossfit, kl_weight)
     splits = problem.splits(nfold, repeats, folds, seed, target.classes)
     controls = without_privileged(candidates)
-    five = FiveModels(candidates, controls, score, standard_errors, inner_nfold, seed, target.classes)
+    rivals = RIVALS if problem.loss.has_gradient and not constraints else []
+    models = ComparedModels(candidates, controls, rivals, score, standard_errors, inner_nfold, seed, target.classes)
     cells = cells_of(problem, splits, sizes, seed)
-    five.check(problem, cells)
+    models.check(problem, cells)
     problem.check_candidates(candidates)
-    problem.learning_from(None, None).check_candidates(controls)
+    problem.learning_from(None, None).check_candidates([*controls, *rivals])
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
     cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    with progress_bar(n_left * five.steps, "compare", progress, five.steps) as step:
-        work = cache.memoize(lambda cell: five.evaluate(problem, cell, step), lambda cell: cell.name)
+    with progress_bar(n_left * models.steps, "compare", progress, models.steps) as step:
+        work = cache.memoize(lambda cell: models.evaluate(problem, cell, step), lambda cell: cell.name)
         outcomes = in_threads(work, cells, jobs)
     table = pd.DataFrame([row for rows in outcomes for row in rows])
-    return Comparison(table, score, held_out_ratio(splits), confidence, unlabelled=target.labelled is not None)
+    n_labelled, unlabelled = problem.plain.num_row(), target.labelled is not None
+    return Comparison(table, score, held_out_ratio(splits), confidence, n_labelled, unlabelled=unlabelled)
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:

@@ -1,4 +1,4 @@
-"""The result of ``compare``: a table, a summary, a plot and one sentence."""
+"""The result of ``compare``: a table, a summary, a plot and a verdict."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pandas as pd
 
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
-from .._stats.paired import Interval, corrected_interval
-from .five_models import BASELINE, ROWS, SELF, SHUFFLED, STUDENT
+from .._stats.paired import Interval, corrected_interval, student
+from .compared_models import BASELINE, RIVAL, SELF, SHUFFLED, STUDENT
 from .scores import Score
-from .verdict import verdict_on
-from .words import better_by
+from .verdict import Evidence
+from .words import better_by, in_lines
 
 
 class Comparison:
@@ -24,10 +24,14 @@ class Comparison:
         A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, the chosen
         candidate and its rounds. Sizes, ``n_train`` and ``n_test`` count labelled rows.
     summary
-        By size and model: mean score, and mean gain over plain XGBoost with its corrected interval. Positive gains
-        are improvements for every metric.
+        By size and model: mean score, mean gain over plain XGBoost with its corrected standard error (``gain_se``) and
+        interval (``low``, ``high``), and the share of the folds in which the model is better (``better``). Positive
+        gains are improvements for every metric.
+    recommendation
+        The model to deploy, for the largest size: "student", "self-distillation", "best rival", "plain XGBoost" or
+        "undecided".
     verdict
-        One sentence on the largest size.
+        The recommendation and its reason in words; ``print(comparison)`` breaks it into lines.
     evidence
         Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
         0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
@@ -47,53 +51,70 @@ class Comparison:
     """
 
     def __init__(
-        self, table: pd.DataFrame, score: Score, ratio: float, confidence: float, *, unlabelled: bool = False
+        self,
+        table: pd.DataFrame,
+        score: Score,
+        ratio: float,
+        confidence: float,
+        n_labelled: int,
+        *,
+        unlabelled: bool = False,
     ) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
         self._ratio, self._unlabelled = ratio, unlabelled
+        self._models = list(dict.fromkeys(table["model"]))
         sizes = sorted(set(table["size"]))
-        gains = {size: {model: self._interval(model, BASELINE, size, confidence) for model in ROWS} for size in sizes}
         means = table.groupby(["size", "model"])["score"].mean()
-        self.summary = pd.DataFrame(
-            [
-                {"size": size, "model": model, "score": means[size, model], **gain._asdict()}
-                for size, own in gains.items()
-                for model, gain in own.items()
-            ]
-        )
-        self.summary = self.summary.rename(columns={"mean": "gain", "error": "gain_se"}).set_index(["size", "model"])
-        own, one_sided = gains[sizes[-1]], max(2 * confidence - 1, 0.0)
-        self.evidence, self.verdict = verdict_on(
+        better = (table["gain"] > 0).groupby([table["size"], table["model"]]).mean()
+        rows = []
+        for size in sizes:
+            gains = {model: self._interval(model, BASELINE, size) for model in self._models}
+            for model, gain in gains.items():
+                values = {"score": means[size, model], "gain": gain.mean, "gain_se": gain.error}
+                values |= {"low": gain.low, "high": gain.high, "better": better[size, model]}
+                rows.append({"size": size, "model": model, **values})
+        self.summary = pd.DataFrame(rows).set_index(["size", "model"])
+        largest = table[table["size"] == sizes[-1]]
+        folds = largest[["repeat", "fold"]].drop_duplicates()
+        must_beat = [model for model in (BASELINE, SELF, SHUFFLED, RIVAL) if model in gains]
+        both_sided, one_sided = (student(len(folds) - 1, level) for level in (confidence, max(2 * confidence - 1, 0.0)))
+        evidence = Evidence(
             score,
-            own[STUDENT],
-            {control: own[control] for control in (SELF, SHUFFLED)},
-            {control: self._interval(STUDENT, control, sizes[-1], one_sided) for control in (SELF, SHUFFLED)},
-            unlabelled=unlabelled,
+            confidence,
+            means[sizes[-1]],
+            gains,
+            {other: self._interval(STUDENT, other, sizes[-1]) for other in must_beat},
+            {other: both_sided if other == BASELINE else one_sided for other in must_beat},
+            {model: f"{better[sizes[-1], model] * len(folds):.0f} of {len(folds)}" for model in gains},
+            rival=", ".join(largest.loc[largest["model"] == RIVAL, "chosen"].unique()),
+            n_labelled=n_labelled,
         )
+        self.evidence, self.verdict = evidence.is_earned, evidence.sentence
+        self.recommendation = evidence.recommendation
 
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
         """The gain of one model over another on the same held-out rows; by default at the largest size."""
         for name in (model, other):
-            check_choice(name, ROWS, "model")
+            check_choice(name, self._models, "model")
         sizes = sorted(set(self.table["size"]))
         size = sizes[-1] if size is None else size
         if size not in sizes:
             raise ValueError(f"size must be one of {', '.join(map(str, sizes))}; got {size!r}")
-        return self._interval(model, other, size, self.confidence)
+        return self._interval(model, other, size)
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
         return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
 
-    def _interval(self, model: str, other: str, size: Any, confidence: float) -> Interval:
+    def _interval(self, model: str, other: str, size: Any) -> Interval:
         rows = self.table[self.table["size"] == size]
         scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
         differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
-        return corrected_interval(differences, self._ratio, confidence)
+        return corrected_interval(differences, self._ratio, self.confidence)
 
     def __str__(self) -> str:
-        return self.verdict
+        return in_lines(self.verdict)
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.verdict}>"

@@ -26,7 +26,7 @@ from .problem import Recipe, check_constraints, labelled_part, settled
 from .scores import Score, score_of
 from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
 from .splits import usual_repeats
-from .words import better_by, in_words, name_of
+from .words import against, better_by, gain_in_words, in_lines, name_of
 
 
 @called_like(xgboost.cv)
@@ -370,17 +370,24 @@ class Selection:
         return plot_selection(self.summary, better_by(self._score), ax)
 
     def __str__(self) -> str:
+        return in_lines(self._sentence())
+
+    def _sentence(self) -> str:
+        """The recommendation and its reason; controls and rivals are for :func:`compare`."""
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
-        gain = in_words(self._score, Interval(best.gain, best.gain_se, best.low, best.high))
-        if self._chosen != PLAIN:
-            doubt = "" if best.low > 0 else "; the interval reaches 0, so this may be chance"
-            return f"{self.candidate}, {self._rounds} rounds: {gain} than plain XGBoost on held-out rows{doubt}"
-        reason = f"no gain is convincing, the best is {gain} ({best.name})"
+        gain = gain_in_words(Interval(best.gain, best.gain_se, best.low, best.high))
+        value = against(self._score, best.score, self.summary["score"].iloc[0])
+        reason = f"{value} of plain XGBoost on held-out rows, a gain of {gain}"
         if not self._is_decidable:
-            reason = (
-                f"too few errors to choose, plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed"
-            )
-        return f"plain, {self._rounds} rounds: {reason}"
+            wrong = f"plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed to show a gain"
+            return f"Undecided, plain XGBoost ({self._rounds} rounds) is chosen: {wrong}"
+        if self._chosen == PLAIN:
+            reason = f"no gain is convincing, the best is {gain} by {best.name}"
+            return f"Deploy plain XGBoost ({self._rounds} rounds): {reason}"
+        model = f"{self.candidate} ({self._rounds} rounds)"
+        if not best.low > 0:
+            return f"Undecided, {model} is chosen: {reason}, which may be chance"
+        return f"Deploy {model}: {reason}. pi_xgb.compare measures whether the privileged features earn it"
 
     def __repr__(self) -> str:
-        return f"<Selection: {self}>"
+        return f"<Selection: {self._sentence()}>"

@@ -1,58 +1,138 @@
-"""The verdict of a comparison in one sentence."""
+"""The verdict of a comparison: which model to deploy, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
 
-from .._stats.paired import Interval
+from .._stats.paired import STANDARD_ERRORS, Interval
+from .compared_models import BASELINE, RIVAL, SELF, SHUFFLED, STUDENT, TEACHER
 from .scores import Score
-from .words import in_words, name_of
+from .words import against, gain_in_words
+
+UNDECIDED = "undecided"
+_WORTH_HAVING = 0.1
+"""A gain of the student below this share of its teacher's is not worth another model."""
+_MOST = 100
+"""Larger multiples of the number of rows are not reported, since the estimate is too poor."""
 
 
-def verdict_on(
-    score: Score,
-    gain: Interval,
-    controls: Mapping[str, Interval],
-    beyond: Mapping[str, Interval],
-    *,
-    unlabelled: bool = False,
-) -> tuple[bool, str]:
-    """Return whether there is evidence, and the sentence.
+def _is_ahead(gain: Interval) -> bool:
+    """Whether ``select`` would accept the gain."""
+    return gain.mean > STANDARD_ERRORS * gain.error
 
-    ``gain`` is the student's over plain XGBoost. ``controls`` are the gains of self-distillation and of shuffled rows,
-    and ``beyond`` are the gains of the student over each of them. With ``unlabelled`` rows self-distillation is more
-    than smoothing: it uses these rows too.
 
-    Examples
-    --------
-    >>> auc = Score("auc", maximised=True)
-    >>> nothing, much = Interval(0.001, 0.002, -0.004, 0.006), Interval(0.02, 0.004, 0.012, 0.028)
-    >>> controls = {"self-distillation": nothing, "shuffled": nothing}
-    >>> verdict_on(auc, nothing, controls, controls)
-    (False, 'no evidence of a gain: AUC higher by 0.0010 [-0.0040, +0.0060], which may be chance')
-    >>> verdict_on(auc, much, controls, {"self-distillation": much, "shuffled": much})[1]
-    'a gain: AUC higher by 0.0200 [+0.0120, +0.0280], of which 0.0010 is smoothing'
-    """
-    change = in_words(score, gain)
-    if gain.error == 0 and gain.mean > 0:
-        same = f"every fold gave the same {gain.mean:.4f} in {name_of(score)}"
-        return False, f"no evidence of a gain: {same}, so its error is unknown"
-    if gain.error == 0 and gain.mean == 0:
-        return False, "no evidence of a gain: plain XGBoost was chosen in every fold"
-    if gain.high < 0:
-        return False, f"a loss: {change}"
-    if not gain.low > 0:
-        return False, f"no evidence of a gain: {change}, which may be chance"
-    doubted = [name for name, difference in beyond.items() if not (difference.low > 0 and difference.error > 0)]
-    if doubted:
-        worst = max(doubted, key=lambda name: controls[name].mean)
-        without = "a teacher without them, on the same rows" if unlabelled else "a teacher without them"
-        what = {"self-distillation": without, "shuffled": "privileged rows of others"}[worst]
-        return False, (
-            f"a gain, but no evidence that privileged features earn it: {change}; with {what} "
-            f"{in_words(score, controls[worst])}"
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """The results on held-out rows, from which the verdict follows."""
+
+    score: Score
+    confidence: float
+    means: Mapping[str, float]
+    """The mean score of each model."""
+    gains: Mapping[str, Interval]
+    """The gain of each model over plain XGBoost."""
+    over: Mapping[str, Interval]
+    """The student's gain over each model that it must beat: plain XGBoost, the controls and the best rival."""
+    critical: Mapping[str, float]
+    """By the same models, the multiple of its standard error that a gain must exceed."""
+    better: Mapping[str, str]
+    """By model, the number of folds in which it is better than plain XGBoost."""
+    rival: str
+    """The kind of the best rival."""
+    n_labelled: int
+
+    def is_shown(self, other: str) -> bool:
+        """Whether the student is significantly better. A gain that is equal in all folds has an unknown error."""
+        gain = self.over[other]
+        return gain.error > 0 and gain.mean > self.critical[other] * gain.error
+
+    @property
+    def is_earned(self) -> bool:
+        """Whether privileged features improve the model, whatever its rivals."""
+        return all(map(self.is_shown, (BASELINE, SELF, SHUFFLED)))
+
+    @property
+    def others(self) -> list[str]:
+        """The models that need no privileged features."""
+        return [model for model in (SELF, RIVAL) if model in self.gains]
+
+    @property
+    def fallback(self) -> str:
+        """The best model without privileged features that is significantly better than plain XGBoost, or that."""
+        better = [model for model in self.others if self.gains[model].low > 0 and self.gains[model].error > 0]
+        return max(better, key=lambda model: self.gains[model].mean, default=BASELINE)
+
+    @property
+    def recommendation(self) -> str:
+        """The model to deploy, or ``UNDECIDED``.
+
+        The fallback is recommended where the student is not ahead of it by half a standard error, or gains less than
+        a tenth of what its teacher gains. Plain XGBoost is recommended only if no model is ahead of it, and if a
+        teacher that is better makes a gain of its student improbable.
+        """
+        if all(map(self.is_shown, self.over)):
+            return STUDENT
+        fallback, teacher = self.fallback, self.gains[TEACHER]
+        lead = self.over[fallback]
+        if teacher.low > 0 and lead.high < _WORTH_HAVING * teacher.mean:
+            return fallback
+        if fallback != BASELINE:
+            return UNDECIDED if _is_ahead(lead) else fallback
+        is_open = teacher.low > 0 or any(_is_ahead(self.gains[model]) for model in (STUDENT, *self.others))
+        return UNDECIDED if is_open else BASELINE
+
+    @property
+    def sentence(self) -> str:
+        """The recommendation and its reason."""
+        model = self.recommendation
+        if model == UNDECIDED:
+            return self._undecided()
+        versus = f"{against(self.score, self.means[model], self.means[BASELINE])} of plain XGBoost"
+        if model == BASELINE:
+            gains = self._gains(self.gains, [STUDENT, *self.others])
+            return f"Deploy plain XGBoost: no other model is shown to be better. Gains over it: {gains}."
+        gain = f"a gain of {self._gain(self.gains[model])}, in {self.better[model]} folds"
+        reason = f"Deploy {self._name(model)}: {versus}, {gain}."
+        if model == STUDENT:
+            others = self._gains(self.over, [other for other in self.over if other != BASELINE])
+            return f"{reason} It is also significantly better than others. Its gains over them: {others}."
+        lead = self._gain(self.over[model])
+        return f"{reason} A student taught with privileged features is not shown to be better: it gains {lead} over it."
+
+    def _undecided(self) -> str:
+        doubts = [other for other in self.over if not self.is_shown(other)]
+        useful = "look useful" if self.gains[TEACHER].low > 0 else "are not shown to be useful"
+        teacher = f"{against(self.score, self.means[TEACHER], self.means[BASELINE])} of plain XGBoost"
+        return (
+            f"Undecided: the privileged features {useful} (teacher: {teacher}), and {self.n_labelled:,} labelled rows "
+            f"do not show that the student is better. Its gains over others: {self._gains(self.over, doubts)}. "
+            f"{self._needed(doubts)}. Until then deploy {self._name(self.fallback)}."
         )
-    own = controls["self-distillation"].mean
-    share = f"{own:.4f}" if own > 0 else "nothing"
-    source = "comes from a teacher without privileged features, on the same rows" if unlabelled else "is smoothing"
-    return True, f"a gain: {change}, of which {share} {source}"
+
+    def _needed(self, doubts: Sequence[str]) -> str:
+        """Return how many labelled rows would show the gains, as far as the measured spread allows to say."""
+        gains = [(self.over[other], self.critical[other]) for other in doubts]
+        if any(gain.error == 0 or gain.mean <= 0 for gain, _ in gains):
+            return "More rows would show it only if the gains grew with them"
+        # The standard error falls with the root of the number of rows.
+        needed = self.n_labelled * max((critical * gain.error / gain.mean) ** 2 for gain, critical in gains)
+        if needed > _MOST * self.n_labelled:
+            return f"More than {_MOST * self.n_labelled:,} would be needed if the gains stay as large"
+        unit = 10 ** (math.floor(math.log10(needed)) - 1)
+        return f"About {math.ceil(needed / unit) * unit:,.0f} would if the gains stay as large"
+
+    def _gains(self, gains: Mapping[str, Interval], models: Sequence[str]) -> str:
+        return ", ".join(f"{self._name(model)} {self._gain(gains[model])}" for model in models)
+
+    def _gain(self, gain: Interval) -> str:
+        return gain_in_words(gain, self.confidence)
+
+    def _name(self, model: str) -> str:
+        return {
+            STUDENT: "the student taught with privileged features",
+            SELF: "the student taught without privileged features (self-distillation)",
+            SHUFFLED: "the student taught with shuffled ones",
+            RIVAL: f"the best rival ({self.rival})",
+        }.get(model, model)

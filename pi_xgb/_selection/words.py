@@ -1,6 +1,8 @@
-"""Gains as text: the score, its direction, the difference and its interval."""
+"""Scores and gains as text."""
 
 from __future__ import annotations
+
+import textwrap
 
 from .._stats.paired import Interval
 from .scores import Score
@@ -28,18 +30,28 @@ def better_by(score: Score) -> str:
     return f"{name_of(score)} {'higher' if score.maximised else 'lower'} by"
 
 
-def in_words(score: Score, gain: Interval) -> str:
-    """Return a gain as a change of its score; in the interval more is better, for every score.
+def against(score: Score, value: float, other: float) -> str:
+    """Return two values of the score.
 
     Examples
     --------
-    >>> in_words(Score("logloss", maximised=False), Interval(0.01, 0.02, -0.037, 0.058))
-    'log loss lower by 0.0100 [-0.0370, +0.0580]'
-    >>> in_words(Score("auc", maximised=True), Interval(-0.01, 0.02, -0.058, 0.037))
-    'AUC lower by 0.0100, not higher [-0.0580, +0.0370]'
+    >>> against(Score("logloss", maximised=False), 0.41, 0.47)
+    'log loss 0.4100 against 0.4700'
     """
-    better, worse = ("higher", "lower") if score.maximised else ("lower", "higher")
-    change = f"{better_by(score)} {gain.mean:.4f}"
-    if gain.mean < 0:
-        change = f"{name_of(score)} {worse} by {-gain.mean:.4f}, not {better}"
-    return f"{change} [{gain.low:+.4f}, {gain.high:+.4f}]"
+    return f"{name_of(score)} {value:.4f} against {other:.4f}"
+
+
+def gain_in_words(gain: Interval, confidence: float = 0.95) -> str:
+    """Return a gain, which is positive for an improvement, with its interval.
+
+    Examples
+    --------
+    >>> gain_in_words(Interval(0.01, 0.02, -0.037, 0.058))
+    '0.0100 (95 % CI -0.0370 to 0.0580)'
+    """
+    return f"{gain.mean:.4f} ({100 * confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
+
+
+def in_lines(text: str) -> str:
+    """Return the text in lines that fit into a terminal or a notebook."""
+    return textwrap.fill(text, 100)

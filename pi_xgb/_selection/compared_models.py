@@ -1,4 +1,4 @@
-"""The five models that ``compare`` evaluates, in each outer fold and at each number of labelled training rows."""
+"""The models that ``compare`` evaluates, in each outer fold and at each number of labelled training rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Array
 from .._rows.checks import check_whole, several
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
@@ -23,9 +24,10 @@ BASELINE, CEILING, STUDENT, SELF, SHUFFLED = (
     "self-distillation",
     "shuffled",
 )
-MODELS = (BASELINE, CEILING, STUDENT, SELF, SHUFFLED)
-TEACHER = "teacher"
-ROWS = (*MODELS, TEACHER)
+BOOSTED = (BASELINE, CEILING, STUDENT, SELF, SHUFFLED)
+RIVAL, TEACHER = "best rival", "teacher"
+RIVALS = [Candidate("kbpib", 1.0, kind, crossfit=0) for kind in ("linear", "forest")]
+"""The teachers of these candidates, which see x alone, are the rivals."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,11 +67,12 @@ def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -
 
 
 @dataclasses.dataclass(frozen=True)
-class FiveModels:
-    """The settings by which the five models are chosen and evaluated in each cell."""
+class ComparedModels:
+    """The settings by which the models are chosen and evaluated in each cell."""
 
     candidates: list[Candidate]
     controls: list[Candidate]
+    rivals: list[Candidate]
     score: Score
     standard_errors: float
     inner_nfold: int
@@ -79,7 +82,7 @@ class FiveModels:
     @property
     def steps(self) -> int:
         """The steps of the progress bar per cell."""
-        return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + 1)
+        return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + len(self.rivals) + 1)
 
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Raise if a training part cannot be cut into the inner folds."""
@@ -92,21 +95,26 @@ class FiveModels:
             check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold")
 
     def evaluate(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
-        """Return a row of the table for each of the five models and for the teacher."""
+        """Return a row of the table for each of the models."""
         part = problem.take(cell.rows, cell.split.test)
         test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
         parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
-        found = self._found(parts, part.splits(self.inner_nfold, 1, None, self.seed, self.names), step)
+        inner = part.splits(self.inner_nfold, 1, None, self.seed, self.names)
+        found = self._found(parts, inner, step)
+        chosen = {model: (search.candidate, search.best_rounds) for model, search in found.items()}
         scores: dict[str, float] = {}
-        for model in MODELS:
-            candidate, rounds = found[model].candidate, found[model].best_rounds
+        for model, (candidate, rounds) in chosen.items():
             if model not in (BASELINE, CEILING) and candidate == PLAIN:
                 scores[model] = scores[BASELINE]  # the student is plain XGBoost, which is trained already
             else:
                 held_out = test_both if model == CEILING else test
                 scores[model] = float(parts[model].curves(candidate, rounds, held_out, self.score)[-1, -1])
+        if self.rivals:
+            rival = self._best_rival(parts[SELF], inner, step)
+            scores[RIVAL] = _score_of_rival(rival, parts[SELF], problem, cell.split.test, self.score)
+            chosen[RIVAL] = rival, 0
         scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
-        found[TEACHER] = found[STUDENT]
+        chosen[TEACHER] = chosen[STUDENT]
         return [
             {
                 "size": cell.size,
@@ -115,13 +123,23 @@ class FiveModels:
                 "model": model,
                 "score": scores[model],
                 "gain": self.score.sign * (scores[model] - scores[BASELINE]) + 0.0,  # no -0
-                "chosen": found[model].candidate.name,
-                "rounds": found[model].best_rounds,
+                "chosen": candidate.kind if model == RIVAL else candidate.name,
+                "rounds": rounds,
                 "n_train": len(cell.rows),
                 "n_test": len(cell.split.test),
             }
-            for model in ROWS
+            for model, (candidate, rounds) in chosen.items()
         ]
+
+    def _best_rival(self, part: Problem, inner: Sequence[Split], step: Callable[[], Any]) -> Candidate:
+        """Return the rival with the best mean score on the inner folds."""
+
+        def score_of(rival: Candidate, split: Split) -> float:
+            step()
+            return _score_of_rival(rival, part.take(split.train, split.test), part, split.test, self.score)
+
+        means = [np.mean([score_of(rival, split) for split in inner]) for rival in self.rivals]
+        return self.rivals[int(np.argmax(self.score.sign * np.array(means)))]
 
     def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
         """Return the score of the student's teacher; if plain XGBoost was chosen, of the best teacher."""
@@ -161,4 +179,13 @@ class FiveModels:
             plain = None if model == CEILING else found.get(STUDENT)
             search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
             found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
-        return {**found, BASELINE: dataclasses.replace(found[STUDENT], chosen=0)}
+        return {
+            BASELINE: dataclasses.replace(found[STUDENT], chosen=0),
+            **{model: found[model] for model in BOOSTED[1:]},
+        }
+
+
+def _score_of_rival(rival: Candidate, part: Problem, problem: Problem, rows: Array, score: Score) -> float:
+    """Return the score of a rival, fitted on ``part``, on these rows of ``problem``."""
+    test = slice_rows(problem.dtrain, rows)
+    return problem.learning_from(None, None).teacher_score(rival, part.teacher_of(rival), rows, test, score)
