@@ -277,6 +277,17 @@ def test_rare_outcomes_are_not_flattened(no_noise_in_tables, labelled):
             PrivateTeacher(4.0, 1e-6, bounds={0: [0, 1, 2, 3]}, clip=clip).fit(z, y, labelled=known)
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_clip_above_the_share_of_the_rarer_label_warns(label):
+    """Nearly all rows are then flattened, whatever the range of the model, which one noisy cell can widen."""
+    y = np.full(1000, label)
+    y[:10] = 1 - label
+    z = np.zeros((1000, 1))
+    with pytest.warns(UserWarning, match=r"clip=0\.05 flattens.*rarer label has a share of 0\.01"):
+        PrivateTeacher(EPSILON, DELTA, teacher=Own(), clip=0.05).fit(z, y)
+    PrivateTeacher(EPSILON, DELTA, teacher=Own(), clip=0.01).fit(z, y)
+
+
 def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_noise_in_tables):
     far = data._replace(z=data.z.copy())
     far.z.iloc[0], far.z.iloc[1] = 1e9, -1e9  # count as the ends of the range
@@ -595,6 +606,16 @@ def test_names_of_privileged_columns_are_kept_as_digests(data):
     assert not unnamed.has_any_column(["0", "1"])
 
 
+def test_privileged_columns_of_several_levels_are_found(data):
+    z, x = (pd.concat({"lab": data.z}, axis=1), pd.concat({"x": data.x, "lab": data.z}, axis=1))
+    bounds = {("lab", "z0"): (-3, 3), ("lab", "z1"): (-3, 3)}
+    teacher = PrivateTeacher(EPSILON, DELTA, bounds=bounds, bins=4).fit(z, data.y)
+    with pytest.warns(UserWarning, match=r"records no epsilon.*dtrain has privileged columns"):
+        model = pi_xgb.train(PARAMS, xgb.DMatrix(x, data.y), 2, teacher=teacher)
+    assert recorded(model) == (None, None)
+    assert teacher.has_any_column(["('lab', 'z0')"])  # a plain index of pairs
+
+
 def test_a_model_that_anything_else_taught_records_no_promise(data, dtrain):
     teacher, q = fitted(data), data.q.to_numpy()
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data, seed=0))) == (None, None)
@@ -704,6 +725,14 @@ def test_it_must_see_its_rows_first(data, dtrain):
 def test_bad_input_is_refused_before_anything_is_spent(data, options, error, message):
     with pytest.raises(error, match=message):
         fitted(data, **options)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int8])
+def test_bounds_of_any_numeric_type_are_read(kind):
+    column = Domain({"a": (kind(-2), kind(5))}).columns["a"]
+    assert column.bounds == (-2, 5)
+    with pytest.raises(ValueError, match="bounds of 'a' must be a pair of finite numbers"):
+        Domain({"a": (np.complex64(0), np.complex64(1))})
 
 
 def test_each_category_is_the_middle_of_a_part_of_its_own():
@@ -1004,8 +1033,9 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
         PrivateTeacher(1.0, 1e-6, bounds={0: list(range(65))}, teacher="dp-ebm")
     with pytest.raises(ValueError, match=r"epsilon.*at least 0\.001.*got 0\.0009"):
         fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=0.0018)
-    with pytest.raises(ValueError, match=r"'dp-ebm'.*delta must be positive"):
-        fitted(data, teacher="dp-ebm", bounds=bounds, delta=0.0)
+    for delta in (0.0, 1e-300):
+        with pytest.raises(ValueError, match=rf"'dp-ebm'.*delta must be at least 1e-15, got 0\.5 and {delta:g}"):
+            fitted(data, teacher="dp-ebm", bounds=bounds, delta=delta)
     dp_ebm.DPEBM(Domain({0: (0, 1)}), None).fit(np.zeros((40, 1)), np.arange(40) % 2, Spent(1e-3, 1e-6), None)
 
 
@@ -1474,6 +1504,24 @@ def test_a_model_that_states_another_budget_by_now_is_not_trained(data):
     with pytest.raises(ValueError, match="another budget"):
         teacher.fit(data.z, data.y)
     assert not hasattr(model, "seen")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"random_state": 3}, "random_state=3"), ({"privacy_bounds": {}, "feature_types": ["nominal"]}, "feature_types")],
+)
+@pytest.mark.parametrize("in_fit", [False, True])
+def test_settings_of_a_model_that_change_later_are_checked_again(data, change, message, in_fit):
+    class Changes(Own):
+        def fit(self, z, y):
+            self.__dict__.update(change)
+
+    model = Changes() if in_fit else Own()
+    teacher = PrivateTeacher(EPSILON, DELTA, teacher=model)
+    model.__dict__.update({} if in_fit else change)
+    with pytest.raises(ValueError, match=message):
+        teacher.fit(data.z, data.y)
+    assert teacher.spent is None
 
 
 def test_what_a_model_says_becomes_probabilities():

@@ -180,7 +180,10 @@ class PrivateTeacher(FixedTeacher):
             self.budget = Budget.apart(self.budget.total)
             self._bins = self._bins or BINS_OF_FEW
             self.teacher_weight = (~known).astype(np.float32)
-        self._names = {self._digest(name) for name in column_names(table) or ()}
+        names = column_names(table) or []
+        # XGBoost joins the levels of a column of several levels by spaces.
+        levels = [" ".join(map(str, name)) for name in names if isinstance(name, tuple)]
+        self._names = {self._digest(name) for name in names + levels}
         model = self._model()
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
@@ -198,10 +201,11 @@ class PrivateTeacher(FixedTeacher):
         clip = self.clip or 0.0
         low, high = np.clip(ends, clip, 1 - clip)
         width = float(high - low)
-        if 2 * width < ends[1] - ends[0]:
+        rarer = min(share, 1 - share)
+        if clip > rarer or 2 * width < ends[1] - ends[0]:
             warn_user(
-                f"clip={clip:g} flattens the noisy predictions: the private model predicts probabilities from "
-                f"{ends[0]:.2g} to {ends[1]:.2g}. Pass a smaller clip, or leave it out"
+                f"clip={clip:g} flattens the noisy predictions: the rarer label has a share of {rarer:.2g}, and the "
+                f"private model predicts from {ends[0]:.2g} to {ends[1]:.2g}. Pass a smaller clip, or leave it out"
             )
         shares = (np.clip(mean, low, high) - low) / width if width > 0 else np.zeros(len(mean))
         released, variance = np.full(len(mean), share), np.zeros(len(mean))
