@@ -23,7 +23,7 @@ ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
 SMALLEST_SHARE, SMALLEST_DELTA = 1e-3, 1e-15
 _MOVED = math.sqrt(2)
-_FINE_BINS = 64
+_FINE_BINS = 62
 """The equal bins that interpret cuts a range into before merging: the most categories of a column."""
 
 
