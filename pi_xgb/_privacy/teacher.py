@@ -67,7 +67,7 @@ class PrivateTeacher(FixedTeacher):
         replaces ``bounds`` and ``split``. Its prediction for a row must depend on that row alone.
     noise
         The noise of the predictions: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the
-        kind with the smaller variance.
+        kind with the smaller variance. Sums (``x`` in ``fit``) have Laplace noise.
     bins
         The number of bins of equal width in a numeric column of the histogram. By default 8, or 4 if at most a quarter
         of the rows has a label.
@@ -77,8 +77,8 @@ class PrivateTeacher(FixedTeacher):
     Attributes
     ----------
     values
-        The released predictions: one unbiased number per row, possibly outside [0, 1]. Labelled rows without a
-        prediction have the share of label 1, and the ``teacher_weight`` 0.
+        The released predictions: one unbiased number per row, possibly outside [0, 1]; with ``x`` in ``fit``, those of
+        a linear model. Labelled rows without a prediction have the share of label 1, and the ``teacher_weight`` 0.
     spent
         The spent budget, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
     budget
