@@ -1,13 +1,13 @@
 """What privacy costs, what it protects, and how DP-EBM does.
 
     python -m benchmarks.privacy                     all parts; a run that was stopped goes on where it was
-    python -m benchmarks.privacy --parts cost,sizes  some of: cost, sizes, few, attacks, ebm
+    python -m benchmarks.privacy --parts cost,sizes  some of: cost, sizes, few, central, attacks, ebm
     python -m benchmarks.privacy --page              PRIVACY.md and its pictures from the CSV files
     python -m benchmarks.privacy --smoke             a tiny run on made data that shows that it works
 
 cost: AUC against epsilon on public and made sets. sizes: the same on made data of many sizes. few: budget plans and
-rivals where few rows have a label. attacks: the package's audit on private and other teachers. ebm: DP-EBM on adult as
-in its paper. Needs the extras bench and private.
+rivals where few rows have a label. central: noise in sums over rows, against noise in each prediction. attacks: the
+package's audit on private and other teachers. ebm: DP-EBM on adult as in its paper. Needs the extras bench and private.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from benchmarks import FOLDER
 from benchmarks.command_line import asked, command
-from benchmarks.privacy import attacks, cost, ebm, few
+from benchmarks.privacy import attacks, central, cost, ebm, few
 from benchmarks.privacy.page import write_page
 from benchmarks.privacy.sets import MADE, SPLITS, loaded
 from benchmarks.processes import stopped_by_ctrl_c
@@ -63,6 +63,14 @@ def of_few(repeats: int = REPEATS) -> Iterator[Unit]:
             )
 
 
+def of_central(repeats: int = REPEATS) -> Iterator[Unit]:
+    for repeat in range(repeats):
+        for name in (central.STRAIGHT, central.CURVED):
+            for labels in central.LABELS:
+                key = {"dataset": name, "labelled": labels, "repeat": repeat}
+                yield key, lambda given=(name, labels, repeat): list(central.lines(*given))
+
+
 def of_attacks(runs: int | None = None) -> Iterator[Unit]:
     for setting in attacks.settings():
         for attack in ("neighbours", "values"):
@@ -80,6 +88,7 @@ PARTS: dict[str, Callable[[], Iterator[Unit]]] = {
     "cost": of_cost,
     "sizes": of_sizes,
     "few": of_few,
+    "central": of_central,
     "attacks": of_attacks,
     "ebm": of_ebm,
 }

@@ -23,6 +23,17 @@ RANGES = {
     "capital-loss": (0, 4356),
     "hours-per-week": (1, 99),
 }
+CATEGORIES = {
+    "workclass": 8,
+    "education": 16,
+    "marital-status": 7,
+    "occupation": 14,
+    "relationship": 6,
+    "race": 5,
+    "sex": 2,
+    "native-country": 41,
+}
+"""How many categories the publisher's description lists; the set has their codes from 0 on."""
 KL_WEIGHT = 1.0
 TEACHER_SHARE = 0.3
 
@@ -76,18 +87,21 @@ def values(dataset: PreparedSet, positions: tuple[int, ...], rows: Any) -> Any:
 def options(
     dataset: PreparedSet, positions: tuple[int, ...], epsilon: float, delta: float, composition: str
 ) -> dict[str, Any]:
-    """interpret's defaults, as in its paper, with declared ranges; categories are nominal."""
-    names = list(dataset.X.columns)
-    kinds = [dataset.feature_types[position] for position in positions]
-    numbers = {i: RANGES[names[position]] for i, position in enumerate(positions) if kinds[i] == "q"}
+    """interpret's defaults, as in its paper, with declared ranges and codes: it reads nominal names from the rows."""
+    names = [dataset.X.columns[position] for position in positions]
     return {
-        "feature_types": ["continuous" if kind == "q" else "nominal" for kind in kinds],
-        "privacy_bounds": numbers or {0: (0, 1)},
+        "feature_types": ["continuous"] * len(names),
+        "privacy_bounds": {i: declared(name) for i, name in enumerate(names)},
         "epsilon": epsilon,
         "delta": delta,
         "composition": composition,
         "n_jobs": 1,
     }
+
+
+def declared(name: str) -> tuple[float, float]:
+    """The range of a column; that of codes has each code in the middle of its own interval."""
+    return RANGES[name] if name in RANGES else (-0.5, CATEGORIES[name] - 0.5)
 
 
 def classifier(*given: Any) -> Any:

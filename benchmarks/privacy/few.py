@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
@@ -12,13 +13,14 @@ from sklearn.metrics import roc_auc_score
 
 import pi_xgb
 from benchmarks.privacy.cost import OPEN, PARAMS, PLAIN, ROUNDS, TEST, TRAINING, chosen, labelled_rows
-from benchmarks.privacy.sets import MADE, SPLITS, Rows, drawn
+from benchmarks.privacy.sets import MADE, SPLITS, Part, Rows, drawn
 from pi_xgb.privacy import PrivateTeacher
 
 LABELS = (100, 400, 1000, 2000)
 EPSILONS = (0.3, 1.0, 3.0)
 APART = 100
-SELF, RESPONSE = "self-training on x", "randomised response on z"
+SELF, RESPONSE, ALONE = "self-training on x", "randomised response on z", "DP-EBM on x, no student"
+DELTA = 1e-6
 PLANS: dict[str, dict[str, Any]] = {
     "labelled rows in the model alone, 4 bins": {"bins": 4},
     "split 0.5, 4 bins": {"split": 0.5, "bins": 4},
@@ -49,6 +51,15 @@ def lines(n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
     itself.teacher_weight = (~known).astype(np.float32)
     yield line(SELF, np.inf, itself)
     for epsilon in EPSILONS:
+        auc = roc_auc_score(test.y, private_on_x(train.take(np.flatnonzero(known)), epsilon, test))
+        yield {
+            "labelled": n_labels,
+            "repeat": repeat,
+            "method": ALONE,
+            "epsilon": epsilon,
+            "kl_weight": 0.0,
+            "auc": auc,
+        }
         noisy = open_teacher(randomised(train.z.to_numpy(), epsilon, repeat))
         yield line(RESPONSE, epsilon, noisy)
         for name, options in PLANS.items():
@@ -57,6 +68,21 @@ def lines(n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
                 teacher = PrivateTeacher(epsilon, bounds=SPLITS[MADE].bounds, **options)
                 teacher.fit(train.z, train.y, labelled=known)
             yield line(name, epsilon, teacher)
+
+
+def private_on_x(train: Part, epsilon: float, test: Part) -> Rows:
+    """Probabilities of a DP-EBM on x and y, whose guarantee covers both: a row is added or removed."""
+    from interpret.privacy import DPExplainableBoostingClassifier
+
+    # The odd columns are a hyperbolic tangent; the others lie within three standard deviations of 2.2.
+    bounds = {i: (-1, 1) if i % 2 else (-6.7, 6.7) for i in range(train.x.shape[1])}
+    kinds = ["continuous"] * train.x.shape[1]
+    model = DPExplainableBoostingClassifier(
+        feature_types=kinds, privacy_bounds=bounds, epsilon=epsilon, delta=DELTA, n_jobs=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few rows
+        return model.fit(train.x.to_numpy(), train.y).predict_proba(test.x.to_numpy())[:, 1]
 
 
 def randomised(z: Rows, epsilon: float, seed: int) -> Rows:

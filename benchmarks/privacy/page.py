@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.intervals import Interval, corrected_interval
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
-from benchmarks.privacy import attacks, cost, ebm, few
+from benchmarks.privacy import attacks, central, cost, ebm, few
 from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
 from benchmarks.privacy.sets import MADE, SPLITS
 from benchmarks.text import NOTHING, number, signed, table
@@ -44,7 +44,13 @@ Made data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows.
 "{alone}" is the default where at most {most:.0%} of the rows has a label; here it is
 measured at every number. "{itself}" uses no z: its teacher is plain XGBoost's own prediction for the
 rows without a label. "{response}" replaces the cell of each row's z by a random one, so that nobody
-need be trusted with z. {apart} rows are set apart to choose kl_weight."""
+need be trusted with z. "{ebm}" is a DP-EBM trained on x and y of the labelled rows, with delta
+{delta:g}; its guarantee covers x and y as well. {apart} rows are set apart to choose kl_weight."""
+
+CENTRAL = """\
+Gain in AUC over plain XGBoost, {rows:,} rows. "{each}" is the default.
+"{sums}" is `fit(..., x=x)`: noise is added to sums over all rows without a label.
+In "{curved}" every second column of x is |x - 0.5| or sin(3 x)."""
 
 ATTACKS = """\
 `pi_xgb.privacy.audit` on {rows} rows whose z predicts y nearly and whose x identifies each row, the worst
@@ -57,7 +63,8 @@ EBM = """\
 interpret's DP-EBM on adult with its defaults, {folds} folds, delta {delta:g}; standard deviation over folds in
 brackets. Its guarantee is for a row that comes or goes with all that it has, y and x too. "Printed" is the AUC of Nori,
 Caruana, Bu, Shen and Kulkarni (2021), with 25 random splits of 80 and 20 %, where it is known to us; the set here has
-no column `fnlwgt` and no rows with an unknown value."""
+no column `fnlwgt` and no rows with an unknown value. Ranges and the codes of categories are declared, since interpret
+would read them from the rows without privacy."""
 
 BRIDGE = """\
 **The bridge**, for those who need y and x protected as well: a DP-EBM teacher on z (age, race, sex) with {share:g} of
@@ -87,6 +94,8 @@ def write_page(folder: Path, page: Path) -> None:
         out += ["![What privacy costs against rows](figures/privacy_sizes.png)", ""]
     if (lines := csv(folder, "few")) is not None:
         out += ["## Few labels: which budget plan", "", *plans(lines)]
+    if (lines := csv(folder, "central")) is not None:
+        out += ["## Few labels: noise in each prediction or in sums", "", *central_release(lines)]
     if (lines := csv(folder, "attacks")) is not None:
         out += ["## Attacks", "", *found(lines)]
     if (lines := csv(folder, "ebm")) is not None:
@@ -132,7 +141,8 @@ class Wide:
     def gain(self, place: Any, method: str, epsilon: float = np.inf, less: str = PLAIN) -> Interval:
         here = self.table.loc[place]
         values = (here[(method, epsilon)] - here[(less, np.inf)]).dropna().to_numpy()
-        return corrected_interval(values, 0.0 if MADE in np.atleast_1d(place) else 1 / 3)
+        shares_rows = not str(np.atleast_1d(place)[0]).startswith(MADE)
+        return corrected_interval(values, 1 / 3 if shares_rows else 0.0)
 
     def mean(self, place: Any, method: str) -> float:
         return float(self.table.loc[place][(method, np.inf)].mean())
@@ -248,7 +258,10 @@ def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
 
 def plans(lines: pd.DataFrame) -> list[str]:
     wide = Wide(lines.assign(dataset=MADE), ["dataset", "labelled"])
-    epsilons, names = sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique()), [*few.PLANS, few.RESPONSE]
+    epsilons, names = (
+        sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique()),
+        [*few.PLANS, few.RESPONSE, few.ALONE],
+    )
     rows = []
     for labels in sorted(lines["labelled"].unique()):
         place = (MADE, labels)
@@ -262,9 +275,27 @@ def plans(lines: pd.DataFrame) -> list[str]:
         most=FEW_LABELS,
         itself=few.SELF,
         response=few.RESPONSE,
+        ebm=few.ALONE,
+        delta=few.DELTA,
         apart=few.APART,
     )
     return [text, "", *table(["labels", "plain", "teacher", *(f"epsilon {epsilon:g}" for epsilon in epsilons)], rows)]
+
+
+def central_release(lines: pd.DataFrame) -> list[str]:
+    wide, rows = Wide(lines, ["dataset", "labelled"]), []
+    for place in lines[["dataset", "labelled"]].drop_duplicates().itertuples(index=False, name=None):
+        first = [place[0], str(place[1]), number(wide.mean(place, PLAIN)), said(wide.gain(place, OPEN))]
+        rows += [
+            [*first, method, *(said(wide.gain(place, method, epsilon)) for epsilon in few.EPSILONS)]
+            for method in (central.EACH_ROW, central.SUMS)
+        ]
+        more = wide.table.loc[place][central.SUMS] - wide.table.loc[place][central.EACH_ROW]
+        gaps = [corrected_interval(more[epsilon].to_numpy(), 0.0) for epsilon in few.EPSILONS]
+        rows.append([*first, "difference", *map(said, gaps)])
+    text = CENTRAL.format(rows=cost.TRAINING, each=central.EACH_ROW, sums=central.SUMS, curved=central.CURVED)
+    columns = [f"epsilon {epsilon:g}" for epsilon in few.EPSILONS]
+    return [text, "", *table(["set", "labels", "plain", f"{OPEN}, gain", "teacher", *columns], rows)]
 
 
 def found(lines: pd.DataFrame) -> list[str]:

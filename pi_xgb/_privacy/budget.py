@@ -26,16 +26,6 @@ class Budget:
     """The part of a labelled row's prediction, or 0 without one. A row without a label has the whole epsilon."""
 
     @classmethod
-    def divided(cls, epsilon: float, delta: float, split: float) -> Budget:
-        """Return the budget with the share ``split`` for the model."""
-        return cls.beside(epsilon, delta, Spent(split * epsilon, delta))
-
-    @classmethod
-    def apart(cls, total: Spent) -> Budget:
-        """Return the budget without predictions for labelled rows: each row is in the model or has a prediction."""
-        return cls(total, total, Spent(0.0, 0.0))
-
-    @classmethod
     def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
         """Return the budget with a model that states its own part."""
         rows = Spent(epsilon - model.epsilon, 0.0)

@@ -152,4 +152,5 @@ def _is_name(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(-1e308 < value < 1e308)
+    value = value.item() if isinstance(value, np.number) else value
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e308 < value < 1e308

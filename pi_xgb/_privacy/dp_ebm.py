@@ -21,9 +21,9 @@ from .domain import Domain
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
-SMALLEST_SHARE = 1e-3
+SMALLEST_SHARE, SMALLEST_DELTA = 1e-3, 1e-15
 _MOVED = math.sqrt(2)
-_FINE_BINS = 64
+_FINE_BINS = 62
 """The equal bins that interpret cuts a range into before merging: the most categories of a column."""
 
 
@@ -40,10 +40,11 @@ class DPEBM:
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
-        if budget.epsilon < SMALLEST_SHARE or not budget.delta:
+        if budget.epsilon < SMALLEST_SHARE or budget.delta < SMALLEST_DELTA:
             raise ValueError(
                 f"epsilon must leave at least {SMALLEST_SHARE:g} for the model of teacher='dp-ebm', and delta must be "
-                f"positive, got {budget.epsilon:g} and {budget.delta:g}: interpret finds no noise for less"
+                f"at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: interpret finds no noise "
+                "for less"
             )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.

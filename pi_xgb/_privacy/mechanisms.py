@@ -77,8 +77,7 @@ class Laplace:
 
     def release(self, shares: Array, source: Source) -> Array:
         """Return a noisy number for each share from 0 to 1, on average the share."""
-        steps = np.clip(np.rint(shares * STEPS), 0, STEPS).astype(np.int64)
-        return source.laplace(steps, STEPS, self._epsilon) / STEPS
+        return source.laplace(in_steps(shares), STEPS, self._epsilon) / STEPS
 
 
 class RandomizedResponse:
@@ -98,6 +97,11 @@ class RandomizedResponse:
         """Return a noisy number for each share from 0 to 1, on average the share."""
         bits = source.flip(source.random.random(shares.shape) < shares, self._epsilon)
         return 0.5 + (bits - 0.5) * self._spread
+
+
+def in_steps(shares: Array) -> Array:
+    """Return the shares from 0 to 1 as whole numbers of steps."""
+    return np.clip(np.rint(shares * STEPS), 0, STEPS).astype(np.int64)
 
 
 Noise = Laplace | RandomizedResponse

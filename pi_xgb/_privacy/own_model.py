@@ -32,20 +32,21 @@ class OwnModel:
             )
         if unread:
             raise ValueError(f"{', '.join(unread)} must be left out with a model as teacher, got {name}: configure it")
+        self._model, self._seeded = model, seeded
+        self.spent = self._stated()
+
+    def _stated(self) -> Spent:
+        """Return the model's present budget, converted to a row that changes; raise if its settings break it."""
+        model, name = self._model, type(self._model).__name__
         if hasattr(model, "privacy_bounds"):
             _check_dp_ebm(model)
         seeds = [attr for attr in ("random_state", "seed") if getattr(model, attr, None) is not None]
-        if seeds and not seeded:
+        if seeds and not self._seeded:
             raise ValueError(
                 f"{name} must have no seed, got {seeds[0]}={getattr(model, seeds[0])!r}, with which an attacker can "
                 "subtract the noise: leave it out (or pass unsafe_seed= in tests, without any guarantee)"
             )
-        self._model = model
-        self.spent = self._stated()
-
-    def _stated(self) -> Spent:
-        """Return the model's present budget, converted to a row that changes."""
-        epsilon, delta = check_epsilon(self._model.epsilon), check_delta(self._model.delta)
+        epsilon, delta = check_epsilon(model.epsilon), check_delta(model.delta)
         return Spent(2 * epsilon, float((1 + np.exp(epsilon)) * delta))
 
     def _check_budget_stays(self) -> None:

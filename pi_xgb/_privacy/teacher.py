@@ -29,6 +29,7 @@ from .dp_ebm import DPEBM
 from .histogram import Histogram
 from .mechanisms import NOISES, noise_named, noise_source
 from .own_model import OwnModel
+from .smoothing import public_numbers, smoothed
 
 MODELS = ("histogram", "dp-ebm")
 FEW_LABELS = 0.25
@@ -66,7 +67,7 @@ class PrivateTeacher(FixedTeacher):
         replaces ``bounds`` and ``split``. Its prediction for a row must depend on that row alone.
     noise
         The noise of the predictions: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the
-        kind with the smaller variance.
+        kind with the smaller variance. Sums (``x`` in ``fit``) have Laplace noise.
     bins
         The number of bins of equal width in a numeric column of the histogram. By default 8, or 4 if at most a quarter
         of the rows has a label.
@@ -76,8 +77,8 @@ class PrivateTeacher(FixedTeacher):
     Attributes
     ----------
     values
-        The released predictions: one unbiased number per row, possibly outside [0, 1]. Labelled rows without a
-        prediction have the share of label 1, and the ``teacher_weight`` 0.
+        The released predictions: one unbiased number per row, possibly outside [0, 1]; with ``x`` in ``fit``, those of
+        a linear model. Labelled rows without a prediction have the share of label 1, and the ``teacher_weight`` 0.
     spent
         The spent budget, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
     budget
@@ -132,9 +133,8 @@ class PrivateTeacher(FixedTeacher):
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
             hint = "the model and the rows both need a part of epsilon"
-            self.budget = Budget.divided(
-                epsilon, delta, check_share(0.5 if split is None else split, "split", 0, 1, hint)
-            )
+            share = check_share(0.5 if split is None else split, "split", 0, 1, hint)
+            self.budget = Budget.beside(epsilon, delta, Spent(share * epsilon, delta))
             self._domain: Any = Domain(bounds)
             self._model()  # raises its errors before fit
         else:
@@ -153,11 +153,13 @@ class PrivateTeacher(FixedTeacher):
             return Histogram(self._domain, self._bins or BINS)
         return DPEBM(self._domain, self._seed) if self._teacher == "dp-ebm" else self._teacher
 
-    def fit(self, z: Any, y: Any, *, labelled: Any = None) -> PrivateTeacher:
+    def fit(self, z: Any, y: Any, *, labelled: Any = None, x: Any = None) -> PrivateTeacher:
         """Spend the budget: train the private model on the labelled rows, release noisy predictions.
 
         ``labelled`` is as for :func:`pi_xgb.train`: False where the label is unknown, so that y is not read. z is not
-        stored. The rows must be those of the student, in the same order.
+        stored. The rows must be those of the student, in the same order. ``x`` is a table of numbers without z, such as
+        the classifier features. With it, noise is added to sums over all rows, not to each prediction: the predictions
+        are those of a linear model of the ranks of x. That is less noise, at the cost of what is not linear.
         """
         if self._has_fitted:
             raise ValueError(
@@ -173,19 +175,24 @@ class PrivateTeacher(FixedTeacher):
         check_count("y", len(label), len(as_frame(table)), table="z")
         check_same_order(z, y, "z", "y")
         values = self._domain.read(z)
+        names = column_names(table) or []
+        # XGBoost joins the levels of a column of several levels by spaces.
+        levels = [" ".join(map(str, name)) for name in names if isinstance(name, tuple)]
+        self._names = {self._digest(name) for name in names + levels}
+        public = None if x is None else self._public(x, z, len(label))
         share = float(label[known].mean())
         if self.clip is None:
             self.clip = min(share, 1 - share) / 10
         if isinstance(self._teacher, str) and self._split is None and known.mean() <= FEW_LABELS:
-            self.budget = Budget.apart(self.budget.total)
+            total = self.budget.total
+            self.budget = Budget(total, total, Spent(0.0, 0.0))  # each row is in the model or has a prediction
             self._bins = self._bins or BINS_OF_FEW
             self.teacher_weight = (~known).astype(np.float32)
-        self._names = {self._digest(name) for name in column_names(table) or ()}
         model = self._model()
         self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
             model.fit(take_rows(values, np.flatnonzero(known)), label[known], self.budget.model, self._source)
-            released = self._released(model.predict(values), model.range, known, share)
+            released = self._released(model.predict(values), model.range, known, share, public)
         finally:
             # This object is pickled: a user's model may store z, and the source of noise has a state.
             self._teacher = self._domain = self._source = None
@@ -193,23 +200,36 @@ class PrivateTeacher(FixedTeacher):
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
-    def _released(self, mean: Array, ends: tuple[float, float], known: Array, share: float) -> Array:
-        """Return the predictions with noise, drawn for each row independently; ``ends`` are those of any row."""
+    def _public(self, x: Any, z: Any, n_rows: int) -> Array:
+        """Return the public numbers of each row."""
+        if self.noise == "randomized_response":
+            raise ValueError("noise must be 'auto' or 'laplace' with x, got 'randomized_response': leave one out")
+        if self.has_any_column(column_names(as_table(x, "x"))):
+            raise ValueError("x must have no privileged column, got one of z: it would be read without noise")
+        check_same_order(z, x, "z", "x")
+        return public_numbers(x, n_rows)
+
+    def _released(self, mean: Array, ends: tuple[float, float], known: Array, share: float, public: Any) -> Array:
+        """Return the predictions with noise, for each row or with ``public`` in sums; ``ends`` are those of any row."""
         clip = self.clip or 0.0
         low, high = np.clip(ends, clip, 1 - clip)
         width = float(high - low)
-        if 2 * width < ends[1] - ends[0]:
+        rarer = min(share, 1 - share)
+        if clip > rarer or 2 * width < ends[1] - ends[0]:
             warn_user(
-                f"clip={clip:g} flattens the noisy predictions: the private model predicts probabilities from "
-                f"{ends[0]:.2g} to {ends[1]:.2g}. Pass a smaller clip, or leave it out"
+                f"clip={clip:g} flattens the noisy predictions: the rarer label has a share of {rarer:.2g}, and the "
+                f"private model predicts from {ends[0]:.2g} to {ends[1]:.2g}. Pass a smaller clip, or leave it out"
             )
         shares = (np.clip(mean, low, high) - low) / width if width > 0 else np.zeros(len(mean))
         released, variance = np.full(len(mean), share), np.zeros(len(mean))
         for rows, epsilon in ((known, self.budget.rows.epsilon), (~known, self.budget.total.epsilon)):
-            if epsilon:
-                noise = noise_named(self.noise, epsilon)
-                released[rows] = low + width * noise.release(shares[rows], self._source)
-                variance[rows] = width**2 * noise.variance
+            if epsilon and rows.any():
+                if public is None:
+                    noise = noise_named(self.noise, epsilon)
+                    noisy, of_noise = noise.release(shares[rows], self._source), noise.variance
+                else:
+                    noisy, of_noise = smoothed(shares[rows], public[rows], epsilon, self._source)
+                released[rows], variance[rows] = low + width * noisy, width**2 * of_noise
         self._noise_variance = variance
         return released
 

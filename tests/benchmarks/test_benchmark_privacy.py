@@ -1,6 +1,8 @@
 """What privacy costs: the draws, the choice of kl_weight, the attacks, the run that goes on, and the page."""
 
 import itertools
+import sys
+import types
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import pi_xgb
 from benchmarks.privacy import __main__ as privacy
-from benchmarks.privacy import attacks, cost, ebm, few, page
+from benchmarks.privacy import attacks, central, cost, ebm, few, page
 from benchmarks.privacy.sets import MADE, SPLITS, drawn
 
 
@@ -62,7 +64,7 @@ def made_sizes(costs):
 
 def made_few():
     """Plain at .6, all else at .7."""
-    private = itertools.product([*few.PLANS, few.RESPONSE], few.EPSILONS)
+    private = itertools.product([*few.PLANS, few.RESPONSE, few.ALONE], few.EPSILONS)
     methods = [(cost.PLAIN, np.inf), (cost.OPEN, np.inf), (few.SELF, np.inf), *private]
     return pd.DataFrame(
         [
@@ -74,11 +76,75 @@ def made_few():
     )
 
 
-def test_every_plan_and_rival_is_measured_on_one_draw():
+def made_central():
+    """Plain at .6, noise in each prediction at .7, noise in sums at .75."""
+    private = itertools.product([(central.EACH_ROW, 0.7), (central.SUMS, 0.75)], few.EPSILONS)
+    methods = [((cost.PLAIN, 0.6), np.inf), ((cost.OPEN, 0.8), np.inf), *private]
+    return pd.DataFrame(
+        [
+            {"dataset": name, "labelled": 100, "repeat": repeat, "method": method, "epsilon": epsilon, "auc": auc}
+            for name in (central.STRAIGHT, central.CURVED)
+            for repeat in range(3)
+            for (method, auc), epsilon in methods
+        ]
+    )
+
+
+def test_every_plan_and_rival_is_measured_on_one_draw(monkeypatch):
+    monkeypatch.setattr(few, "private_on_x", lambda train, epsilon, test: np.arange(test.y.size))
     lines = pd.DataFrame(few.lines(200, 0))
-    assert set(lines["method"]) == {cost.PLAIN, cost.OPEN, few.SELF, few.RESPONSE, *few.PLANS}
-    assert (lines.groupby("epsilon").size() == 4).loc[list(few.EPSILONS)].all()
-    assert lines["auc"].between(0.4, 0.95).all()
+    assert set(lines["method"]) == {cost.PLAIN, cost.OPEN, few.SELF, few.RESPONSE, few.ALONE, *few.PLANS}
+    assert (lines.groupby("epsilon").size() == 5).loc[list(few.EPSILONS)].all()
+
+
+def test_noise_in_sums_is_measured_beside_the_default():
+    lines = pd.DataFrame(central.lines(central.CURVED, 100, 0))
+    assert lines["method"].value_counts().to_dict() == {
+        cost.PLAIN: 1,
+        cost.OPEN: 1,
+        central.EACH_ROW: 3,
+        central.SUMS: 3,
+    }
+    part, _, _ = drawn(MADE, 60, 10, 10, 0)
+    bent = central.curved(part)
+    assert np.allclose(bent.x["x1"], np.abs(part.x["x1"] - 0.5))
+    assert np.allclose(bent.x["x3"], np.sin(3 * part.x["x3"]))
+    assert bent.x[["x0", "x2"]].equals(part.x[["x0", "x2"]])
+
+
+def test_dp_ebm_reads_no_names_or_ranges_from_the_rows():
+    """A nominal column, or one without bounds, would read them without privacy."""
+    from benchmarks.data import PreparedSet
+
+    names = [*ebm.RANGES, *ebm.CATEGORIES]
+    dataset = PreparedSet("adult", pd.DataFrame(np.zeros((3, 13)), columns=names), np.zeros(3), ("q",) * 13, (), ())
+    found = ebm.options(dataset, (0, 5, 12), 1.0, 1e-6, "gdp")
+    assert found["feature_types"] == ["continuous"] * 3
+    assert found["privacy_bounds"] == {0: (17, 90), 1: (-0.5, 7.5), 2: (-0.5, 40.5)}
+
+
+def test_the_bounds_of_the_dp_ebm_on_x_hold_the_made_rows(monkeypatch):
+    train, _, test = drawn(MADE, 400, 10, 50, 0)
+    seen = {}
+
+    class Model:
+        def __init__(self, **options):
+            seen.update(options)
+
+        def fit(self, x, y):
+            return self
+
+        def predict_proba(self, x):
+            return np.full((len(x), 2), 0.5)
+
+    fake = types.SimpleNamespace(DPExplainableBoostingClassifier=Model)
+    monkeypatch.setitem(sys.modules, "interpret", types.SimpleNamespace(privacy=fake))
+    monkeypatch.setitem(sys.modules, "interpret.privacy", fake)
+    assert few.private_on_x(train, 0.3, test).shape == (50,)
+    assert (seen["epsilon"], seen["delta"], seen["feature_types"]) == (0.3, few.DELTA, ["continuous"] * 8)
+    for position, (low, high) in seen["privacy_bounds"].items():
+        column = train.x.iloc[:, position]
+        assert ((column > low) & (column < high)).mean() > 0.98
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
@@ -193,6 +259,7 @@ def test_the_page_shows_every_part(tmp_path):
         "cost": made_cost(),
         "sizes": made_sizes({500: 0.1, 1000: 0.0}),
         "few": made_few(),
+        "central": made_central(),
         "attacks": pd.DataFrame([{**attack, "stated": np.inf, "bound": 3.0}]),
         "ebm": pd.DataFrame(lines),
     }
@@ -202,11 +269,12 @@ def test_the_page_shows_every_part(tmp_path):
     text = (tmp_path / "PRIVACY.md").read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         *("## The sets", "## AUC against epsilon", "## From how many rows on"),
-        *("## Few labels: which budget plan", "## Attacks"),
+        *("## Few labels: which budget plan", "## Few labels: noise in each prediction or in sums", "## Attacks"),
         "## DP-EBM as in its paper, and a bridge",
     ]
     assert "| 0.5 | 0.874 | 0.805 (0.007)" in text
     assert "| 100 | 0.601 | split 0.5, 8 bins | +0.100 +- 0.000 | +0.100 +- 0.000 | +0.100 +- 0.000 |" in text
+    assert "| made | 100 | 0.600 | +0.200 +- 0.000 | difference | +0.050" in text
     assert {file.name for file in (tmp_path / "figures").iterdir()} == {"privacy_cost.png", "privacy_sizes.png"}
     with pytest.raises(SystemExit, match="there are none"):
         page.write_page(tmp_path / "figures", tmp_path / "other.md")
