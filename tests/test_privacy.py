@@ -594,6 +594,18 @@ def test_no_epsilon_is_recorded_where_z_has_another_path(data, dtrain):
         assert not [name for name in model.attributes() if "epsilon" in name or "delta" in name]
 
 
+@pytest.mark.parametrize("options", [{}, {"kl_weight": 0}, {"kl_weight": 0, "labelled": np.arange(400) < 300}])
+def test_rounds_without_a_teacher_keep_the_record_unless_a_base_margin_may_hold_z(data, dtrain, options):
+    teacher = fitted(data)
+    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
+    keywords = {**options, **({"teacher": teacher} if options else {})}
+    assert recorded(pi_xgb.train(PARAMS, dtrain, 2, xgb_model=private, **keywords)) == ("1.0", "1e-06")
+    with_margin = xgb.DMatrix(data.x, data.y, base_margin=data.z["z0"])
+    with pytest.warns(UserWarning, match=r"records no epsilon.*base_margin"):
+        model = pi_xgb.train(PARAMS, with_margin, 2, xgb_model=private, **keywords)
+    assert not [name for name in model.attributes() if "epsilon" in name or "delta" in name]
+
+
 def test_names_of_privileged_columns_are_kept_as_digests(data):
     z = data.z.rename(columns={"z0": "viral_load", "z1": "income"})
     teachers = [
@@ -1711,6 +1723,7 @@ def test_another_objective_takes_the_budget_away(data, dtrain):
     taught = pi_xgb.train(PARAMS, dtrain, 2, teacher=fitted(data), kl_weight=0.5)
     own = pi_xgb.KLObjective(np.full(400, 0.5, np.float32))
     assert pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught).attr("pi_xgb_epsilon") == taught.attr("pi_xgb_epsilon")
-    continued = pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught, obj=own)
+    with pytest.warns(UserWarning, match=r"records no epsilon.*obj"):
+        continued = pi_xgb.train(PARAMS, dtrain, 2, xgb_model=taught, obj=own)
     assert taught.attr("pi_xgb_epsilon")
     assert (continued.attr("pi_xgb_epsilon"), continued.attr("pi_xgb_delta")) == (None, None)

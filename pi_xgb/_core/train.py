@@ -181,17 +181,15 @@ def train_by(
     with exclusive(dtrain, *(matrix for matrix, _ in boosting.evals), *config.matrices):
         own = user_params(params)
         if config.leaves_to_xgboost(own, obj):
-            booster = boosting.run(params, dtrain, obj=obj)
-            if obj is not None and boosting.xgb_model is not None:  # the privacy of these rounds is unknown
-                booster.set_attr(**dict.fromkeys(_PRIVACY))
-            return booster, []
+            return _continued(boosting.run(params, dtrain, obj=obj), dtrain, boosting, obj), []
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
         with all_or_none("the choice of the engine"):
             chosen = choose(engine, plan)
         supervision = train_teachers(plan.supervision, None if boosting.keywords.get("verbose_eval") else False)
         task = supervision.task(plan.spec, dtrain)
         if not supervision.teachers and (plain := _labelled_alone(task, dtrain)) is not None:
-            return boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain), []
+            booster = boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain)
+            return _continued(booster, dtrain, boosting), []
         if supervision.teachers and not supervision.is_uniform:
             warn_of_idle_rows(supervision.idle_rows(task.n_rows))
         job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
@@ -200,6 +198,8 @@ def train_by(
     if supervision.teachers:
         is_continued = boosting.xgb_model is not None
         booster.set_attr(**_spent(booster, supervision.teachers, dtrain, is_continued=is_continued))
+    else:
+        _continued(booster, dtrain, boosting)
     warn_of_pieces(booster)
     return booster, supervision.teachers
 
@@ -267,6 +267,18 @@ def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engin
     )
 
 
+def _continued(
+    booster: xgboost.Booster, dtrain: xgboost.DMatrix, boosting: Boosting, obj: Any = None
+) -> xgboost.Booster:
+    """Remove the privacy record of a continued model where rounds without a teacher may have used privileged values."""
+    if boosting.xgb_model is None or booster.attr(_PRIVACY[0]) is None:
+        return booster
+    if obj is not None or on_any_worker(dtrain.get_base_margin().size):
+        warn_user("the model records no epsilon: obj or the base_margin of dtrain may come from privileged values")
+        booster.set_attr(**dict.fromkeys(_PRIVACY))
+    return booster
+
+
 def _spent(
     booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix, *, is_continued: bool
 ) -> dict[str, str | None]:
@@ -277,6 +289,7 @@ def _spent(
         return dict.fromkeys(_PRIVACY)
     earlier = [value for value in map(booster.attr, _PRIVACY) if value is not None] if is_continued else []
     shared = any(one.has_any_column(dtrain.feature_names) for one in given if hasattr(one, "has_any_column"))
+    shared = on_any_worker(shared)
     paths = {
         "dtrain has privileged columns: train without them": shared,
         "xgb_model records none, and may have used privileged values": is_continued and len(earlier) < len(_PRIVACY),
