@@ -23,7 +23,7 @@ from .dates import with_parts
 from .features import categories_of, check_no_numbers, known_features, learned_features
 from .labels import has_text_names, keep_names, later_labels, training_labels
 from .options import ConstraintOption, check_predicted, option_of, params_of
-from .source import Log, Source
+from .source import MARKS, Log, Source
 
 _MANY_CATEGORIES = 1000
 _FEW_ROWS = 20
@@ -223,11 +223,21 @@ def _without_early_labels(
     frame: pd.DataFrame, columns: Columns, arguments: argparse.Namespace, log: Log
 ) -> pd.DataFrame:
     """Return the rows without the labels of rows whose horizon has not passed."""
-    observed_at, outcome_at = (frame[columns.per_row[name]] for name in _DATES)
+    dates = frame[[columns.per_row[name] for name in _DATES]].astype(object)
+    observed_at, outcome_at = (column for _, column in dates.mask(dates.isin(MARKS)).items())
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
-    label = columns.labels[0]
-    return frame.assign(**{label: frame[label].where(found.labelled)})
+    name = columns.labels[0]
+    label = frame[name].where(found.labelled)
+    codes, values = pd.factorize(label)
+    differs = codes[codes >= 0] != found.y[codes >= 0]
+    n_other = min(differs.sum(), (~differs).sum())  # either value may mean that the event came
+    if len(values) == 2 and n_other:
+        log(
+            f"note: the label {name!r} differs from the dates in {n_other} of {len(differs)} labelled rows and is used "
+            "as it is"
+        )
+    return frame.assign(**{name: label})
 
 
 def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective: str | None) -> Target:
