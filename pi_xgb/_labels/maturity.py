@@ -102,7 +102,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     check_same_order(observed_at, outcome_at, "observed_at", "outcome_at")
     today = _parsed(as_of)
     if today is None or today is pd.NaT:
-        raise ValueError(f"as_of must be a date, got {plain(as_of)!r}: {_ISO}")
+        raise ValueError(f"as_of must be a date, got {as_of!r:.60}: {_ISO}")
     zones |= came_zones | {today.tzinfo is not None}
     if len(zones) > 1:
         raise ValueError(
