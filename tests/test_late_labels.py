@@ -104,8 +104,9 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
         (SEEN, CAME, "9D", pd.NaT, ValueError, "as_of must be a date, got NaT"),
         (SEEN, CAME, "9D", SEEN, ValueError, "as_of must be a date, got .*2024-01-01"),
         (SEEN, ["", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*'' in row 0.*empty .None"),
-        (SEEN, CAME, "9D", "2024-06-01T00:00Z", ValueError, "observed_at, outcome_at and as_of.*zone"),
+        (SEEN, CAME, "9D", "2024-06-01T00:00Z", ValueError, "observed_at has dates without a time zone"),
         (["2024-01-01", "2024-01-01T00:00Z"], [None] * 2, "9D", NOW, ValueError, "observed_at.*zone"),
+        (["2024-01-01T00:00Z"], [None], "9D", NOW, ValueError, "as_of has dates without a time zone"),
         (SEEN, ["2023-12-31", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*1 such rows.*row 0.*2023-12-31"),
         *((SEEN, CAME, span, NOW, ValueError, "horizon.*'180D'") for span in SPANS),
         (SEEN, CAME, "900D", NOW, ValueError, "as_of must be 2026-06-19 or.*got 2024-06-01:"),
@@ -187,7 +188,10 @@ def test_a_label_that_differs_from_the_dates_is_noted(late, capsys, names):
     ever = frame["came"].notna().astype(int)  # also after the horizon
     n_other = int((ever != found.y)[found.labelled].sum())
     assert n_other > 0
-    for ill, note in ((ever, f"note: the label 'ill' differs from the dates in {n_other} of "), (frame["ill"], None)):
+    for ill, note in (
+        (ever, f"note: the label 'ill' differs from the dates in {n_other} labelled rows"),
+        (frame["ill"], None),
+    ):
         values = pd.Series(np.where(ill.isin([1, "yes"]), names[1], names[0]), dtype=object)
         frame.assign(ill=values).to_csv("rows.csv", index=False)
         works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach", "--force"))

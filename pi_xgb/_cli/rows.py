@@ -19,11 +19,11 @@ from .._rows.names import describe
 from .._rows.supervision import checked_groups
 from .._rows.words import is_text
 from .._xgb.matrix import matrix_of, set_queries
-from .dates import with_parts
+from .dates import texts_of, with_parts
 from .features import categories_of, check_no_numbers, known_features, learned_features
 from .labels import has_text_names, keep_names, later_labels, training_labels
 from .options import ConstraintOption, check_predicted, option_of, params_of
-from .source import MARKS, Log, Source
+from .source import Log, Source
 
 _MANY_CATEGORIES = 1000
 _FEW_ROWS = 20
@@ -223,20 +223,15 @@ def _without_early_labels(
     frame: pd.DataFrame, columns: Columns, arguments: argparse.Namespace, log: Log
 ) -> pd.DataFrame:
     """Return the rows without the labels of rows whose horizon has not passed."""
-    dates = frame[[columns.per_row[name] for name in _DATES]].astype(object)
-    observed_at, outcome_at = (column for _, column in dates.mask(dates.isin(MARKS)).items())
+    observed_at, outcome_at = (texts_of(frame[columns.per_row[name]]) for name in _DATES)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
     name = columns.labels[0]
     label = frame[name].where(found.labelled)
     codes, values = pd.factorize(label)
-    differs = codes[codes >= 0] != found.y[codes >= 0]
-    n_other = min(differs.sum(), (~differs).sum())  # either value may mean that the event came
+    n_other = min(np.bincount(found.y[codes >= 0] == codes[codes >= 0], minlength=2))  # either value may be the event
     if len(values) == 2 and n_other:
-        log(
-            f"note: the label {name!r} differs from the dates in {n_other} of {len(differs)} labelled rows and is used "
-            "as it is"
-        )
+        log(f"note: the label {name!r} differs from the dates in {n_other} labelled rows and is used as it is")
     return frame.assign(**{name: label})
 
 

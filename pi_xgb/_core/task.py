@@ -77,13 +77,10 @@ class Task:
             raise no_labelled_row("labelled")
         if high == -below and self.spec.loss.probabilities:
             raise ValueError(f"all labelled rows are of the class {high:g}: label rows of another class")
-        if self.spec.n_classes:
-            absent = np.flatnonzero(global_max(np.isin(np.arange(self.spec.n_classes), known).astype(float)) == 0)
-            if absent.size:
-                warn_user(
-                    f"labelled has no row of the class {absent[0]}: only a teacher that knows this class can teach it. "
-                    "Label rows of it"
-                )
+        classes = np.arange(self.spec.n_classes)
+        absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
+        if absent.size:
+            warn_user(f"labelled has no row of the class {absent[0]}, so only a teacher that knows it can teach it")
 
     def check_evals(self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]]) -> None:
         """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""

@@ -103,13 +103,14 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     today = _parsed(as_of)
     if today is None or today is pd.NaT:
         raise ValueError(f"as_of must be a date, got {as_of!r:.60}: {_ISO}")
-    zones |= came_zones | {today.tzinfo is not None}
-    if len(zones) > 1:
+    zoned = {"observed_at": zones, "outcome_at": came_zones, "as_of": {today.tzinfo is not None}}
+    without = [name for name, kinds in zoned.items() if False in kinds]
+    if without and any(True in kinds for kinds in zoned.values()):
         raise ValueError(
-            "observed_at, outcome_at and as_of must all have a time zone or all have none, got both: add the zone, as "
-            "in pandas.to_datetime(column).dt.tz_localize('UTC')"
+            f"{without[0]} has dates without a time zone, and other dates have one: give all of them a zone or none, "
+            "as in pandas.to_datetime(column).dt.tz_localize('UTC')"
         )
-    span, now, zone = _span(horizon), _utc(today), " UTC" * (True in zones)
+    span, now, zone = _span(horizon), _utc(today), "" if without else " UTC"
     earlier = np.flatnonzero(came < seen)
     if earlier.size:
         row = int(earlier[0])

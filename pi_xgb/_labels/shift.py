@@ -177,7 +177,7 @@ def _features(x: Any, z: Any) -> pd.DataFrame:
         check_same_rows(x, z, "x", "z")
         tables["z"] = as_table(z, "z")
     for name, table in tables.items():
-        check_no_text(table, name)
+        check_no_text(as_frame(table), name)
     frame = as_frame(functools.reduce(side_by_side, tables.values()))
     if frame.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")

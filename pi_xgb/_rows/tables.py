@@ -143,17 +143,12 @@ def check_no_text(table: Any, name: str) -> None:
     if not isinstance(table, pd.DataFrame):
         return
     for position, column in enumerate(table.columns):
-        dtype = table.iloc[:, position].dtype
-        if dtype.kind in "mM":
-            raise ValueError(
-                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: pass a number, "
-                "such as days since an event"
-            )
+        dtype, hint = table.iloc[:, position].dtype, "pass a number, such as days since an event"
         if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-            raise ValueError(
-                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: pass it as a "
-                f"category, {name}[{column!r}].astype('category'), or as numbers"
-            )
+            hint = f"pass it as a category, {name}[{column!r}].astype('category'), or as numbers"
+        elif dtype.kind not in "mM":
+            continue
+        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
 
 def _explicit_csr(table: Any) -> Any:
