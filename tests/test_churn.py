@@ -46,7 +46,7 @@ def test_groups_of_several_columns_are_intersections():
 
 
 def test_bad_input_is_refused():
-    p = [0.1, 0.9]
+    p, series = [0.1, 0.9], pd.Series([0, 1], ["a", "b"])
     for arguments, match in [
         ((p, [0.5]), "old and new.*2 and 1"),
         (([2, 0.1], p), "old.*2"),
@@ -55,6 +55,10 @@ def test_bad_input_is_refused():
         ((p, p, [1]), "y.*2.*1"),
         ((p, p, None, 50), "threshold.*50"),
         ((p, p, None, 0.5, ["a"]), "groups.*2.*1"),
+        ((p * 2, p * 2, None, 0.5, list("abcd")), "groups makes 4 groups of 4 rows"),
+        ((series, series[::-1]), "new and old have the same index in another order"),
+        ((series, p, series[::-1]), "y and old have the same index in another order"),
+        ((series, p, None, 0.5, series[::-1]), "groups and old have the same index in another order"),
     ]:
         with pytest.raises(ValueError, match=match):
             metrics.churn(*arguments)

@@ -100,17 +100,36 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
         (SEEN, CAME[:3], "9D", NOW, ValueError, "outcome_at.*4.*3"),
         ([], [], "9D", NOW, ValueError, "observed_at is empty"),
         (SEEN, CAME, "9D", "tomorrow", ValueError, "as_of.*'tomorrow'"),
-        (SEEN, CAME, "9D", None, ValueError, "as_of.*1 missing"),
-        (SEEN, CAME, "9D", "2024-06-01T00:00Z", ValueError, "observed_at, outcome_at and as_of.*zone"),
+        (SEEN, CAME, "9D", None, ValueError, "as_of must be a date, got None"),
+        (SEEN, CAME, "9D", pd.NaT, ValueError, "as_of must be a date, got NaT"),
+        (SEEN, CAME, "9D", SEEN, ValueError, "as_of must be a date, got .*2024-01-01"),
+        (SEEN, ["", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*'' in row 0.*empty .None"),
+        (SEEN, CAME, "9D", "2024-06-01T00:00Z", ValueError, "observed_at has dates without a time zone"),
         (["2024-01-01", "2024-01-01T00:00Z"], [None] * 2, "9D", NOW, ValueError, "observed_at.*zone"),
+        (["2024-01-01T00:00Z"], [None], "9D", NOW, ValueError, "as_of has dates without a time zone"),
         (SEEN, ["2023-12-31", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*1 such rows.*row 0.*2023-12-31"),
         *((SEEN, CAME, span, NOW, ValueError, "horizon.*'180D'") for span in SPANS),
-        (SEEN, CAME, "900D", NOW, ValueError, "as_of must be 2026-06-19.*got 2024-06-01"),
+        (SEEN, CAME, "900D", NOW, ValueError, "as_of must be 2026-06-19 or.*got 2024-06-01:"),
+        # An event on the day of the observation, of which only the day is known.
+        ([f"{SEEN[0]}T10:00", *SEEN[1:]], [SEEN[0], *CAME[1:]], "9D", NOW, ValueError, "observed_at as days"),
     ],
 )  # fmt: skip
 def test_bad_dates_are_refused(seen, came, horizon, as_of, error, match):
     with pytest.raises(error, match=match):
         labels.mature(seen, came, horizon, as_of)
+
+
+def test_dates_in_another_order_of_rows_are_refused():
+    index = pd.Index(list("abcd"))
+    seen, came = pd.Series(SEEN, index), pd.Series(CAME, index)
+    with pytest.raises(ValueError, match="outcome_at and observed_at have the same index in another order"):
+        labels.mature(seen, came[::-1], "30D", NOW)
+    assert labels.mature(seen, came.to_numpy(), "30D", NOW).y[:3].tolist() == [1, 0, 1]
+
+
+def test_messages_name_instants_in_utc_where_dates_have_a_zone():
+    with pytest.raises(ValueError, match=r"as_of must be 2024-01-09 15:00:00 UTC or.*got 2024-01-01 03:00:00 UTC"):
+        labels.mature(["2024-01-01T00:00+09:00"], [None], "9D", "2024-01-01T12:00+09:00")
 
 
 def test_results_of_which_nothing_follows_are_warned_of():
@@ -154,6 +173,30 @@ def test_train_reads_labels_of_rows_whose_horizon_has_passed(late, capsys, name,
     works(*train(f"cleared_{name}", "--unlabelled", unlabelled, out="cleared.ubj"))
     # It is as if the others had no label in the file, and the dates are no features.
     assert Path("model.ubj").read_bytes() == Path("cleared.ubj").read_bytes()
+
+
+def test_marks_of_missing_dates_are_missing(late, capsys):
+    frame, found = late
+    frame.to_csv("rows.csv", index=False, na_rep="NA")
+    works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach"))
+    assert str(found) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), (0, 1), ("a yes", "another no")])
+def test_a_label_that_differs_from_the_dates_is_noted(late, capsys, names):
+    frame, found = late
+    ever = frame["came"].notna().astype(int)  # also after the horizon
+    n_other = int((ever != found.y)[found.labelled].sum())
+    assert n_other > 0
+    for ill, note in (
+        (ever, f"note: the label 'ill' differs from the dates in {n_other} labelled rows"),
+        (frame["ill"], None),
+    ):
+        values = pd.Series(np.where(ill.isin([1, "yes"]), names[1], names[0]), dtype=object)
+        frame.assign(ill=values).to_csv("rows.csv", index=False)
+        works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach", "--force"))
+        text = capsys.readouterr().err
+        assert note in text if note else "differs" not in text
 
 
 def test_dates_of_labels_that_cannot_be_read_are_refused(late, capsys):

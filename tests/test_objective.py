@@ -369,6 +369,8 @@ def test_model_teacher_takes_classes_and_callables():
         ModelTeacher(lambda z: 10 * z.iloc[:, 0], regression.z)
     with pytest.raises(TypeError, match=r"predict_proba.*callable"):
         ModelTeacher("the doctor", case.z)
+    with pytest.raises(TypeError, match="model must give probabilities, got predict of LogisticRegression"):
+        ModelTeacher(expert.predict, case.z)
 
 
 # --- errors of the objective itself ----------------------------------------------------------------------------

@@ -370,6 +370,8 @@ def test_text_is_refused_in_columns():
         refused(
             ValueError, f"the column 'd' of X has dtype {text.dtype}", tables.check_no_text, fine.assign(d=text), "X"
         )
+    dates = fine.assign(d=pd.Timestamp("2024-01-01"))
+    refused(ValueError, "the column 'd' of X has dtype datetime64", tables.check_no_text, dates, "X")
 
 
 def test_columns_are_found_by_name_or_place():

@@ -770,6 +770,22 @@ def test_folds_that_cannot_be_dealt():
             list(ask())
 
 
+def test_rows_of_several_targets_have_all_labels_or_none():
+    rows = Rows(0)
+    both = np.column_stack([rows.y, 2 * rows.y])
+    known, patient = np.flatnonzero(rows.labelled), rows.patient
+    plain_folds = KFold(4).split(known), GroupKFold(4).split(known, groups=patient[known])
+    for ours, theirs in zip((LabelledKFold(4), LabelledGroupKFold(4)), plain_folds, strict=True):
+        for (train, test), (_, out) in zip(ours.split(rows.x, both, groups=patient), theirs, strict=True):
+            assert test.tolist() == known[out].tolist()
+            assert not set(train) & set(test)
+    model = PrivilegedXGBRegressor(n_estimators=5, n_jobs=1, privileged_features=list(rows.z))
+    assert np.isfinite(cross_val_score(model, rows.x.join(rows.z), both, cv=LabelledKFold(3))).all()
+    both[rows.labelled.argmax(), 1] = np.nan
+    with pytest.raises(ValueError, match="y must have all 2 labels of a row or none"):
+        list(LabelledKFold(3).split(rows.x, both))
+
+
 # --- scikit-learn's tools ------------------------------------------------------------------------------------
 
 SCORED = {2: ["roc_auc", "neg_log_loss", "accuracy"], 3: ["roc_auc_ovr", "neg_log_loss"], 0: ["r2"]}

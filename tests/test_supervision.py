@@ -470,6 +470,12 @@ def test_one_class_among_the_labelled_rows_is_named():
         pi_xgb.train(rows.params, rows.dtrain(), privileged=rows.privileged(), labelled=rows.y == 1)
 
 
+def test_a_class_without_a_labelled_row_is_warned_of():
+    rows = Rows("multi:softprob")
+    with pytest.warns(UserWarning, match="labelled has no row of the class 2"):
+        pi_xgb.train(rows.params, rows.dtrain(), 2, teacher=rows.q, labelled=rows.y != 2)
+
+
 def test_a_nan_where_the_teacher_counts_is_an_error_that_says_the_way_out():
     rows = Rows("binary:logistic")
     q = rows.q.copy()

@@ -66,7 +66,7 @@ def are_dates(values: Sequence[str]) -> bool:
     return sum(bool(_YEAR_FIRST.fullmatch(text) or _EITHER.fullmatch(text)) for text in values) > _MOST * len(values)
 
 
-def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+def texts_of(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the values as texts, with marks of missing values as missing."""
     texts = spelled(column)
     return texts.mask(texts.isin(MARKS))
@@ -79,7 +79,7 @@ def spelled(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _parts(column: pd.Series[Any], name: str, file: str) -> pd.DataFrame:
     """Return a column for each part, NaN without a date."""
-    texts = _texts(column)
+    texts = texts_of(column)
     parsed = {text: _parse(text) for text in texts.dropna().unique()}
     for text, parts in parsed.items():
         if parts is None:

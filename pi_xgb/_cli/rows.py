@@ -19,7 +19,7 @@ from .._rows.names import describe
 from .._rows.supervision import checked_groups
 from .._rows.words import is_text
 from .._xgb.matrix import matrix_of, set_queries
-from .dates import with_parts
+from .dates import texts_of, with_parts
 from .features import categories_of, check_no_numbers, known_features, learned_features
 from .labels import has_text_names, keep_names, later_labels, training_labels
 from .options import ConstraintOption, check_predicted, option_of, params_of
@@ -223,11 +223,16 @@ def _without_early_labels(
     frame: pd.DataFrame, columns: Columns, arguments: argparse.Namespace, log: Log
 ) -> pd.DataFrame:
     """Return the rows without the labels of rows whose horizon has not passed."""
-    observed_at, outcome_at = (frame[columns.per_row[name]] for name in _DATES)
+    observed_at, outcome_at = (texts_of(frame[columns.per_row[name]]) for name in _DATES)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
-    label = columns.labels[0]
-    return frame.assign(**{label: frame[label].where(found.labelled)})
+    name = columns.labels[0]
+    label = frame[name].where(found.labelled)
+    codes, values = pd.factorize(label)
+    n_other = min(np.bincount(found.y[codes >= 0] == codes[codes >= 0], minlength=2))  # either value may be the event
+    if len(values) == 2 and n_other:
+        log(f"note: the label {name!r} differs from the dates in {n_other} labelled rows and is used as it is")
+    return frame.assign(**{name: label})
 
 
 def _target_of(source: Source, frame: pd.DataFrame, columns: Columns, objective: str | None) -> Target:

@@ -138,7 +138,8 @@ class KLObjective:
         """Return the ``base_score`` with which ``xgboost.train`` gives the model of :func:`pi_xgb.train`.
 
         It is the weighted mean of what the student learns: the known labels and the teacher's predictions. The mean of
-        the known labels differs from it where rows have no label.
+        the known labels differs from it where rows have no label. At ``kl_weight=0`` :func:`pi_xgb.train` removes rows
+        without a label and a script does not, so their values still place splits, and the models differ.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ import xgboost
 
 from .._arrays import Array
 from .._rows.supervision import no_labelled_row
+from .._warnings import warn_user
 from .._xgb.collective import global_max, on_any_worker
 from .._xgb.matrix import query_of_row
 from .checks import (
@@ -76,6 +77,10 @@ class Task:
             raise no_labelled_row("labelled")
         if high == -below and self.spec.loss.probabilities:
             raise ValueError(f"all labelled rows are of the class {high:g}: label rows of another class")
+        classes = np.arange(self.spec.n_classes)
+        absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
+        if absent.size:
+            warn_user(f"labelled has no row of the class {absent[0]}, so only a teacher that knows it can teach it")
 
     def check_evals(self, dtrain: xgboost.DMatrix, evals: Sequence[tuple[xgboost.DMatrix, str]]) -> None:
         """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""

@@ -256,6 +256,12 @@ class ModelTeacher(FixedTeacher):
 
     def __init__(self, model: Any, data: Any, *, probabilities: bool = True) -> None:
         name = type(model).__name__
+        classifier = getattr(model, "__self__", None)
+        if probabilities and getattr(model, "__name__", "") == "predict" and hasattr(classifier, "predict_proba"):
+            raise TypeError(
+                f"model must give probabilities, got predict of {type(classifier).__name__}, which gives classes: pass "
+                "the model itself"
+            )
         if hasattr(model, "predict_proba"):
             _check_classes(model)
             q = np.asarray(model.predict_proba(data))
@@ -265,7 +271,8 @@ class ModelTeacher(FixedTeacher):
             q = model(data)
         else:
             raise TypeError(
-                f"model must have predict_proba or be callable, got {name}: pass model.predict for a regression model"
+                f"model must have predict_proba or be callable, got {name}: pass model.predict for a Booster or a "
+                "regression model"
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from .._rows.names import plain
 from .._rows.per_row import per_row
+from .._rows.row_alignment import check_same_order
 from .._warnings import warn_user
 
 Days = NDArray[np.datetime64]
+_ISO = "write it in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,12 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
         time zone or all without.
     outcome_at : array-like of dates
         When the event of each row came; missing (NaT, None, NaN) where none is known. Events after ``as_of`` are not
-        known yet.
+        known yet. Where it has days without times, ``observed_at`` must have days too.
     horizon : str or timedelta
         How long after ``observed_at`` an event counts, as in pandas: "180D", "12h".
     as_of : str or datetime
-        The date on which the labels are read, such as that of the export. A date without a time means its midnight.
+        The date on which the labels are read: the last day whose events are all in the data. A date without a time
+        means its midnight.
 
     Returns
     -------
@@ -96,29 +99,35 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     """
     seen, zones = _dates("observed_at", observed_at, None)
     came, came_zones = _dates("outcome_at", outcome_at, len(seen))
-    (now,), now_zones = _dates("as_of", [as_of], None)
-    if len(zones | came_zones | now_zones) > 1:
+    check_same_order(observed_at, outcome_at, "observed_at", "outcome_at")
+    today = _parsed(as_of)
+    if today is None or today is pd.NaT:
+        raise ValueError(f"as_of must be a date, got {as_of!r:.60}: {_ISO}")
+    zoned = {"observed_at": zones, "outcome_at": came_zones, "as_of": {today.tzinfo is not None}}
+    without = [name for name, kinds in zoned.items() if False in kinds]
+    if without and any(True in kinds for kinds in zoned.values()):
         raise ValueError(
-            "observed_at, outcome_at and as_of must all have a time zone or all have none, got both: add the zone, as "
-            "in pandas.to_datetime(column).dt.tz_localize('UTC')"
+            f"{without[0]} has dates without a time zone, and other dates have one: give all of them a zone or none, "
+            "as in pandas.to_datetime(column).dt.tz_localize('UTC')"
         )
-    span = _span(horizon)
+    span, now, zone = _span(horizon), _utc(today), "" if without else " UTC"
     earlier = np.flatnonzero(came < seen)
     if earlier.size:
         row = int(earlier[0])
         raise ValueError(
-            f"outcome_at must not be before observed_at, got {len(earlier)} such rows, first row {row}: {came[row]} "
-            f"before {seen[row]}. Correct the dates, or leave these rows out"
+            f"outcome_at must not be before observed_at, got {len(earlier)} such rows, first row {row}: "
+            f"{_text(came[row], zone)} before {_text(seen[row], zone)}. Correct the dates, or leave these rows out; "
+            "where outcome_at has days without times, pass observed_at as days too"
         )
     labelled = seen + span <= now
     if not labelled.any():
         raise ValueError(
-            f"as_of must be {(seen + span).min()} or later for one row to have a label, got {now}: take a later "
-            "as_of, or a shorter horizon"
+            f"as_of must be {_text((seen + span).min(), zone)} or later for one row to have a label, got "
+            f"{_text(now, zone)}: take a later date, or a shorter horizon"
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     if labelled.all():
-        warn_user(f"the horizon has passed in all {len(labelled)} rows by {now}: every row has a label")
+        warn_user(f"the horizon has passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label")
     if len(np.unique(y[labelled])) == 1:
         warn_user(
             f"all {int(labelled.sum())} labels are {y[labelled][0]:g}: a model of two classes cannot learn from them"
@@ -135,12 +144,20 @@ def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]
     if None in stamps:
         wrong = stamps.index(None)
         raise ValueError(
-            f"{name} must be dates, got {plain(distinct[wrong])!r} in row {int(np.argmax(codes == wrong))}: write them "
-            "in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
+            f"{name} must be dates, got {plain(distinct[wrong])!r} in row {int(np.argmax(codes == wrong))}: {_ISO}, "
+            "and leave a missing date empty (None)"
         )
-    utc = [(stamp.tz_convert(None) if stamp.tzinfo else stamp).to_datetime64() for stamp in stamps]
-    dates = np.array([*utc, np.datetime64("NaT", "us")], "datetime64[us]")  # the code of a missing date is -1
+    dates = np.array([*map(_utc, stamps), np.datetime64("NaT")], "datetime64[us]")  # the code of a missing date is -1
     return dates[codes], {stamp.tzinfo is not None for stamp in stamps}
+
+
+def _utc(stamp: pd.Timestamp) -> Any:
+    return (stamp.tz_convert(None) if stamp.tzinfo else stamp).to_datetime64()
+
+
+def _text(date: Any, zone: str) -> str:
+    """Return a date of NumPy as text, without a time at midnight."""
+    return str(pd.Timestamp(date)).removesuffix(" 00:00:00") + zone
 
 
 def _parsed(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -171,15 +172,18 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
 
 def _features(x: Any, z: Any) -> pd.DataFrame:
-    table = as_table(x, "x")
+    tables = {"x": as_table(x, "x")}
     if z is not None:
         check_same_rows(x, z, "x", "z")
-        table = side_by_side(table, as_table(z, "z"))
-    frame = as_frame(table)
-    check_no_text(frame, "x and z")
+        tables["z"] = as_table(z, "z")
+    for name, table in tables.items():
+        check_no_text(as_frame(table), name)
+    frame = as_frame(functools.reduce(side_by_side, tables.values()))
+    if frame.shape[1] == 0:
+        raise ValueError("x must have a column, got none in x and z: pass the features")
     shared = frame.columns[frame.columns.duplicated()]
     if len(shared):
-        raise ValueError(f"x and z must have no column in common, got {describe(shared)}: drop it from one of them")
+        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: drop one of them")
     return frame
 
 

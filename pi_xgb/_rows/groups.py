@@ -57,7 +57,7 @@ def as_groups(
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
     tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
     """
-    return groups_of(encoded_columns(sensitive_features, n_rows, name=name, missing=missing), most)
+    return groups_of(encoded_columns(sensitive_features, n_rows, name=name, missing=missing), most, name)
 
 
 def encoded_columns(
@@ -73,11 +73,11 @@ def encoded_columns(
     return [_encode(label, values, name, missing) for label, values in columns]
 
 
-def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS) -> Groups:
+def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
     """Return the intersections of encoded columns; a single column is unchanged."""
     groups = columns[0] if len(columns) == 1 else _intersect(columns)
     if most is not None:
-        check_few(groups, groups.codes.size, most)
+        check_few(groups, groups.codes.size, most, name)
     return groups
 
 
@@ -113,12 +113,12 @@ def check_several(groups: Groups) -> None:
         )
 
 
-def check_few(groups: Groups, n_rows: int, most: int) -> None:
+def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_features") -> None:
     """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
         raise ValueError(
-            f"sensitive_features makes {groups.count} groups of {n_rows} rows, and at most {limit} are taken: leave "
+            f"{name} makes {groups.count} groups of {n_rows} rows, and at most {limit} are taken: leave "
             "out identifiers, and cut numbers into bands, for example with pandas.cut"
         )
 

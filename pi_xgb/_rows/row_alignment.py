@@ -27,7 +27,7 @@ def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
 
 def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
     """Raise if one index is a permutation of the other, since rows are matched by position."""
-    if not (isinstance(X, pd.DataFrame) and isinstance(privileged, (pd.DataFrame, pd.Series))):
+    if not (isinstance(X, (pd.DataFrame, pd.Series)) and isinstance(privileged, (pd.DataFrame, pd.Series))):
         return
     if X.index.equals(privileged.index) or not (X.index.is_unique and privileged.index.is_unique):
         return

@@ -139,16 +139,16 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def check_no_text(table: Any, name: str) -> None:
-    """Raise if a column holds text, which XGBoost accepts as categories only."""
+    """Raise if a column holds text, which XGBoost accepts as categories only, or dates."""
     if not isinstance(table, pd.DataFrame):
         return
     for position, column in enumerate(table.columns):
-        dtype = table.iloc[:, position].dtype
+        dtype, hint = table.iloc[:, position].dtype, "pass a number, such as days since an event"
         if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-            raise ValueError(
-                f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: pass it as a "
-                f"category, {name}[{column!r}].astype('category'), or as numbers"
-            )
+            hint = f"pass it as a category, {name}[{column!r}].astype('category'), or as numbers"
+        elif dtype.kind not in "mM":
+            continue
+        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
 
 def _explicit_csr(table: Any) -> Any:

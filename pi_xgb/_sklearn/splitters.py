@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from .._arrays import Array
 from .._rows.checks import check_whole
-from .._rows.labels import read_target
+from .._rows.labels import read_target, read_targets
 from .._rows.per_row import on_host
 from .._rows.supervision import checked_groups
 from .._stats.folds import check_enough_groups
@@ -55,7 +55,7 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
         As for scikit-learn's ``KFold``.
     stratify
         Whether to keep the share of each class in every fold. The default is True for anything but numbers, and for
-        whole numbers with ``n_splits`` rows or more on average; set False if these are amounts.
+        whole numbers if each has on average ``n_splits`` rows or more; set False if these are amounts.
 
     Examples
     --------
@@ -103,6 +103,9 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} requires y, got None: pass y to split")
         if X is not None:
             check_consistent_length(X, y)
+        if on_host(y).ndim == 2 and on_host(y).shape[1] > 1:
+            targets, labelled = read_targets(y)
+            return targets, np.flatnonzero(labelled), bool(self.stratify)
         target = read_target(y, missing="unlabelled", classes=True)
         label = target.values
         known = np.arange(len(label)) if target.labelled is None else np.flatnonzero(target.labelled)
