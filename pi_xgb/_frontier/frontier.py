@@ -64,9 +64,9 @@ def frontier(
 
     Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
     scored by models that did not see it. Accuracy, the gap of the constraint and the cost in accuracy are computed over
-    all rows together. Beside the gap stands that of the training rows, and a warning says where the two part. Neither
-    step of ``EqualizedOdds`` and its two halves is better on all data: both are measured, hessian="damped" and "full",
-    unless the constraint has another ``hessian`` than the default.
+    all rows together. Beside the gap stands that of the training rows; unless held-out rows reach a wanted gap, a
+    warning says where the two part. Neither step of ``EqualizedOdds`` and its two halves is better on all data: both
+    are measured, hessian="damped" and "full", unless the constraint has another ``hessian`` than the default.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def frontier(
                 _close_in(wanted, found, measure, constraint.gap)
             lines += [{"kl_weight": a, **found[a], "hessian": with_step.hessian} for a in found if a]
     table = pd.DataFrame(lines).set_index("kl_weight").sort_index(kind="stable")
-    _warn_apart(table, constraint.gap)
+    _warn_apart(table, constraint.gap, gaps)
     return Frontier(table, constraint.gap, final_params, int(num_boost_round), gaps)
 
 
@@ -175,8 +175,13 @@ def _by_step(constraint: BetweenGroups) -> list[BetweenGroups]:
     return [constraint, full]
 
 
-def _warn_apart(table: pd.DataFrame, gap: str) -> None:
-    """Warn where the gap on held-out rows is larger than on training rows, beyond chance."""
+def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
+    """Warn where the gap on held-out rows is larger than on training rows, beyond chance.
+
+    A wanted gap that held-out rows reach needs no warning: they made the choice.
+    """
+    if wanted and table[gap].min() <= min(wanted):
+        return
     fitted = table[table["hessian"] != NO_STEP]
     apart = fitted[fitted[f"{gap}_low"] > fitted[f"{gap}_train"] + _APART]
     if not len(apart):

@@ -45,7 +45,7 @@ class Frontier:
     >>> data = pi_xgb.datasets.make_privileged(600, group_gap=1.0, seed=0)
     >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.DemographicParity(data.group)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=50)
+    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=0)
     >>> list(found.table.index), found.gap
     ([0.0, 10.0, 1000.0], 'statistical_parity')
     >>> bool(found.at(0.25)["statistical_parity"] <= 0.25)
