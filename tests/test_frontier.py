@@ -230,12 +230,15 @@ def test_of_two_steps_that_reach_a_gap_the_more_accurate_is_chosen():
     assert frontier.choices["kl_weight"].tolist()[:4] == [0, 5, 9, 9]
     assert frontier.choices.loc[0.01].isna().all()
     assert (frontier.at(0.1).name, frontier.at(0.1)["hessian"]) == (9, "damped")
+    # Plain XGBoost needs no constraint, whatever the accuracy of the others.
+    worse = Frontier(two_steps(accuracy=[0.6, 0.85, 0.86, 0.84, 0.7]), "equalized_odds", PARAMS, 3, [])
+    assert worse.at(0.5).name == 0
 
 
 def test_the_trained_model_has_the_chosen_step(monkeypatch):
     frontier = Frontier(two_steps(equalized_odds_train=0.01), "equalized_odds", PARAMS, 3, [])
     odds = EqualizedOdds(SEX)
-    for gap, step in ((0.2, "full"), (0.1, "damped")):
+    for gap, step in ((0.1, "damped"), (0.2, "full")):
         booster = frontier.train(DTRAIN, odds, gap=gap)
         weight = float(frontier.at(gap).name)
         teacher = EqualizedOdds(SEX, hessian=step)

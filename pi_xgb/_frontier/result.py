@@ -108,7 +108,7 @@ class Frontier:
         """Train on all rows the student that :meth:`at` names for a gap.
 
         Its attribute ``pi_xgb_gap`` has the gap on held-out rows and on training rows, as measured over the folds;
-        :func:`pi_xgb.report` shows it among the settings.
+        :func:`pi_xgb.report` shows it under its own gaps.
 
         Parameters
         ----------
