@@ -13,11 +13,18 @@ import xgboost as xgb
 
 import pi_xgb
 from pi_xgb import metrics
-from pi_xgb._frontier.frontier import Students, _close_in
+from pi_xgb._frontier.frontier import Students, _close_in, _warn_apart
 from pi_xgb._frontier.measured import HeldOut
 from pi_xgb._frontier.result import Frontier
 from pi_xgb._rows.groups import Groups
-from pi_xgb.constraints import DemographicParity, EqualizedOdds, Meritocracy, PredictiveParity
+from pi_xgb.constraints import (
+    DemographicParity,
+    EqualizedOdds,
+    FalsePositiveRateParity,
+    Meritocracy,
+    PredictiveParity,
+    TruePositiveRateParity,
+)
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.2, "nthread": 1}
 
@@ -67,6 +74,7 @@ def test_the_table_is_that_of_folds_trained_by_hand():
         assert row["cost"] - row["cost_low"] == pytest.approx(half, rel=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*overfitted")
 @pytest.mark.parametrize("constraint", [DemographicParity, EqualizedOdds, PredictiveParity])
 def test_each_constraint_has_its_gap(constraint):
     frontier = found(constraint)
@@ -95,7 +103,8 @@ def test_a_student_is_measured_as_by_hand():
     label, scores, plain, sex = (random.integers(0, 2, 80), *random.random((2, 80)), random.integers(0, 2, 80))
     scores[0], weight = 0.3, random.integers(1, 4, 80).astype(np.float32)  # a score at the threshold decides 0
     groups = Groups(sex, pd.Index(["f", "m"]))
-    found = HeldOut(label, weight, groups, "statistical_parity", 0.3, 50, 0.8, 9).measure(scores, plain)
+    found = HeldOut(label, weight, groups, "statistical_parity", 0.3, 50, 0.8, 9).measure(scores, plain, 0.25)
+    assert found["statistical_parity_train"] == 0.25
     right, before = ((one > 0.3) == (label == 1) for one in (scores, plain))
     for name, values in (("accuracy", right.astype(float)), ("cost", before.astype(float) - right)):
         mean = (weight * values).sum() / weight.sum()
@@ -116,7 +125,8 @@ def test_a_student_is_measured_as_by_hand():
     told = [found[f"statistical_parity{end}"] for end in ("", "_low", "_high")]
     assert told == pytest.approx([report["value"], report["low"], report["high"]])
     # Where a group has no positive rate the gap is none, and nobody is warned of what the table shows.
-    lone = HeldOut(np.where(sex == 0, 0, label), None, groups, "equal_opportunity", 0.3, 0, 0.8, 9).measure(scores)
+    one_sided = HeldOut(np.where(sex == 0, 0, label), None, groups, "equal_opportunity", 0.3, 0, 0.8, 9)
+    lone = one_sided.measure(scores, scores, 0.0)
     assert np.isnan(lone["equal_opportunity"])
     assert lone["cost"] == lone["cost_low"] == lone["cost_high"] == 0
     assert lone["accuracy"] == pytest.approx(((scores > 0.3) == np.where(sex == 0, 0, label)).mean())
@@ -150,22 +160,26 @@ def test_a_row_that_several_folds_hold_out_gets_the_mean():
 
     splits = [Split([0, 1], 0.2), Split([1, 2], 0.6)]
     steps = []
-    students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, None, splits, 1, lambda: steps.append(1))
-    object.__setattr__(students, "_held_out", lambda split, kl_weight: np.full(2, split.score * kl_weight))
-    np.testing.assert_allclose(students.scores(2.0), [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
-    assert students.scores(2.0).dtype == np.float32
+    students = Students({}, xgb.DMatrix(np.zeros((4, 1))), 1, splits, 1, 0.5, lambda: steps.append(1))
+    fold = lambda split, kl_weight, constraint: (np.full(2, split.score * kl_weight), split.score)  # noqa: E731
+    object.__setattr__(students, "_fold", fold)
+    scores, train_gap = students.scores(2.0, None)
+    np.testing.assert_allclose(scores, [0.4, 0.8, 1.2, 0.0], rtol=1e-6)
+    assert scores.dtype == np.float32
+    assert train_gap == pytest.approx(0.4)
 
 
 def test_what_a_frontier_says():
     columns = [f"{name}{end}" for name in ("accuracy", "parity", "cost") for end in ("", "_low", "_high")]
     numbers = [[0.9, 0.8, 0.95, 0.3, 0.2, 0.4, 0, 0, 0], [0.85, 0.8, 0.9, 0.1, 0.05, 0.15, 0.05, 0.01, 0.09]]
     table = pd.DataFrame(numbers, index=pd.Index([0.0, 2.5], name="kl_weight"), columns=columns)
+    table = table.assign(parity_train=[0.28, 0.02], hessian=["none", "full"])
     found = Frontier(table, "parity", {}, 3, [0.3, 0.1, 0.01])
     assert str(found).splitlines() == [
-        "parity of at most 0.3: kl_weight 0 has 0.300 [0.200, 0.400] and costs 0.000 [0.000, 0.000] of the accuracy of "
-        "plain XGBoost, 0.900",
-        "parity of at most 0.1: kl_weight 2.5 has 0.100 [0.050, 0.150] and costs 0.050 [0.010, 0.090] of the accuracy "
-        "of plain XGBoost, 0.900",
+        "parity of at most 0.3: kl_weight 0 has 0.300 [0.200, 0.400], on training rows 0.280, and costs 0.000 [0.000, "
+        "0.000] of the accuracy of plain XGBoost, 0.900",
+        'parity of at most 0.1: kl_weight 2.5 with hessian="full" has 0.100 [0.050, 0.150], on training rows 0.020, '
+        "and costs 0.050 [0.010, 0.090] of the accuracy of plain XGBoost, 0.900",
         "parity of at most 0.01: not reached, the smallest is 0.100",
     ]
     assert repr(found) == f"<Frontier: {found}>"
@@ -199,9 +213,96 @@ def test_wanted_gaps_are_closed_in_on():
         frontier.at(0)
 
 
+def two_steps(**columns):
+    """A table of two steps at two weights; the full step is more accurate at a gap of 0.2, the damped one at 0.1."""
+    made_up = {
+        "accuracy": [0.9, 0.85, 0.86, 0.84, 0.7],
+        "equalized_odds": [0.5, 0.2, 0.15, 0.05, 0.04],
+        "hessian": ["none", "damped", "full", "damped", "full"],
+        **columns,
+    }
+    return pd.DataFrame(made_up, index=pd.Index([0.0, 5.0, 5.0, 9.0, 9.0], name="kl_weight"))
+
+
+def test_of_two_steps_that_reach_a_gap_the_more_accurate_is_chosen():
+    frontier = Frontier(two_steps(), "equalized_odds", PARAMS, 3, [0.5, 0.2, 0.1, 0.04, 0.01])
+    assert frontier.choices["hessian"].tolist()[:4] == ["none", "full", "damped", "full"]
+    assert frontier.choices["kl_weight"].tolist()[:4] == [0, 5, 9, 9]
+    assert frontier.choices.loc[0.01].isna().all()
+    assert (frontier.at(0.1).name, frontier.at(0.1)["hessian"]) == (9, "damped")
+    # Plain XGBoost needs no constraint, whatever the accuracy of the others.
+    worse = Frontier(two_steps(accuracy=[0.6, 0.85, 0.86, 0.84, 0.7]), "equalized_odds", PARAMS, 3, [])
+    assert worse.at(0.5).name == 0
+
+
+def test_the_trained_model_has_the_chosen_step(monkeypatch):
+    frontier = Frontier(two_steps(equalized_odds_train=0.01), "equalized_odds", PARAMS, 3, [])
+    odds = EqualizedOdds(SEX)
+    for gap, step in ((0.1, "damped"), (0.2, "full")):
+        booster = frontier.train(DTRAIN, odds, gap=gap)
+        weight = float(frontier.at(gap).name)
+        teacher = EqualizedOdds(SEX, hessian=step)
+        by_hand = pi_xgb.train(PARAMS, DTRAIN, 3, teacher=teacher, kl_weight=weight)
+        assert booster.get_dump(with_stats=True) == by_hand.get_dump(with_stats=True)
+    assert odds.hessian == "damped"  # the constraint of the user
+
+
+@pytest.mark.filterwarnings("ignore:.*overfitted")
+@pytest.mark.parametrize("constraint", [EqualizedOdds, TruePositiveRateParity, FalsePositiveRateParity])
+def test_constraints_within_labels_are_measured_with_both_steps(constraint):
+    frontier, alone = found(constraint, n=400, n_boot=0), {}
+    for step in ("full", "adaptive"):
+        alone[step] = found(lambda sex, step=step: constraint(sex, hessian=step), n=400, n_boot=0)
+    assert frontier.table["hessian"].tolist() == ["none", "damped", "full", "damped", "full"]
+    assert frontier.table.index.tolist() == [0, 3, 3, 30, 30]
+    # What the user chose is measured alone.
+    assert alone["adaptive"].table["hessian"].tolist() == ["none", "adaptive", "adaptive"]
+    of_full = frontier.table[frontier.table["hessian"].isin(["none", "full"])]
+    pd.testing.assert_frame_equal(of_full, alone["full"].table)
+    assert found(n=400, n_boot=0).table["hessian"].tolist() == ["none", "damped", "damped"]
+
+
+@pytest.mark.filterwarnings("ignore:.*overfitted")
+def test_the_gap_on_training_rows_is_that_of_folds_trained_by_hand():
+    x, y, sex = made()
+    weight = np.random.default_rng(3).integers(1, 4, 1200).astype(float)
+    order = np.random.default_rng(1).permutation(1200)
+    folds = [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, 3)]
+    keywords = {"kl_weight": 30, "folds": folds, "n_boot": 0, "threshold": 0.4}
+    frontier = pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y, weight=weight), 30, constraint=EqualizedOdds(sex), **keywords)
+    for (kl_weight, row), step in zip(frontier.table.iterrows(), ("none", "damped", "full"), strict=True):
+        gaps = []
+        for rest, _ in folds:
+            part = xgb.DMatrix(x.iloc[rest], y[rest], weight=weight[rest])
+            teacher = EqualizedOdds(sex[rest], hessian=step) if kl_weight else None
+            scores = pi_xgb.train(PARAMS, part, 30, teacher=teacher, kl_weight=kl_weight).predict(part)
+            groups = {"sensitive_features": sex[rest], "sample_weight": weight[rest]}
+            gaps.append(metrics.equalized_odds(y[rest], scores > 0.4, **groups))
+        assert row["equalized_odds_train"] == pytest.approx(np.mean(gaps))
+
+
+def test_a_warning_says_where_training_and_held_out_gap_part(recwarn):
+    data = pi_xgb.datasets.make_privileged(1500, group_gap=1.5, seed=0)
+    keywords = {"constraint": DemographicParity(data.group), "kl_weight": 100, "nfold": 3}
+    dtrain, params = xgb.DMatrix(data.x, data.y), {**PARAMS, "max_depth": 4}
+    with pytest.warns(UserWarning, match=r"statistical_parity.*1 of 1.*kl_weight 100.*damped.*overfitted") as warned:
+        table = pi_xgb.frontier(params, dtrain, 30, **keywords, n_boot=200).table
+    assert table["statistical_parity_low"].iloc[1] > table["statistical_parity_train"].iloc[1] + 0.01
+    assert f"{table['statistical_parity'].iloc[1]:.3f} against" in str(warned[0].message)
+    with pytest.warns(UserWarning, match="overfitted"):  # a wanted gap that is out of reach
+        pi_xgb.frontier(params, dtrain, 30, **keywords, n_boot=200, gap=0.0)
+    recwarn.clear()
+    pi_xgb.frontier(params, dtrain, 30, **keywords, n_boot=200, gap=1.0)  # chosen by held-out rows
+    # Without intervals nothing is beyond chance, and plain XGBoost is no constraint.
+    pi_xgb.frontier(params, dtrain, 30, **keywords, n_boot=0)
+    train_gaps = [0.0, 0.03, 0.021, 0.04, 0.025]
+    _warn_apart(two_steps(equalized_odds_low=0.03, equalized_odds_train=train_gaps), "equalized_odds", [])
+    assert not recwarn
+
+
 def test_a_summary_is_of_one_student_and_a_model_has_the_constraint_that_was_measured():
     made_up = {"accuracy": [0.8, 0.7, 0.6], "statistical_parity": [0.3, 0.1, 0.2]}
-    table = pd.DataFrame(made_up, index=pd.Index([0.0, 5.0, 9.0], name="kl_weight"))
+    table = pd.DataFrame(made_up, index=pd.Index([0.0, 5.0, 9.0], name="kl_weight")).assign(hessian="damped")
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     assert str(frontier) == "statistical_parity from 0.300 (plain XGBoost) to 0.100, accuracy from 0.800 to 0.700"
     x, y, sex = made(60)
@@ -225,6 +326,9 @@ def test_the_bar_has_room_for_every_training(monkeypatch):
     found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked, gap=0.28)
     assert told["done"] == 3 * len(found.table) > 9
     assert told["room"] == 15 >= told["done"]
+    odds = {**asked, "constraint": EqualizedOdds(data.group), "gap": 2.0}
+    pi_xgb.frontier(PARAMS, xgb.DMatrix(data.x, data.y), 2, **odds)
+    assert told == {"room": 27, "done": 15}  # plain XGBoost and four students; nothing to halve in either step
 
 
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
@@ -234,6 +338,10 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     booster = frontier.train(dtrain, DemographicParity(sex), gap=0.12, verbose_eval=False)
     weight = float(frontier.at(0.12).name)
     by_hand = pi_xgb.train(PARAMS, dtrain, 30, teacher=DemographicParity(sex), kl_weight=weight)
+    row = frontier.at(0.12)
+    gaps = f"{row['statistical_parity']:.3f} on held-out rows, {row['statistical_parity_train']:.3f} on training rows"
+    assert booster.attr("pi_xgb_gap") == f"statistical_parity {gaps}"
+    booster.set_attr(pi_xgb_gap=None)
     assert booster.save_raw("json") == by_hand.save_raw("json")
     plain = frontier.train(dtrain, DemographicParity(sex), gap=1.0)
     assert plain.save_raw("json") == xgb.train(PARAMS, dtrain, 30).save_raw("json")
@@ -264,7 +372,7 @@ def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_
 
     def in_threads(work, splits, n_jobs):
         seen.append((n_jobs, splits))
-        return [np.zeros(len(split.test), np.float32) for split in splits]
+        return [(np.zeros(len(split.test), np.float32), 0.0) for split in splits]
 
     monkeypatch.setattr(module, "in_threads", in_threads)
     patients = np.arange(200) // 4
@@ -323,6 +431,7 @@ def test_it_draws_itself():
     accuracy = {f"accuracy{end}": [0.9, 0.8] for end in ("", "_low", "_high")}
     precision = {f"predictive_parity{end}": [0.5, 0.25] for end in ("", "_low", "_high")}
     table = pd.DataFrame({**accuracy, **precision}, index=pd.Index([0.0, 5.0], name="kl_weight"))
+    table["hessian"] = ["none", "adaptive"]
     ax = Frontier(table, "predictive_parity", PARAMS, 3, []).plot(Figure().subplots())
     assert "predictive" in ax.get_xlabel()
 
@@ -364,7 +473,10 @@ def test_a_gap_that_no_model_has_is_told_in_words():
 
 @pytest.mark.parametrize("gap", [0.3, 0.1])
 def test_a_model_is_trained_as_it_was_measured(gap, monkeypatch):
-    table = pd.DataFrame({"statistical_parity": [0.2, 0.1]}, index=pd.Index([0.0, 5.0], name="kl_weight"))
+    table = pd.DataFrame(
+        {"accuracy": [0.9, 0.8], "statistical_parity": [0.2, 0.1], "hessian": ["none", "damped"]},
+        index=pd.Index([0.0, 5.0], name="kl_weight"),
+    )
     frontier = Frontier(table, "statistical_parity", PARAMS, 3, [])
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     for chosen in ({"teacher": Y}, {"kl_weight": 3}, {"params": {}}, {"num_boost_round": 9}, {"privileged": DTRAIN}):

@@ -642,6 +642,21 @@ def test_an_estimator_names_the_columns_of_its_constraints(write, data):
     assert "sex" not in model.get_booster().attr("pi_xgb_teacher")
 
 
+def test_the_gaps_of_a_frontier_stand_side_by_side_under_fairness(write, data):
+    dtrain, parity = xgb.DMatrix(data["x"], data["y"]), DemographicParity(data["sex"])
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    found = pi_xgb.frontier(params, dtrain, 3, constraint=parity, kl_weight=1000, nfold=2, n_boot=0)
+    gap = float(found.table["statistical_parity"].iloc[1])
+    fair = found.train(dtrain, parity, gap=gap)
+    page = write({"plain": booster_of(data["x"], data["y"]), "fair & square": fair})
+    assert found.at(gap).name == 1000
+    train_gap = found.table["statistical_parity_train"].iloc[1]
+    both = f"statistical_parity {gap:.3f} on held-out rows, {train_gap:.3f} on training rows"
+    assert f"Recorded with the model, fair & square: {both}. A gap that is larger" in page.text
+    fair.set_attr(pi_xgb_gap=None)
+    assert "Recorded with the model" not in write({"fair": fair}).text
+
+
 def test_parameters_are_told_as_they_were_given(write, data):
     given = {"eta": 0.1, "subsample": 0.7, "scale_pos_weight": 2.5, "rate_drop": 0.25, "gamma": 0.3, "seed": 7}
     page = write(booster_of(data["x"], data["y"], booster="dart", **given))

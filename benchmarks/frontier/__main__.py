@@ -5,6 +5,7 @@
     python -m benchmarks.frontier --heavy           only the step at heavy weights, for the section on it
     python -m benchmarks.frontier --groups          only the step with many groups, for the section on them
     python -m benchmarks.frontier --rows            only the step row by row and from a model, for the section on it
+    python -m benchmarks.frontier --rates           only the constraints within labels, for the section on them
     python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSVs again
     python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
 
@@ -15,6 +16,8 @@ that was stopped goes on where it was. Nobody sees the sensitive column at predi
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,11 @@ from tqdm import tqdm
 
 from benchmarks import FOLDER
 from benchmarks.command_line import command
-from benchmarks.frontier.cells import SETS, cells, made_split, public_split, run_cell
+from benchmarks.frontier.cells import SETS, Split, cells, made_split, public_split, run_cell
 from benchmarks.frontier.groups import measured_groups
 from benchmarks.frontier.heavy import MADE, in_part, made_rows, measured_heavy
 from benchmarks.frontier.page import write_page
+from benchmarks.frontier.rates import adult_halves, made_halves, measured_peers, measured_rates
 from benchmarks.frontier.rows import measured_rows
 from benchmarks.frontier.steps import measured_steps
 
@@ -35,7 +39,8 @@ STEPS = FOLDER / "results" / "frontier_steps.csv"
 HEAVY = FOLDER / "results" / "frontier_heavy.csv"
 GROUPS = FOLDER / "results" / "frontier_groups.csv"
 BY_ROW = FOLDER / "results" / "frontier_rows.csv"
-SECTIONS = (STEPS, HEAVY, GROUPS, BY_ROW)
+RATES = FOLDER / "results" / "frontier_rates.csv"
+SECTIONS = (RATES, STEPS, HEAVY, GROUPS, BY_ROW)
 STEP_SETS = ("adult", "bank")
 PAGE = FOLDER / "FRONTIER.md"
 FOLDS = 5
@@ -63,6 +68,22 @@ def run(sets: list[str], folds: int, results: Path, split_of: Any) -> None:
         pd.DataFrame(lines).to_csv(results, mode="a", header=not results.exists(), index=False)
 
 
+def run_rates(splits: Mapping[tuple[str, int], Callable[[], Split]], results: Path, **sizes: Any) -> None:
+    """Append the lines of each split that the file lacks."""
+    done = set()
+    if results.exists():
+        found = pd.read_csv(results)
+        done = set(zip(found.dataset, found.fold, strict=True))
+    for (name, fold), split_of in splits.items():
+        if (name, fold) not in done:
+            split = split_of()
+            lines = pd.concat([measured_rates(name, fold, split, **sizes), measured_peers(name, fold, split)])
+            lines.to_csv(results, mode="a", header=not results.exists(), index=False, float_format="%.8g")
+
+
+RATE_SETS = {"made": made_halves, "adult": adult_halves}
+
+
 def main() -> None:
     parser = command("frontier", __doc__)
     parser.add_argument("--sets", default=",".join(SETS), help="comma-separated (default: %(default)s)")
@@ -71,15 +92,17 @@ def main() -> None:
     parser.add_argument("--heavy", action="store_true", help="only measure the step at heavy weights")
     parser.add_argument("--groups", action="store_true", help="only measure the step with many groups")
     parser.add_argument("--rows", action="store_true", help="only measure the step row by row and from a model")
+    parser.add_argument("--rates", action="store_true", help="only measure the constraints within labels")
     parser.add_argument("--report", action="store_true", help="only make the page from the results")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
     arguments = parser.parse_args()
     if arguments.smoke:
         with tempfile.TemporaryDirectory() as folder:
-            names = ("frontier.csv", "steps.csv", "heavy.csv", "groups.csv", "rows.csv")
+            names = ("frontier.csv", "rates.csv", "steps.csv", "heavy.csv", "groups.csv", "rows.csv")
             results, *sections = (Path(folder) / name for name in names)
-            steps, heavy, groups, by_row = sections
+            rates, steps, heavy, groups, by_row = sections
             run(["made"], 2, results, made_split)
+            run_rates({("made", 0): partial(made_split, "made", 0)}, rates, weights=[10.0], rounds=[10, 20])
             measured_steps("made", made_split("made", 0)).to_csv(steps, index=False)
             measured_heavy("made", made_split("made", 0), [50.0], [10, 20]).to_csv(heavy, index=False)
             measured_groups([200], [2], [30.0]).to_csv(groups, index=False)
@@ -97,6 +120,10 @@ def main() -> None:
         measured_groups().to_csv(GROUPS, index=False)
     elif arguments.rows:
         measured_rows().to_csv(BY_ROW, index=False)
+    elif arguments.rates:
+        run_rates(
+            {(name, i): partial(lambda of, i: of()[i], of, i) for name, of in RATE_SETS.items() for i in (0, 1)}, RATES
+        )
     elif not arguments.report:
         run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)
     write_page(RESULTS, SECTIONS, PAGE)

@@ -12,6 +12,7 @@ import xgboost as xgb
 from benchmarks.frontier.cells import CONSTRAINTS, KL_WEIGHTS, ONLY_ON, peers
 from benchmarks.frontier.groups import groups_section
 from benchmarks.frontier.heavy import heavy_section
+from benchmarks.frontier.rates import rates_section
 from benchmarks.frontier.rows import rows_section
 from benchmarks.frontier.steps import steps_section
 from benchmarks.intervals import corrected_interval
@@ -199,7 +200,7 @@ def draw(results: pd.DataFrame, fairness: str, path: Path) -> None:
     save(figure, path, dpi=110)
 
 
-SECTIONS = (steps_section, heavy_section, groups_section, rows_section)
+SECTIONS = (rates_section, steps_section, heavy_section, groups_section, rows_section)
 
 
 def write_page(csv: Path, sections: Sequence[Path], page: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import xgboost
 
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
-from .._constraints.groups import BetweenGroups
+from .._constraints.groups import BetweenGroups, EqualizedOdds
 from .._core.checks import check_dmatrix
 from .._core.spec import Spec
 from .._core.train import train
@@ -26,15 +27,18 @@ from .._rows.vectors import as_cut
 from .._selection.candidates import positive_weights
 from .._selection.problem import settled
 from .._selection.splits import Split, splits_of
+from .._warnings import warn_user
 from .._xgb.matrix import exclusive, slice_rows
 from .._xgb.signature import called_like
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
-from .measured import HeldOut
-from .result import Frontier, wanted_gaps
+from .measured import HeldOut, gap_of
+from .result import NO_STEP, Frontier, wanted_gaps
 
 KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HALVINGS = 2
 """The number of halvings of the grid step in which a wanted gap is reached."""
+_APART = 0.01
+"""A gap parts from that of the training rows if the lower end of its interval is this much above it."""
 
 
 @called_like(xgboost.cv)
@@ -60,7 +64,9 @@ def frontier(
 
     Plain XGBoost and a student for each ``kl_weight`` of the constraint are trained on the same folds. Every row is
     scored by models that did not see it. Accuracy, the gap of the constraint and the cost in accuracy are computed over
-    all rows together.
+    all rows together. Beside the gap stands that of the training rows; unless held-out rows reach a wanted gap, a
+    warning says where the two part. Neither step of ``EqualizedOdds`` and its two halves is better on all data: both
+    are measured, hessian="damped" and "full", unless the constraint has another ``hessian`` than the default.
 
     Parameters
     ----------
@@ -81,7 +87,7 @@ def frontier(
     gap
         Wanted gaps, one or several numbers between 0 and 1, for ``EqualizedOdds`` between 0 and 2: the step of the
         weights in which the held-out gap falls to that size is halved twice more, and ``choices`` has the smallest
-        weight that reaches it.
+        weight that reaches it; of two steps the more accurate.
     threshold
         Rows with a probability above it are decided 1.
     nfold, folds, groups, seed
@@ -104,9 +110,9 @@ def frontier(
 
     Notes
     -----
-    It costs ``nfold`` trainings for each weight and for plain XGBoost, and twice ``nfold`` for each wanted gap. A
-    weight that is chosen by its held-out gap often has a slightly larger gap on new rows, as the best of several is
-    optimistic.
+    It costs ``nfold`` trainings for each weight and for plain XGBoost, and twice ``nfold`` for each wanted gap; with
+    two steps twice as many for weights and gaps. A weight that is chosen by its held-out gap often has a slightly
+    larger gap on new rows, as the best of several is optimistic.
 
     Examples
     --------
@@ -135,21 +141,58 @@ def frontier(
     weight = weight[rows] if weight.size else None
     groups_of_rows = _compared(constraint, rows)
     held_out = HeldOut(label[rows], weight, groups_of_rows, constraint.gap, cut, n_boot, confidence, seed)
-    steps = (1 + len(weights) + _HALVINGS * len(gaps)) * len(splits)
+    constraints = _by_step(constraint)
+    steps = (1 + (len(weights) + _HALVINGS * len(gaps)) * len(constraints)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
-        students = Students(fold_params, dtrain, int(num_boost_round), constraint, splits, jobs, step)
-        plain = students.scores(0.0)[rows]
-        found = {0.0: held_out.measure(plain)}
+        students = Students(fold_params, dtrain, int(num_boost_round), splits, jobs, cut, step)
+        plain, train_gap = students.scores(0.0, constraint)
+        plain = plain[rows]
+        measured_plain = held_out.measure(plain, plain, train_gap)
+        lines = [{"kl_weight": 0.0, **measured_plain, "hessian": NO_STEP}]
+        for with_step in constraints:
+            found = {0.0: measured_plain}
 
-        def measure(kl_weight: float) -> None:
-            found[kl_weight] = held_out.measure(students.scores(kl_weight)[rows], plain)
+            def measure(kl_weight: float, found: Any = found, with_step: BetweenGroups = with_step) -> None:
+                scores, train_gap = students.scores(kl_weight, with_step)
+                found[kl_weight] = held_out.measure(scores[rows], plain, train_gap)
 
-        for kl_weight in weights:
-            measure(kl_weight)
-        for wanted in gaps:
-            _close_in(wanted, found, measure, constraint.gap)
-    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("kl_weight").sort_index()
+            for kl_weight in weights:
+                measure(kl_weight)
+            for wanted in gaps:
+                _close_in(wanted, found, measure, constraint.gap)
+            lines += [{"kl_weight": a, **found[a], "hessian": with_step.hessian} for a in found if a]
+    table = pd.DataFrame(lines).set_index("kl_weight").sort_index(kind="stable")
+    _warn_apart(table, constraint.gap, gaps)
     return Frontier(table, constraint.gap, final_params, int(num_boost_round), gaps)
+
+
+def _by_step(constraint: BetweenGroups) -> list[BetweenGroups]:
+    """Return the constraint with each step to measure: a constraint within labels, if damped, with full steps too."""
+    if not isinstance(constraint, EqualizedOdds) or constraint.hessian != "damped":
+        return [constraint]
+    full = copy.copy(constraint)
+    full.hessian = "full"
+    return [constraint, full]
+
+
+def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
+    """Warn where the gap on held-out rows is larger than on training rows, beyond chance.
+
+    A wanted gap that held-out rows reach needs no warning: they made the choice.
+    """
+    if wanted and table[gap].min() <= min(wanted):
+        return
+    fitted = table[table["hessian"] != NO_STEP]
+    apart = fitted[fitted[f"{gap}_low"] > fitted[f"{gap}_train"] + _APART]
+    if not len(apart):
+        return
+    worst: Any = apart.iloc[int((apart[gap] - apart[f"{gap}_train"]).to_numpy().argmax())]
+    warn_user(
+        f"{gap} is larger on held-out rows than on training rows for {len(apart)} of {len(fitted)} models, such as "
+        f"{worst[gap]:.3f} against {worst[f'{gap}_train']:.3f} at kl_weight {worst.name:g} with hessian="
+        f'"{worst["hessian"]}": the constraint is overfitted. Choose by the held-out gap; more rows, fewer rounds or '
+        "shallower trees help"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,27 +202,29 @@ class Students:
     params: dict[str, Any]
     dtrain: xgboost.DMatrix
     rounds: int
-    constraint: BetweenGroups
     splits: Sequence[Split]
     jobs: int
+    threshold: float
     step: Callable[[], Any]
 
-    def scores(self, kl_weight: float) -> Array:
-        """The mean score of every held-out row over the students that did not see it."""
+    def scores(self, kl_weight: float, constraint: BetweenGroups) -> tuple[Array, float]:
+        """Return the mean score of each row over students that did not see it, and their mean gap on training rows."""
         total, count = np.zeros((2, self.dtrain.num_row()))
-        scores_of_splits = in_threads(lambda split: self._held_out(split, kl_weight), self.splits, self.jobs)
-        for split, scores in zip(self.splits, scores_of_splits, strict=True):
+        found = in_threads(lambda split: self._fold(split, kl_weight, constraint), self.splits, self.jobs)
+        for split, (scores, _) in zip(self.splits, found, strict=True):
             total[split.test] += scores
             count[split.test] += 1
-        return (total / np.maximum(count, 1)).astype(np.float32)
+        return (total / np.maximum(count, 1)).astype(np.float32), float(np.mean([gap for _, gap in found]))
 
-    def _held_out(self, split: Split, kl_weight: float) -> Array:
+    def _fold(self, split: Split, kl_weight: float, constraint: BetweenGroups) -> tuple[Array, float]:
+        """Return the scores of the held-out rows of a fold, and the gap on its training rows."""
         with exclusive(self.dtrain):
             part, held_out = slice_rows(self.dtrain, split.train), slice_rows(self.dtrain, split.test)
-        teacher = self.constraint.subset(split.train) if kl_weight else None
-        booster = train(self.params, part, self.rounds, teacher=teacher, kl_weight=kl_weight)
+        fitted = constraint.subset(split.train)
+        booster = train(self.params, part, self.rounds, teacher=fitted if kl_weight else None, kl_weight=kl_weight)
         self.step()
-        return booster.predict(held_out)
+        groups = Groups(constraint.group_of_rows[split.train], pd.Index(constraint.groups, tupleize_cols=False))
+        return booster.predict(held_out), gap_of(constraint.gap, part, booster.predict(part), groups, self.threshold)
 
 
 def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:

@@ -6,11 +6,13 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import xgboost
 
 from .._arrays import Array
 from .._rows.groups import Groups
 from ..metrics import disparity_report
-from ..metrics._rates import UndefinedRateWarning, Values
+from ..metrics._disparities import gap as largest_gap
+from ..metrics._rates import Decisions, UndefinedRateWarning, Values
 
 
 class HeldOut(NamedTuple):
@@ -26,11 +28,11 @@ class HeldOut(NamedTuple):
     confidence: float
     seed: int
 
-    def measure(self, scores: Array, plain: Array | None = None) -> dict[str, float]:
+    def measure(self, scores: Array, plain: Array, train_gap: float) -> dict[str, float]:
         """A row of the table; the cost is the loss of accuracy against ``plain``, the scores of plain XGBoost."""
-        correct = self._correct(scores)
-        baseline = correct if plain is None else self._correct(plain)
-        row = {**self._mean("accuracy", correct), **self._gap(scores), **self._mean("cost", baseline - correct)}
+        correct, baseline = self._correct(scores), self._correct(plain)
+        gaps = {**self._gap(scores), f"{self.gap}_train": train_gap}
+        row = {**self._mean("accuracy", correct), **gaps, **self._mean("cost", baseline - correct)}
         return {name: float(value) for name, value in row.items()}
 
     def _correct(self, scores: Array) -> Values:
@@ -63,3 +65,10 @@ class HeldOut(NamedTuple):
             )
         row = table.loc[self.gap]
         return {self.gap: row["value"], **{f"{self.gap}_{end}": row.get(end, np.nan) for end in ("low", "high")}}
+
+
+def gap_of(name: str, rows: xgboost.DMatrix, scores: Array, groups: Groups, threshold: float) -> float:
+    """Return a difference between the groups that have the rates which it compares."""
+    weight = rows.get_weight()
+    decided = Decisions(rows.get_label() == 1, scores > threshold, weight if weight.size else None, groups)
+    return float(largest_gap(decided.cells(), name, "skip"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from .._rows.checks import several
 
 CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
 """Keywords of ``train`` that would change the measured model."""
+NO_STEP = "none"
+"""The step of plain XGBoost in the table."""
 LARGEST = {"equalized_odds": 2}
 """The maxima of gaps that are sums of differences; the maximum of others is 1."""
 
@@ -26,12 +29,15 @@ class Frontier:
     Attributes
     ----------
     table
-        A row for each ``kl_weight``, 0 being plain XGBoost: ``accuracy``, the gap by its name, and ``cost``, the loss
-        of accuracy against plain XGBoost. Columns ending in ``_low`` and ``_high`` have their intervals.
+        A row for each ``kl_weight``, 0 being plain XGBoost, and each step: ``accuracy``, the gap by its name, and
+        ``cost``, the loss of accuracy against plain XGBoost. Columns ending in ``_low`` and ``_high`` have their
+        intervals; the gap's name with ``_train`` has the gap on the training rows, mean over the folds; ``hessian`` has
+        the step, "none" for plain XGBoost.
     gap
         The name of the gap.
     choices
-        For each wanted gap the row of the smallest weight that reaches it on held-out rows; NaN if it is not reached.
+        For each wanted gap the row of the smallest weight that reaches it on held-out rows, with the more accurate
+        step; NaN if it is not reached.
 
     Examples
     --------
@@ -39,7 +45,7 @@ class Frontier:
     >>> data = pi_xgb.datasets.make_privileged(600, group_gap=1.0, seed=0)
     >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.DemographicParity(data.group)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
-    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=50)
+    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=0)
     >>> list(found.table.index), found.gap
     ([0.0, 10.0, 1000.0], 'statistical_parity')
     >>> bool(found.at(0.25)["statistical_parity"] <= 0.25)
@@ -55,30 +61,37 @@ class Frontier:
     @property
     def choices(self) -> pd.DataFrame:
         """A row for each wanted gap."""
-        rows = self.table.reindex([self._reaching(gap) for gap in self._wanted]).reset_index()
+        rows = self.table.reset_index().reindex([self._reaching(gap) for gap in self._wanted])
         return rows.set_index(pd.Index(self._wanted, name="wanted"))
 
     def at(self, gap: float) -> pd.Series[Any]:
-        """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight."""
+        """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight.
+
+        Where two steps were measured, it is the more accurate of their two rows.
+        """
         gaps = wanted_gaps(gap, self.gap)
         if len(gaps) != 1:
             raise ValueError(f"gap must be one number, got {gap!r}: pass a number such as gap=0.05")
         if self._is_undefined:
             raise ValueError(self._undefined)
-        weight = self._reaching(gaps[0])
-        if np.isnan(weight):
+        place = self._reaching(gaps[0])
+        if place < 0:
             raise ValueError(
                 f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is "
                 f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, more "
                 "rows, or shallower trees"
             )
-        row: pd.Series[Any] = self.table.loc[weight]  # type: ignore[assignment]  # one weight, one row
+        row: pd.Series[Any] = self.table.iloc[place]
         return row
 
-    def _reaching(self, gap: float) -> float:
-        """Return the smallest weight that reaches the gap, or NaN."""
-        reached = self.table.index[self.table[self.gap] <= gap]
-        return float(reached[0]) if len(reached) else np.nan
+    def _reaching(self, gap: float) -> int:
+        """Return the position of the row of a gap, or -1: of each step's smallest weight the most accurate."""
+        reached = np.flatnonzero(self.table[self.gap] <= gap)
+        steps = self.table["hessian"].iloc[reached]
+        if not len(reached) or steps.iloc[0] == NO_STEP:
+            return int(reached[0]) if len(reached) else -1
+        first = reached[~steps.duplicated().to_numpy()]
+        return int(first[self.table["accuracy"].iloc[first].to_numpy().argmax()])
 
     @property
     def _is_undefined(self) -> bool:
@@ -93,6 +106,9 @@ class Frontier:
 
     def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:
         """Train on all rows the student that :meth:`at` names for a gap.
+
+        Its attribute ``pi_xgb_gap`` has the gap on held-out rows and on training rows, as measured over the folds;
+        :func:`pi_xgb.report` shows it under its own gaps.
 
         Parameters
         ----------
@@ -110,17 +126,27 @@ class Frontier:
                 f"{' and '.join(chosen)} must not be passed, since the frontier chose the model: leave them out, or "
                 "call pi_xgb.train"
             )
-        weight = float(str(self.at(gap).name))
+        row = self.at(gap)
+        weight = float(str(row.name))
         # Checked here, since with a weight of 0 the training does not use the constraint.
         check_is_dmatrix(dtrain, "dtrain")
         constraint.check(dtrain.num_row())
-        teacher: dict[str, Any] = {"teacher": constraint, "kl_weight": weight} if weight else {}
-        return train(self._params, dtrain, self._rounds, **teacher, **keywords)
+        if not weight:
+            return train(self._params, dtrain, self._rounds, **keywords)
+        teacher = copy.copy(constraint)
+        teacher.hessian = row["hessian"]
+        booster = train(self._params, dtrain, self._rounds, teacher=teacher, kl_weight=weight, **keywords)
+        gaps = f"{row[self.gap]:.3f} on held-out rows, {row[f'{self.gap}_train']:.3f} on training rows"
+        booster.set_attr(pi_xgb_gap=f"{self.gap} {gaps}")
+        return booster
 
     def plot(self, ax: Any = None) -> Any:
         """Accuracy against the gap along ``kl_weight``, with intervals; needs matplotlib."""
-        table = self.table.reset_index().assign(method="constraint")
-        return plot_frontier(table, fairness=self.gap, ax=ax)
+        table = self.table.reset_index()
+        steps = [step for step in table["hessian"].unique() if step != NO_STEP]
+        # Every line begins at plain XGBoost.
+        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f'hessian="{step}"') for step in steps]
+        return plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
         if self._is_undefined:
@@ -134,14 +160,16 @@ class Frontier:
         return "\n".join(lines)
 
     def _sentence(self, gap: float) -> str:
-        weight = self._reaching(gap)
-        if np.isnan(weight):
+        place = self._reaching(gap)
+        if place < 0:
             return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
-        row: Any = self.table.loc[weight]
+        row: Any = self.table.iloc[place]
+        step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
         reached, cost = (f"{row[c]:.3f} [{row[f'{c}_low']:.3f}, {row[f'{c}_high']:.3f}]" for c in (self.gap, "cost"))
         return (
-            f"{self.gap} of at most {gap:g}: kl_weight {weight:.4g} has {reached} and costs {cost} of the accuracy of "
-            f"plain XGBoost, {self.table['accuracy'].iloc[0]:.3f}"
+            f"{self.gap} of at most {gap:g}: kl_weight {row.name:.4g}{step} has {reached}, on training rows "
+            f"{row[f'{self.gap}_train']:.3f}, and costs {cost} of the accuracy of plain XGBoost, "
+            f"{self.table['accuracy'].iloc[0]:.3f}"
         )
 
     def __repr__(self) -> str:

@@ -151,6 +151,10 @@ def _fairness(content: Page) -> Html:
     )
     meanings = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
     numbers = [_gaps_table(view, content) for view in content.numbers.views]
+    gaps = {model.name: model.booster.attr("pi_xgb_gap") for model in content.models if model.booster is not None}
+    if recorded := "; ".join(f"{name}: {gap}" for name, gap in gaps.items() if gap):
+        words = "A gap that is larger on held-out rows than on training rows is overfitted."
+        numbers.append(tag("p", f"Recorded with the model, {recorded}. {words}"))
     if content.comparison is not None:
         meanings = [_beside(_figure(content.comparison), joined(meanings))]
     return _section("fairness", "Fairness between groups", *numbers, *meanings)

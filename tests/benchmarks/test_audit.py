@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -91,6 +93,28 @@ def test_coverage_runs_and_goes_on(capsys, tmp_path):
     for chosen in (groups.cells()[:1], groups.cells()[:2]):
         run(tmp_path / "found.csv", chosen, lines_of)
     assert asked == groups.cells()[:2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "opposite", "power", "may", "may_not"),
+    [
+        ("biased, used", 1.0, 0.0, 1.0, "favours, where SHAP supports", "-"),
+        ("biased, used", 0.6, 0.0, 0.6, "favours, where SHAP supports", "absence of an effect.*40%"),
+        ("biased, unused", 0.3, 0.1, 1.0, "nothing", "direction.*wrong in 10%"),
+        ("biased, unused", 0.0, 0.0, 1.0, "nothing", "anything from SHAP.*100%"),
+        ("fair, used", 0.01, 0.02, 0.97, "no part.*SHAP is open", "-"),
+        ("neither", 0.04, 0.05, 1.0, "nothing", "direction.*wrong in 9%"),
+        ("neither", 0.0, 0.0, 0.0, "nothing", "absence of bias.*100%"),
+    ],
+)
+def test_what_a_sign_is_worth_follows_from_how_often_it_is_right(kind, right, opposite, power, may, may_not):
+    measure = fair_importance.Shares("SHAP", "it favours", right, opposite, power)
+    found = fair_importance.conclusions(kind, [measure])
+    for text, words in zip(found, (may, may_not), strict=True):
+        assert re.search(words, text)
+    # Several measures stand side by side.
+    twice = fair_importance.conclusions(kind, [measure, measure._replace(measure="FairFIS")])
+    assert [len(text.split("; ")) for text in twice] == [1 if text in ("nothing", "-") else 2 for text in found]
 
 
 def test_fair_importance_runs(capsys):

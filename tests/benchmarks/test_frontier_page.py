@@ -6,15 +6,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pi_xgb import metrics
+from pi_xgb.constraints import EqualizedOdds
+
 pytest.importorskip("sklearn", reason="the benchmarks need the extra bench")
 pytest.importorskip("matplotlib", reason="the benchmarks need the extra bench")
 pytest.importorskip("tqdm", reason="the benchmarks need the extra bench")
 pytest.importorskip("scipy", reason="the benchmarks need the extra bench")
 
-from benchmarks.frontier.cells import KL_WEIGHTS, made_split
+from benchmarks.frontier.cells import KL_WEIGHTS, Part, made_split
 from benchmarks.frontier.groups import groups_section, measured_groups
 from benchmarks.frontier.heavy import heavy_section, measured_heavy, share
+from benchmarks.frontier.membership import SoftOdds
 from benchmarks.frontier.page import FORMS, comparison, distinct_peers
+from benchmarks.frontier.rates import (
+    KINDS,
+    Point,
+    accuracy_at,
+    counted,
+    halves,
+    is_apart,
+    measured_peers,
+    measured_rates,
+    points,
+    rates_section,
+)
 from benchmarks.frontier.rows import CONSTRAINTS as BY_ROW
 from benchmarks.frontier.rows import STARTS, measured_rows, rows_section
 from benchmarks.frontier.steps import KL_WEIGHTS as STEP_WEIGHTS
@@ -125,3 +141,86 @@ def test_the_section_row_by_row_has_loss_and_distance(tmp_path):
     told = f"{damped.loss:.2f} ({damped.distance:.4f}) / {adaptive.loss:.2f} ({adaptive.distance:.4f}) |"
     assert rows[-1].endswith(told)
     assert rows_section(tmp_path / "none.csv") == []
+
+
+def drawn(n=400, seed=0):
+    random = np.random.default_rng(seed)
+    return Part(random.normal(size=(n, 2)), random.integers(0, 2, n), random.integers(0, 2, n)), random.random(n)
+
+
+def test_rates_are_those_of_the_metrics_over_all_folds():
+    parts = [drawn(seed=seed) for seed in (0, 1)]
+    lines = pd.DataFrame(
+        [
+            {"method": "m", "kl_weight": 1.0, "rounds": 5, **counted(p, part, "train"), **counted(p, part, "test")}
+            for part, p in parts
+        ]
+    )
+    label, group, decided = (
+        np.concatenate(values)
+        for values in ([part.y for part, _ in parts], [part.group for part, _ in parts], [p > 0.5 for _, p in parts])
+    )
+    names = {"TruePositiveRateParity": "equal_opportunity", "EqualizedOdds": "equalized_odds"}
+    for constraint, name in names.items():
+        (point,) = points(lines, KINDS[constraint].labels)
+        metric = getattr(metrics, name)
+        assert point.accuracy == pytest.approx((decided == label).mean())
+        assert point.gap == pytest.approx(metric(label, decided, sensitive_features=group))
+        by_fold = [metric(part.y, p > 0.5, sensitive_features=part.group) for part, p in parts]
+        assert point.train_gap == pytest.approx(np.mean(by_fold))
+    # The interval of a difference of two shares, written out.
+    (point,) = points(lines, (0,))
+    shares = [decided[(label == 0) & (group == g)] for g in (0, 1)]
+    assert point.half == pytest.approx(1.96 * np.sqrt(sum(s.mean() * (1 - s.mean()) / len(s) for s in shares)))
+    # Random decisions count by their probability.
+    part, p = parts[0]
+    assert sum(counted(p, part, "x", randomised=True)[f"x_selected_{g}1"] for g in (0, 1)) == pytest.approx(
+        p[part.y == 1].sum()
+    )
+
+
+def test_each_row_is_held_out_once():
+    part, _ = drawn(101)
+    first, second = halves(part, ["q", "q"])
+    assert len(first.train.y) + len(first.test.y) == 101
+    for one, other in ((first.train, second.test), (first.test, second.train)):
+        np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([first.test.x, second.test.x]), axis=0), np.sort(part.x, axis=0)
+    )
+
+
+def test_the_accuracy_at_a_gap_is_read_off_the_path():
+    path = [
+        Point("m", a, 5, accuracy, 0.0, gap, 0.0) for a, accuracy, gap in ((0, 0.9, 0.4), (1, 0.8, 0.2), (2, 0.7, 0.3))
+    ]
+    assert [accuracy_at(path, gap) for gap in (0.4, 0.3, 0.2)] == pytest.approx([0.9, 0.85, 0.8])
+    assert np.isnan(accuracy_at(path, 0.1))
+    assert not is_apart(path[0]._replace(train_gap=0.35, half=0.06))
+    assert is_apart(path[0]._replace(train_gap=0.35, half=0.04))
+
+
+def test_membership_that_is_sure_gives_equalized_odds():
+    part, p = drawn(200)
+    member = np.eye(4)[2 * part.y + part.group]
+    soft, odds = SoftOdds(part.group, member=member), EqualizedOdds(part.group)
+    scores, label = p.astype(np.float32), part.y.astype(np.float32)
+    np.testing.assert_allclose(soft.q(scores, label, None), odds.q(scores, label, None), rtol=1e-6)
+    found = SoftOdds.membership(part)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+@pytest.mark.slow
+def test_the_section_on_constraints_within_labels_has_every_method(tmp_path):
+    split = made_split("made", 0)
+    found = pd.concat([measured_rates("made", 0, split, [3.0, 30.0], [5, 10]), measured_peers("made", 0, split)])
+    found.to_csv(tmp_path / "rates.csv", index=False)
+    text = "\n".join(rates_section(tmp_path / "rates.csv"))
+    for constraint, kind in KINDS.items():
+        assert f"{constraint}, made:" in text
+        own = points(found[found.constraint == constraint], kind.labels)
+        damped = next(p for p in own if (p.method, p.kl_weight, p.rounds) == ("damped", 30, 10))
+        assert f"| damped | 30 | {damped.accuracy:.3f} | {damped.train_gap:.3f} | {damped.gap:.3f} |" in text
+    assert "| ExponentiatedGradient | - |" in text
+    assert "| damped or full, rounds chosen |" in text
+    assert rates_section(tmp_path / "none.csv") == []

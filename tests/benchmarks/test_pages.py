@@ -10,7 +10,7 @@ pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 
-from benchmarks import FOLDER, attributes
+from benchmarks import FOLDER, attributes, fair_importance
 from benchmarks.curves import __main__ as curves
 from benchmarks.curves import page as curves_page
 from benchmarks.error_rates import __main__ as error_rates
@@ -54,6 +54,7 @@ PAGES = {
     "LABELS": lambda out: labels_page.write_page(labels.RESULTS, out),
     "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
     "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
+    "FAIR_IMPORTANCE": lambda out: out.write_text(fair_importance.page(FOLDER / "results"), encoding="utf-8"),
     "FINDINGS": lambda out: out.write_text(findings.text_of(Numbers(FOLDER / "results")), encoding="utf-8"),
 }
 
@@ -87,7 +88,9 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES", "LABELS"])
+@pytest.mark.parametrize(
+    "name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES", "LABELS", "FAIR_IMPORTANCE"]
+)
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"
     PAGES[name](out)
