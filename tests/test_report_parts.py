@@ -16,13 +16,14 @@ from pi_xgb._report.html import count, estimate, number, table
 from pi_xgb._report.models import ScoredModel, read_model, read_rows
 from pi_xgb._report.numbers import COMPARED, Numbers, Resampling, View, _measured
 from pi_xgb._report.page import _difference, _gap, _signed
-from pi_xgb._report.pictures import draw_comparison, draw_importance, picture
+from pi_xgb._report.pictures import draw_comparison, draw_importance, draw_views, picture
 from pi_xgb._report.report import report
 from pi_xgb._report.settings import INVERSION, WILSON, model_params, page_settings
 from pi_xgb._report.summary import summary
 from pi_xgb._stats.bootstrap import resamples
 from pi_xgb._version import __version__
 from pi_xgb.importance import fair_importance
+from pi_xgb.metrics._report import ALL
 
 # --- pieces of HTML -----------------------------------------------------------------------------------------
 
@@ -309,6 +310,30 @@ def test_a_picture_has_its_size_and_room_for_its_words():
     assert re.search('style="font-size: 17px; text-anchor: middle; fill: currentColor"[^<]*>größe</text>', drawn.svg)
     # As wide as the page makes it, and with words for it.
     assert re.findall(' ([^ =]+)="', drawn.svg.partition(">")[0]) == ["viewBox", "role", "aria-label"]
+
+
+def test_each_sensitive_feature_is_drawn_alone_and_then_all_together(monkeypatch):
+    drawn = []
+
+    def record(model, rows, table, prefix):
+        drawn.append((prefix, list(rows.sensitive), list(rows.groups.names), table["n"].to_list()))
+        return [prefix]
+
+    monkeypatch.setattr("pi_xgb._report.pictures.draw_groups", record)
+    sensitive = pd.DataFrame({"sex": list("ab" * 4), "age": list("xxyy" * 2)})
+    names = [(ALL, ALL), ("a", ALL), ("b", ALL), (ALL, "x"), (ALL, "y"), ("a", "x"), ("b", "y")]
+    table = pd.DataFrame({"n": range(7)}, index=pd.MultiIndex.from_tuples(names))
+    rows = read_rows(np.zeros((8, 1)), [0, 1, 1, 0] * 2, sensitive, None)
+    assert draw_views(None, rows, table, "m") == ["m-0", "m-1", "m"]
+    both = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    assert drawn == [
+        ("m-0", ["sex"], ["a", "b"], [1, 2]),
+        ("m-1", ["age"], ["x", "y"], [3, 4]),
+        ("m", ["sex", "age"], both, list(range(7))),
+    ]
+    # One feature needs no view of its own.
+    alone = read_rows(np.zeros((8, 1)), [0, 1, 1, 0] * 2, sensitive[["sex"]], None)
+    assert draw_views(None, alone, table, "m") == ["m"]
 
 
 def importance(*fair):
