@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import sys
@@ -27,6 +28,7 @@ from helpers_cli import (
 
 import pi_xgb
 from pi_xgb.__main__ import main
+from pi_xgb._cli.options import teacher_kind
 from pi_xgb._xgb.classes import write_classes
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
@@ -300,6 +302,27 @@ def test_the_estimators_and_the_command_line_read_each_others_models(files):
     loaded = PrivilegedXGBClassifier()
     loaded.load_model("model.ubj")
     assert loaded.classes_.tolist() == ["ill", "well"]
+
+
+def test_a_teacher_of_ones_own_comes_from_the_folder_of_the_command(tmp_path, monkeypatch):
+    for folder, factor in (("here", 0.5), ("elsewhere", 2.0)):
+        (tmp_path / folder).mkdir()
+        lines = ["from sklearn.linear_model import LogisticRegression as made", f"def own(): return made(C={factor})"]
+        (tmp_path / folder / "own_teachers.py").write_text("\n".join([*lines, "nothing = dict"]))
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    searched = list(sys.path)
+    assert teacher_kind("forest") == "forest"
+    assert repr(teacher_kind("own_teachers:own")) == "LogisticRegression(C=0.5)"
+    for wrong in ("own", "own_teachers", "own_teachers:", ":own"):
+        with pytest.raises(argparse.ArgumentTypeError, match=rf"must be boosted.*MODULE:FACTORY, got '{wrong}'"):
+            teacher_kind(wrong)
+    for wrong in ("no_such_module:own", "own_teachers:absent"):
+        with pytest.raises(argparse.ArgumentTypeError, match=rf"without arguments, got '{wrong}'"):
+            teacher_kind(wrong)
+    with pytest.raises(argparse.ArgumentTypeError, match="with fit, got dict from 'own_teachers:nothing'"):
+        teacher_kind("own_teachers:nothing")
+    assert sys.path == searched
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,24 @@ def test_a_page_without_matplotlib_is_refused_before_anything_is_trained(monkeyp
     assert "need matplotlib" in capsys.readouterr().err
 
 
+def test_without_a_page_nothing_is_written(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+    monkeypatch.setattr(demo, "run_demo", asked.append)
+    assert main(["demo", "--seeds", "3"]) == 0
+    assert (asked, list(tmp_path.iterdir()), capsys.readouterr().err) == ([3], [], "")
+
+
+def test_the_page_of_all_that_was_measured_is_written(monkeypatch, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(demo, "run_demo", lambda n_seeds: [n_seeds])
+    monkeypatch.setattr("pi_xgb._cli.demo_page.demo_page", str)
+    path = tmp_path / "demo.html"
+    assert main(["demo", "--seeds", "3", "--html", str(path)]) == 0
+    assert path.read_text() == "[3]"
+    assert capsys.readouterr().err == f"{path}: written\n"
+
+
 def test_the_picture_has_every_seed_and_the_means():
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_hex

@@ -243,12 +243,15 @@ def test_names_of_classes_are_those_of_the_file(files, capsys, names, gap):
     refused(capsys, "code.*test.csv.*'0007'", "evaluate", "test.csv", "--model", "model.ubj", "--label", "code")
 
 
+@pytest.mark.parametrize("gap", [False, True])
 @pytest.mark.parametrize("names", [["0", "1"], ["1", "2"], ["1.0", "2.0"], ["True", "False"], [" 1", "2 "]])
-def test_numbers_and_truth_values_stay_what_they_are(files, names):
+def test_numbers_and_truth_values_stay_what_they_are(files, names, gap):
     rows = files[0].assign(code=np.array(names)[files[0]["y"].astype(int)])
+    if gap:
+        rows["code"] = rows["code"].where(rows.index > 3, "")
     rows.to_csv("train.csv", index=False)
     command = ["train", "train.csv", "--label", "code", "--drop", "z0,z1,y,sex,w,q,ill", *QUICK, "--out", "model.ubj"]
-    works(*command)
+    works(*command, "--unlabelled", "drop")
     classes = read_classes(xgb.Booster(model_file="model.ubj"))
     assert classes is None or classes.dtype.kind in "bif"
 

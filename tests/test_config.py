@@ -136,6 +136,23 @@ def test_what_a_teacher_sees_and_its_folds_follow_from_its_kind(name):
     assert teacher.recipe.crossfit == (None if name == "boosted" else crossfit)
 
 
+STOPPED = {
+    "boosted": ({}, True),
+    "in a list": ({"teacher": [("forest", 0.0), ("boosted", 0.25)]}, True),
+    "of little weight": ({"kl_weight": 0.25}, True),
+    "of no weight": ({"kl_weight": 0}, False),
+    "of another kind": ({"teacher": "forest"}, False),
+    "beside its student": ({"method": "jpib"}, False),
+    "with the columns of its student": ({"teacher": "boosted", "teacher_sees": "all"}, False),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_a_boosted_teacher_of_its_own_columns_can_stop_early(name):
+    keywords, stops = STOPPED[name]
+    assert TeacherConfig(privileged=Z_MATRIX, **keywords).can_stop_early is stops
+
+
 REFUSED = {
     "an unknown word": ({"teacher": "best"}, "teacher must be one of.*'mixed'.*got 'best'"),
     "a model that was not asked to learn": ({"teacher": LogisticRegression}, "teacher"),

@@ -159,6 +159,11 @@ def test_a_label_for_each_row_is_several(y):
     )
 
 
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [[0, 1]] * 4, [None, np.nan, "a", 1]])
+def test_labels_of_a_row_may_be_several_or_missing(y):
+    assert row_alignment.check_one_label_each(y, X_OF_4) is None
+
+
 def test_weights_count_where_there_is_a_label():
     labelled = np.array([True, True, False])
     read = row_alignment.checked_weight
@@ -424,6 +429,8 @@ def test_labels_scores_and_weights():
         refused(ValueError, message, vectors.as_probabilities, [0.5, wrong])
     assert supervision.row_weights(None, 2) is None
     assert supervision.row_weights([0, 2], 2).tolist() == [0, 2]
+    largest = np.finfo(np.float64).max / 2
+    assert supervision.row_weights([largest, largest], 2).sum() == 2 * largest
     for weights, message in (
         ([1, np.inf], "sample_weight must be finite and at least 0, got inf in row 1"),
         ([-3, 0], "sample_weight must be finite and at least 0, got -3 in row 0"),

@@ -74,10 +74,11 @@ def batches(tests: Sequence[str], seconds: dict[str, float]) -> list[list[str]]:
 
 
 def outcome_of_files(mutant: Mutant, tree: Path, files: Sequence[str], limit: float) -> str:
-    """The same by all tests of some files; nobody notices where there are none."""
+    """The same by all tests of some files, the slow ones too, as far as the time goes; without files nobody notices."""
     if not files:
         return "lived"
-    return _broken(mutant, tree, lambda: next(filter(None, (_status([file]) for file in files)), 0), limit)
+    told = (_status(["-m", "slow or not slow", file]) for file in files if time.process_time() < limit)
+    return _broken(mutant, tree, lambda: next(filter(None, told), 0), 3 * limit)
 
 
 def _broken(mutant: Mutant | None, tree: Path, status: Callable[[], int], limit: float) -> str:

@@ -19,8 +19,8 @@ _SWAPS: dict[type, type] = {
     **{ast.BitOr: ast.BitAnd, ast.USub: ast.UAdd, ast.FloorDiv: ast.Mult},
 }
 
-_NO_MISTAKE = ("help", "metavar", "description", "strict")
-"""Keywords of words for people, and of ``zip``, where it guards against mistakes that are not there."""
+_NO_MISTAKE = ("help", "metavar", "description", "strict", "total")
+"""Keywords of words for people, of ``zip``, where it guards against mistakes that are not there, and of types."""
 
 
 @dataclasses.dataclass(frozen=True)

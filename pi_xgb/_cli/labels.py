@@ -52,7 +52,7 @@ def keep_names(target: Target, written: pd.Series[Any], file: str) -> Target:
     classes = target.classes
     if classes is None or has_text_names(classes):
         return target
-    numbers = [] if classes.dtype.kind == "b" else classes.astype(np.float64).tolist()
+    numbers = classes.astype(np.float64).tolist()  # 1.0 reproduces class 1
     known = written if target.labelled is None else written.where(target.labelled)
     if set(known.dropna().map(str).str.strip()) <= {str(name) for name in (*classes.tolist(), *numbers)}:
         return target

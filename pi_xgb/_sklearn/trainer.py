@@ -148,8 +148,6 @@ class DirectTrainer(Trainer):
     ) -> xgboost.Booster:
         """Train the student."""
         config = self._config(user_params(params), dtrain, keywords)
-        if self.labelled is not None and not config.is_given:
-            config = TeacherConfig(teacher=_StudentAsTeacher(), kl_weight=0.0, labelled=self.labelled)
         booster, teachers = train_by(
             config,
             params,
@@ -223,13 +221,6 @@ class DirectTrainer(Trainer):
         matrix = self.matrix(table, labels_of(student), **margin)
         copy_queries(student, matrix)
         return matrix
-
-
-class _StudentAsTeacher(Teacher):
-    """Returns the student's mean, since training with unlabelled rows requires a teacher."""
-
-    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return mean
 
 
 def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:

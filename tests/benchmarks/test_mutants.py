@@ -18,6 +18,7 @@ CODE = '''
 from __future__ import annotations
 if TYPE_CHECKING:
     TWICE = 2
+class Keywords(TypedDict, total=False): ...
 @overload
 def f(a: Literal[3]) -> Literal[4]: ...
 def f(a, *, b=5):

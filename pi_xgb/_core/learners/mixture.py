@@ -73,7 +73,6 @@ def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Seque
     found = optimize.minimize(
         criterion,
         equal,
-        method="SLSQP",
         bounds=[(0, 1)] * n_members,
         constraints={"type": "eq", "fun": lambda weights: weights.sum() - 1},
         options={"ftol": 1e-9},
@@ -97,7 +96,7 @@ def fit_temperature(loss: Loss, label: Array, weight: Array | None, mean: Array)
         penalty = _TEMPERATURE_PENALTY * relative_loss.shrinkage
         return relative_loss(tempered(loss, mean, np.exp(log_temperature))) + penalty * log_temperature**2
 
-    found = optimize.minimize_scalar(criterion, bounds=_LOG_TEMPERATURES, method="bounded")
+    found = optimize.minimize_scalar(criterion, bounds=_LOG_TEMPERATURES)
     return float(np.exp(found.x))
 
 
