@@ -43,16 +43,16 @@ class EstimatorModel:
         import sklearn
 
         name, method = type(self.estimator).__name__, _method(self.loss)
-        table = features.as_table()
         with sklearn.config_context(enable_metadata_routing=False):
-            q = np.asarray(getattr(self.estimator, method)(table))
+            q = np.asarray(getattr(self.estimator, method)(features.as_table()))
         if self.loss.probabilities:
             q = self._in_order(q)
             q = q if self.loss.multiclass else q[:, 1]
         elif q.ndim == 2 and q.shape[1] == 1:
             q = q[:, 0]
-        if len(q) != len(table):
-            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {len(table)} rows")
+        n_rows = features.matrix.num_row()
+        if len(q) != n_rows:
+            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {n_rows} rows")
         if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
             raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
         if self.loss.by_query:  # scores, which have no scale
