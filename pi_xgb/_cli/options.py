@@ -100,11 +100,22 @@ def option_of(dest: str) -> str:
     return f"--{dest.replace('_', '-')}"
 
 
+class _Once(argparse.Action):
+    """Stores the value of an option, which must not be repeated."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest, None)
+        if before is not self.default:
+            raise argparse.ArgumentError(self, f"must be given once, got {values!r} after {before!r}")
+        setattr(namespace, self.dest, values)
+
+
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
     """Return a new command, whose help ends with an example."""
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=what, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    command.register("action", None, _Once)
     return command
 
 
