@@ -52,6 +52,12 @@ def test_a_category_without_training_rows_is_an_error(kind):
         teacher_of(kind).predict(TABLE.assign(town=TABLE["town"].cat.rename_categories({"b": "d"})))
 
 
+def test_numbers_in_place_of_categories_are_an_error():
+    codes = TABLE.assign(town=TABLE["town"].cat.codes.astype(float))
+    with pytest.raises(ValueError, match="categories in 'town', 'wing'"):
+        teacher_of("linear").predict(codes)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_in_another_order_or_of_other_names_are_an_error(kind):
     teacher = teacher_of(kind, DATA.z)

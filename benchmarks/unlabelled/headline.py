@@ -33,7 +33,14 @@ def draw_headline(lines: pd.DataFrame, path: Path) -> None:
             ax.plot(list(places), means, color=color, marker=marker, linestyle=style, ms=6, lw=2.2, label=label)
             if method == MIXED:
                 ends = [(interval.low, interval.high) for interval in found if interval]
-                ax.fill_between(list(places), *zip(*ends, strict=True), color=color, alpha=0.15, linewidth=0)
+                ax.fill_between(
+                    list(places),
+                    *zip(*ends, strict=True),
+                    color=color,
+                    alpha=0.15,
+                    linewidth=0,
+                    label="its 95 % interval",
+                )
         ax.axhline(0, color="#606060", lw=1)
         ax.text(min(places), 0, "plain XGBoost", ha="left", va="top", fontsize="small", color="#606060")
         log_steps(ax, list(places))

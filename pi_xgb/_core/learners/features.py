@@ -83,12 +83,15 @@ class Features:
 
 
 class Columns:
-    """The columns that a teacher was trained on: their names and, unless XGBoost reads them, codes of categories."""
+    """The columns that a teacher was trained on, and XGBoost's codes of their categories.
+
+    No codes are stored where XGBoost reads the rows, or an estimator the user's own table: both know the categories.
+    """
 
     def __init__(self, features: Features, *, are_read_by_xgboost: bool) -> None:
-        self._names, self._is_table = features.names, features.table is not None
-        self._are_read_by_xgboost = are_read_by_xgboost
-        self._categories = self._encoded(features)
+        self._names, self._is_category = features.names, features.is_category.tolist()
+        has_codes = not are_read_by_xgboost and features.table is None
+        self._categories = encoded_categories(features.matrix) if has_codes else None
 
     def aligned(self, features: Features) -> Features:
         """The same rows with the codes of these categories; raise if they have other columns."""
@@ -98,24 +101,26 @@ class Columns:
                 f"rows must have the columns that the teacher was trained on, in their order, {describe(self._names)}, "
                 f"got {describe(names)}: select these columns"
             )
-        if self._is_table:  # an estimator reads the user's own table by itself
+        if self._categories is None:
             return features
+        if features.is_category.tolist() != self._is_category:
+            named = [name for name, is_category in zip(names, self._is_category, strict=True) if is_category]
+            raise ValueError(
+                f"rows must have categories in {describe(named) or 'no column'}, as the training rows have"
+            )
         codes = {}
-        own = self._encoded(features)
-        for position, (encoded, trained) in enumerate(zip(own, self._categories, strict=False)):
-            if encoded != trained:
-                name = names[position]
-                categories = decoded_categories(encoded, name)
-                codes[position] = found = decoded_categories(trained, name).get_indexer(categories)
+        for position, (own, trained) in enumerate(
+            zip(encoded_categories(features.matrix), self._categories, strict=False)
+        ):
+            if own != trained:
+                categories = decoded_categories(own, names[position])
+                codes[position] = found = decoded_categories(trained, names[position]).get_indexer(categories)
                 if (found < 0).any():
                     raise ValueError(
-                        f"the column {name!r} of rows must have categories that the teacher was trained on, got "
-                        f"{describe(categories[found < 0])}: make them missing"
+                        f"the column {names[position]!r} of rows must have categories that the teacher was trained on, "
+                        f"got {describe(categories[found < 0])}: make them missing"
                     )
         return Features(features.matrix, recoded=codes)
-
-    def _encoded(self, features: Features) -> list[dict[str, Any]]:
-        return [] if self._are_read_by_xgboost else encoded_categories(features.matrix)
 
 
 class Model(Protocol):
