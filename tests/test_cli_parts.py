@@ -494,3 +494,9 @@ def test_a_share_lies_between_nothing_and_all(share, tmp_path, monkeypatch, caps
     Path("rows.csv").write_text("x,y\n1,0\n2,1\n")
     assert main([*TRAIN, f"--valid={share}"]) == 2
     assert f"a share of the rows between 0 and 1, got '{share}'" in capsys.readouterr().err
+
+
+def test_an_option_with_one_value_is_given_once(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "rows.csv", "--label", "y", "--out", "m.ubj", "--teacher", "forest", "--teacher", "linear"])
+    assert "argument --teacher: must be given once, got 'linear' after 'forest'" in capsys.readouterr().err

@@ -126,7 +126,7 @@ SEEN = {
 def test_what_a_teacher_sees_and_its_folds_follow_from_its_kind(name):
     keywords, sees, crossfit = SEEN[name]
     ((teacher, _, _),) = read(privileged=Z_MATRIX, **keywords).teachers
-    columns = {"privileged": ["z0", "z1"], "all": ["x:x0", "x:x1", "z:z0", "z:z1"]}[sees]
+    columns = {"privileged": ["z0", "z1"], "all": ["x0", "x1", "z0", "z1"]}[sees]
     assert teacher.features.matrix.feature_names == columns
     assert teacher.recipe.crossfit == crossfit
     # Without privileged features it learns from those of the student.
@@ -349,7 +349,7 @@ def test_what_stands_side_by_side_is_of_the_same_rows_and_other_columns(made, me
 
 
 def test_columns_may_be_called_as_those_of_both_are():
-    named = X.set_axis(["a", "x:a"], axis=1)
+    named = X.set_axis(["a", "z:z0"], axis=1)
     students = [
         pi_xgb.train(PARAMS, xgb.DMatrix(x, Y), 3, privileged=privileged(), teacher_sees="all", crossfit=2)
         for x in (named, X)

@@ -1,7 +1,11 @@
 """Mistakes that are easy to make, cost a model, and are told apart by a glance at what was passed."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
 from xgboost import DMatrix
 
 import pi_xgb
@@ -29,6 +33,12 @@ def test_a_model_whose_columns_are_not_those_of_the_labels_is_refused(classes):
     assert np.array_equal(pi_xgb.ModelTeacher(Model([0, 1]), DATA.z).values, DATA.q.to_numpy(np.float32))
 
 
+def matrices(y=None):
+    y = np.arange(40) % 2 if y is None else y
+    x = np.arange(40.0)[:, None]
+    return DMatrix(x, y, feature_names=["a"]), DMatrix(-x, y, feature_names=["z"])
+
+
 def train(**guidance):
     return pi_xgb.train(PARAMS, DMatrix(DATA.x, DATA.y), 2, **guidance)
 
@@ -46,8 +56,6 @@ def test_two_columns_for_a_binary_objective_name_the_one_to_take():
 
 @pytest.mark.parametrize("privileged", [None, DMatrix(DATA.z, DATA.y)])
 def test_the_class_of_an_estimator_is_not_an_estimator(privileged):
-    from sklearn.linear_model import LogisticRegression
-
     with pytest.raises(TypeError, match=r"class LogisticRegression: pass LogisticRegression\(\)"):
         pi_xgb.train(PARAMS, DMatrix(DATA.x, DATA.y), 2, privileged=privileged, teacher=LogisticRegression)
     with pytest.raises(TypeError, match=r"pass LogisticRegression\(\)"):
@@ -75,3 +83,46 @@ def test_checkpoints_are_of_joint_teachers(tmp_path):
     with pytest.raises(TypeError, match=r"JointTeacher.*training.*Series"):
         pi_xgb.JointCheckPoint(tmp_path, DATA.q)
     assert pi_xgb.JointCheckPoint.latest(tmp_path) is None
+
+
+def test_a_list_of_names_is_shown_how_to_write_pairs():
+    dtrain, privileged = matrices()
+    for teacher, kind in ((["mixed", "forest"], "list"), (len, "builtin_function_or_method")):
+        with pytest.raises(ValueError, match=rf"teacher must be.*pairs such as.*got {kind}.*ModelTeacher"):
+            pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, teacher=teacher)
+
+
+def test_labels_or_row_numbers_in_place_of_truth_values_lead_to_notna():
+    dtrain, privileged = matrices()
+    for labelled, message in ((np.arange(5), "each of the 40 rows.*got 5"), (np.full(40, np.nan), "40 missing")):
+        with pytest.raises(ValueError, match=rf"labelled must.*{message}.*build it as y.notna\(\)"):
+            pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, labelled=labelled)
+
+
+@pytest.mark.parametrize("teacher", ["forest", "linear", "mixed"])
+def test_too_few_labelled_rows_are_the_reason_and_not_crossfit(teacher):
+    dtrain, privileged = matrices()
+    for n_labelled in (0, 1):
+        with pytest.raises(ValueError, match=f"at least 2 labelled rows, got {n_labelled}: add"):
+            pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, teacher=teacher, labelled=np.arange(40) < n_labelled)
+
+
+def test_an_error_of_an_estimator_names_the_teacher_and_its_rows():
+    dtrain, privileged = matrices()
+    teacher = make_pipeline(make_column_transformer(("passthrough", ["note"])), LogisticRegression())
+    with pytest.raises(ValueError, match="note") as caught:
+        pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, teacher=teacher, crossfit=2)
+    assert caught.value.__notes__ == ["raised by the teacher Pipeline on 20 rows, columns 'a', 'z' of a DMatrix"]
+
+
+def test_predictions_out_of_range_lead_to_another_teacher():
+    dtrain, privileged = matrices(np.arange(40) // 38)
+    with pytest.raises(ValueError, match=r"Ridge must be at least 0, got values from -.*PoissonRegressor"):
+        pi_xgb.train({"objective": "count:poisson"}, dtrain, 2, privileged=privileged, teacher=Ridge())
+
+
+def test_two_columns_of_one_name():
+    table = pd.DataFrame(np.zeros((8, 2)), columns=["a", "a"])
+    for made in ({"X": table}, {"X": table[["a"]].set_axis(["x", "b"], axis=1), "privileged": table}):
+        with pytest.raises(ValueError, match=r"distinct name.*'a'"):
+            pi_xgb.PrivilegedXGBClassifier().fit(**made, y=[0, 1] * 4)

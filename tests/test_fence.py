@@ -288,7 +288,8 @@ def test_features_of_two_matrices_side_by_side():
     left = xgb.DMatrix(np.array([[0, np.nan], [1, 2]]), [1, 0], weight=[3, 4], **kinds)
     right = xgb.DMatrix(np.array([[0.0], [5.0]]), base_margin=[0.5, 1.5], feature_names=["u"], feature_types=["int"])
     both = matrix.side_by_side(left, right)
-    assert both.feature_names == ["x:0", "x:1", "z:u"]
+    assert both.feature_names == ["0", "1", "u"]
+    assert matrix.side_by_side(right, right).feature_names == ["x:u", "z:u"]
     assert both.feature_types == ["c", "float", "int"]
     assert matrix.side_by_side(xgb.DMatrix(ROWS), right.slice([0] * 40)).feature_types == ["float"] * 3 + ["int"]
     assert both.num_nonmissing() == 5

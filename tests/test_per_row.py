@@ -128,7 +128,7 @@ def test_gaps_are_found_in_every_container(container, values, data):
     gaps = [i == first or (i > first and i % 3 == 0) for i in range(len(values))]
     held = CONTAINERS[container]([None if gap else value for gap, value in zip(gaps, values, strict=True)])
     for kind in ("numbers", "truth values", "values"):
-        advice = "name it" if kind == "values" else "fill them in"
+        advice = "fill them in" if kind == "numbers" else "name it"
         with pytest.raises(ValueError, match=rf"^w must .* got {sum(gaps)} missing .* in row {first}: {advice}"):
             per_row("w", held, len(values), kind, hint="name it")
     with pytest.raises(ValueError, match="missing"):  # there are two truth values

@@ -27,7 +27,7 @@ def test_the_two_commands_are_there_once_each():
 def test_it_is_short_and_begins_with_the_figure_and_who_should_use_it():
     text = README.read_text()
     assert len(text.splitlines()) <= 130
-    order = ["![AUC", "**Use it**", "**Do not use it**", "-m pi_xgb demo", 'teacher": "mixed"', "KLObjective(",
+    order = ["![Gain in AUC", "**Use it**", "**Do not use it**", "-m pi_xgb demo", 'teacher": "mixed"', "KLObjective(",
              "PrivilegedXGBClassifier(", "compare(", "frontier(", "beyond.md", "## Results"]  # fmt: skip
     places = [text.index(part) for part in order]
     assert places == sorted(places)

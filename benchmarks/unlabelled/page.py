@@ -33,7 +33,7 @@ from benchmarks.unlabelled.cell import (
     SELECT_BOOSTED,
     SELF_TRAINING,
 )
-from benchmarks.unlabelled.headline import TITLES, draw_headline
+from benchmarks.unlabelled.headline import draw_headline
 from benchmarks.unlabelled.kinds import OVER_TRAIN, draw_kinds, mean_gain, section
 from benchmarks.unlabelled.scores import Scores
 from benchmarks.unlabelled.splits import SPLITS
@@ -141,7 +141,6 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     draw_breach(broken, folder / "unlabelled_breach.png")
     if MIXED in set(lines["method"]):
         draw_kinds(lines, folder / "unlabelled_kinds.png")
-    if TITLES.keys() <= set(lines["dataset"]):
         draw_headline(lines, folder / "headline.png")
     out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]

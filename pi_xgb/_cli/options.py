@@ -46,7 +46,7 @@ UNREAD: tuple[_Rule, ...] = (
     (
         ("unlabelled",),
         lambda a: a.privileged or getattr(a, "teacher", None) or a.unlabelled != "teach",
-        "{} teach needs a teacher: name the privileged columns with --privileged, or choose --unlabelled drop",
+        "{} teach needs a teacher: name the privileged columns with --privileged, or add --teacher mixed",
     ),
     (
         ("crossfit", "crossfit_groups"),
@@ -98,6 +98,15 @@ def with_option(message: str, arguments: argparse.Namespace) -> str:
 def option_of(dest: str) -> str:
     """Return the option for an attribute of the arguments."""
     return f"--{dest.replace('_', '-')}"
+
+
+class _Once(argparse.Action):
+    """Stores the value of an option that other commands take several times; here it must not be repeated."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if (before := getattr(namespace, self.dest)) is not None:
+            raise argparse.ArgumentError(self, f"must be given once, got {values!r} after {before!r}")
+        setattr(namespace, self.dest, values)
 
 
 def new_command(commands: Any, name: str, what: str, example: str) -> argparse.ArgumentParser:
@@ -340,7 +349,7 @@ def teacher_kind(text: str) -> Any:
 
 def add_teacher(command: argparse.ArgumentParser, *, several: bool) -> None:
     """Add the teacher and its columns."""
-    more: dict[str, Any] = {"action": "append"} if several else {}
+    more: dict[str, Any] = {"action": "append" if several else _Once}
     repeated, default = ("; may be repeated", "mixed") if several else ("", "boosted with --privileged")
     command.add_argument(
         "--teacher",

@@ -168,8 +168,9 @@ class TeacherConfig:
     def _check_given_teachers(self) -> None:
         if self.privileged is not None:
             raise ValueError(
-                "privileged and teacher were both given: privileged= trains a teacher, and teacher= is one already. "
-                "For both together pass teacher=[('boosted', weight), (other, weight)]"
+                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
+                f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
+                "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
             )
         named = [name for name in _OF_TRAINED if self._is_set(name)]
         if named:

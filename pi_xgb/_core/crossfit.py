@@ -46,6 +46,8 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     check_whole("crossfit", crossfit)
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
+    if crossfit and n_labelled < 2:
+        raise ValueError(f"cross-fitting requires at least 2 {rows}, got {n_labelled}: add {rows}, or set crossfit=0")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer"
         raise ValueError(

@@ -30,7 +30,7 @@ from .crossfit import (
 from .job import Evals
 from .learners import DEFAULT_TEACHER
 from .learners.boosted import Boosted
-from .learners.features import Features, Learner, Model
+from .learners.features import Columns, Features, Learner, Model
 from .learners.learned_teacher import LearnedTeacher, Member
 from .learners.mixture import Mixture
 from .learners.recipe import Recipe, check_teacher_word, chosen_crossfit
@@ -118,6 +118,7 @@ class TrainableTeacher(Teacher):
             members,
             mixture,
             mean_loss(loss, mean[known], label[known], weight),
+            Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
         )
         teacher.labelled = self._labelled
         return teacher

@@ -63,10 +63,10 @@ def per_row(
         The remedy for wrong values; for "values" of any type, the remedy for missing ones.
     """
     array = as_columns(name, on_host(values, name), unit, several=several)
-    check_count(name, len(array), n_rows, unit, table)
+    check_count(name, len(array), n_rows, unit, table, (kind == "truth values" and hint) or None)
     gaps = np.asarray(pd.isna(array))
     if gaps.any() and (missing == "refuse" or kind == "truth values"):
-        advice = (kind == "values" and hint) or "fill them in, or leave these rows out"
+        advice = (kind != "numbers" and hint) or "fill them in, or leave these rows out"
         raise ValueError(
             f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first "
             f"in {unit} {_first(gaps)}: {advice}"
@@ -110,14 +110,17 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
     return array
 
 
-def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
+def check_count(
+    name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "", hint: str | None = None
+) -> None:
     """Raise unless there are ``n_rows`` values; None accepts any number above 0."""
     if n_rows is None and not count:
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
         units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
         raise ValueError(
-            f"{name} must have one value for each of the {n_rows} {units}, got {count}: build both from the same table"
+            f"{name} must have one value for each of the {n_rows} {units}, got {count}: "
+            f"{hint or 'build both from the same table'}"
         )
 
 

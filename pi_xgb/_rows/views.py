@@ -149,6 +149,10 @@ def _labels(table: Any) -> list[Any]:
     """Return the names of the columns, or their positions in an array."""
     names = column_names(table)
     if names is not None:
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise ValueError(
+                f"a table must have a distinct name for each column, got several {describe(twice)}: rename"
+            )
         return names
     shape: tuple[int, ...] = getattr(table, "shape", ())
     return list(range(shape[1])) if len(shape) == 2 else []

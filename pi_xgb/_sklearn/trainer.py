@@ -94,9 +94,13 @@ class DirectTrainer(Trainer):
         return isinstance(self.settings.teacher, Teacher)
 
     @property
+    def _teacher(self) -> Any:
+        # A forest of scikit-learn has a length, so that it cannot be tested as a truth value before it is fitted.
+        return DEFAULT_TEACHER if self.settings.teacher is None else self.settings.teacher
+
+    @property
     def _has_boosted_teacher(self) -> bool:
-        settings = self.settings
-        return settings.method == "kbpib" and (settings.teacher is None or settings.teacher == "boosted")
+        return self.settings.method == "kbpib" and self._teacher == "boosted"
 
     @property
     def _sees(self) -> str:
@@ -106,8 +110,7 @@ class DirectTrainer(Trainer):
     def _is_crossfitted(self) -> bool:
         """Whether a trainable teacher predicts each row without training on it."""
         settings = self.settings
-        teacher = settings.teacher or DEFAULT_TEACHER
-        crossfit = chosen_crossfit(settings.crossfit, teacher, sees_student=self._sees == "all")
+        crossfit = chosen_crossfit(settings.crossfit, self._teacher, sees_student=self._sees == "all")
         return settings.method == "kbpib" and crossfit != 0
 
     def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
@@ -176,7 +179,7 @@ class DirectTrainer(Trainer):
             per_row = kl_weight if weight is None else kl_weight * np.asarray(weight, np.float64)
             row_keywords |= {
                 "kl_weight": DEFAULT_KL_WEIGHT,
-                "teacher": [(settings.teacher or DEFAULT_TEACHER, per_row), *self.constraints],
+                "teacher": [(self._teacher, per_row), *self.constraints],
             }
         return settings.config(labelled=self.labelled, **row_keywords)
 

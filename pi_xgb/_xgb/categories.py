@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xgboost
 
@@ -53,7 +54,7 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
             "3.1, or on numbers for categories. Train it again on a table with text"
         )
     by_name = dict(zip(names, encoded, strict=True))
-    return {name: ours[name] if name in ours else _decoded(by_name[name], name) for name in categorical}
+    return {name: ours[name] if name in ours else decoded_categories(by_name[name], name) for name in categorical}
 
 
 def kept_in_pieces(booster: xgboost.Booster) -> list[str]:
@@ -73,7 +74,20 @@ def categories_by_position(booster: xgboost.Booster) -> list[pd.Index[Any]]:
     """Return XGBoost's own categories: an index per column, empty for numbers; an empty list if it stores none."""
     names = booster.feature_names or [str(i) for i in range(booster.num_features())]
     encoded = _encoded_categories(booster)
-    return list(map(_decoded, encoded, names)) if len(encoded) == len(names) else []
+    return list(map(decoded_categories, encoded, names)) if len(encoded) == len(names) else []
+
+
+def encoded_categories(matrix: xgboost.DMatrix) -> list[dict[str, Any]]:
+    """Return how XGBoost encodes the categories of the columns of a matrix; an empty list where there are none.
+
+    They are read from a model of its first row, since XGBoost exports them through pyarrow only.
+    """
+    if "c" not in (matrix.feature_types or []) or not matrix.num_row():
+        return []
+    row = matrix.slice([0], allow_groups=True)
+    row.set_base_margin(np.empty(0, np.float32))
+    row.set_label(np.zeros(1, np.float32))
+    return _encoded_categories(xgboost.train({"nthread": 1}, row, 1))
 
 
 def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
@@ -94,7 +108,8 @@ def _stored_categories(text: str | None) -> dict[str, pd.Index[Any]]:
     raise ValueError(f"the names of categories in the model (its attribute {_CATEGORIES}) are damaged")
 
 
-def _decoded(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:
+def decoded_categories(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:
+    """Return the categories of one feature in the order of their codes."""
     if "offsets" not in encoded:
         numbers: pd.Index[Any] = pd.Index(encoded["values"])
         return numbers

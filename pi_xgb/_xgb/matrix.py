@@ -173,7 +173,7 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
     both = xgboost.DMatrix(
         data,
-        feature_names=_names(dtrain, "x") + _names(privileged, "z"),
+        feature_names=_names_of_both(dtrain, privileged),
         feature_types=_types(dtrain) + _types(privileged),
         enable_categorical=True,
     )
@@ -208,10 +208,10 @@ def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
         target.set_group(np.diff(ends))
 
 
-def _names(matrix: xgboost.DMatrix, prefix: str) -> list[str]:
-    # The prefix separates columns of equal names, such as the numbers of unnamed columns.
-    names = matrix.feature_names or [str(i) for i in range(matrix.num_col())]
-    return [f"{prefix}:{name}" for name in names]
+def _names_of_both(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> list[str]:
+    """The names of both matrices; a prefix separates equal ones, such as the numbers of unnamed columns."""
+    x, z = (matrix.feature_names or [str(i) for i in range(matrix.num_col())] for matrix in (dtrain, privileged))
+    return [f"x:{name}" for name in x] + [f"z:{name}" for name in z] if set(x) & set(z) else [*x, *z]
 
 
 def _types(matrix: xgboost.DMatrix) -> list[str]:

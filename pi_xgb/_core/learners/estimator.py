@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import Array
+from ..._rows.names import describe
 from ..losses import Loss
 from ..spec import Spec
 from .features import Features
@@ -43,16 +44,16 @@ class EstimatorModel:
         import sklearn
 
         name, method = type(self.estimator).__name__, _method(self.loss)
-        table = features.as_table()
         with sklearn.config_context(enable_metadata_routing=False):
-            q = np.asarray(getattr(self.estimator, method)(table))
+            q = np.asarray(getattr(self.estimator, method)(features.as_table()))
         if self.loss.probabilities:
             q = self._in_order(q)
             q = q if self.loss.multiclass else q[:, 1]
         elif q.ndim == 2 and q.shape[1] == 1:
             q = q[:, 0]
-        if len(q) != len(table):
-            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {len(table)} rows")
+        n_rows = features.matrix.num_row()
+        if len(q) != n_rows:
+            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {n_rows} rows")
         if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
             raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
         if self.loss.by_query:  # scores, which have no scale
@@ -60,7 +61,8 @@ class EstimatorModel:
         low, high = float(q.min()), float(q.max())
         if not self.loss.range.holds(low, high, slack=1e-6):
             raise ValueError(
-                f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}"
+                f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}: "
+                "use teacher='mixed', or an estimator for such labels (PoissonRegressor for counts)"
             )
         return np.clip(q, self.loss.range.low, self.loss.range.high).astype(np.float32)
 
@@ -71,7 +73,7 @@ class EstimatorModel:
         if q.ndim != 2 or q.shape[1] != len(own):
             raise ValueError(
                 f"the predict_proba of the teacher {name} must have one column for each of its {len(own)} classes, got "
-                f"shape {q.shape}"
+                f"shape {q.shape}" + (": for several labels of a row use teacher='mixed'" if q.ndim == 3 else "")
             )
         wanted = list(self.classes)
         if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
@@ -136,5 +138,10 @@ class Estimator:
             }
             model.set_params(**unset)
         with sklearn.config_context(enable_metadata_routing=False):
-            model = model.fit(features.as_table(), target, **weights)
+            try:
+                model = model.fit(features.as_table(), target, **weights)
+            except Exception as error:
+                columns = "of your table" if features.table is not None else f"{describe(features.names)} of a DMatrix"
+                error.add_note(f"raised by the teacher {type(model).__name__} on {len(target)} rows, columns {columns}")
+                raise
         return EstimatorModel(model, self._spec.loss, self._classes, self._is_frozen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,16 +11,20 @@ import pandas as pd
 import xgboost
 
 from ..._arrays import Array
+from ..._rows.names import describe
 from ..._rows.tables import as_table, take_rows
 from ..._rows.tables import rows_without_values as table_rows_without_values
+from ..._xgb.categories import decoded_categories, encoded_categories
 from ..._xgb.matrix import matrix_of, rows_without_values, slice_rows
 
 
 class Features:
     """The columns of some rows. ``table`` is the user's own table of the same rows, where there is one."""
 
-    def __init__(self, matrix: xgboost.DMatrix, table: Any = None) -> None:
+    def __init__(self, matrix: xgboost.DMatrix, table: Any = None, recoded: Mapping[int, Array] | None = None) -> None:
         self.matrix, self.table = matrix, table
+        self._recoded = recoded or {}
+        """By the position of a column, the code of each of its categories in place of that of the matrix."""
 
     @classmethod
     def from_table(cls, table: Any) -> Features:
@@ -37,6 +42,11 @@ class Features:
         """Which rows have no value in any column."""
         return rows_without_values(self.matrix) if self.table is None else table_rows_without_values(self.table)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; their numbers where they have none."""
+        return list(self.matrix.feature_names or map(str, range(self.matrix.num_col())))
+
     def as_table(self) -> Any:
         """The user's own table, or one of the values of the matrix: NaN where absent, codes for categories."""
         if self.table is not None:
@@ -50,6 +60,10 @@ class Features:
         filled = np.full(stored.shape, np.nan, np.float32)
         rows = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
         filled[rows, stored.indices] = stored.data
+        for position, codes in self._recoded.items():
+            column = filled[:, position]
+            present = ~np.isnan(column)
+            column[present] = codes[column[present].astype(int)]
         return filled
 
     @property
@@ -66,6 +80,47 @@ class Features:
             return None
         n_rows = self.matrix.num_row()
         return margin if margin.size == n_rows else margin.reshape(n_rows, -1)
+
+
+class Columns:
+    """The columns that a teacher was trained on, and XGBoost's codes of their categories.
+
+    No codes are stored where XGBoost reads the rows, or an estimator the user's own table: both know the categories.
+    """
+
+    def __init__(self, features: Features, *, are_read_by_xgboost: bool) -> None:
+        self._names, self._is_category = features.names, features.is_category.tolist()
+        has_codes = not are_read_by_xgboost and features.table is None
+        self._categories = encoded_categories(features.matrix) if has_codes else None
+
+    def aligned(self, features: Features) -> Features:
+        """The same rows with the codes of these categories; raise if they have other columns."""
+        names = features.names
+        if names != self._names:
+            raise ValueError(
+                f"rows must have the columns that the teacher was trained on, in their order, {describe(self._names)}, "
+                f"got {describe(names)}: select these columns"
+            )
+        if self._categories is None:
+            return features
+        if features.is_category.tolist() != self._is_category:
+            named = [name for name, is_category in zip(names, self._is_category, strict=True) if is_category]
+            raise ValueError(
+                f"rows must have categories in {describe(named) or 'no column'}, as the training rows have"
+            )
+        codes = {}
+        for position, (own, trained) in enumerate(
+            zip(encoded_categories(features.matrix), self._categories, strict=False)
+        ):
+            if own != trained:
+                categories = decoded_categories(own, names[position])
+                codes[position] = found = decoded_categories(trained, names[position]).get_indexer(categories)
+                if (found < 0).any():
+                    raise ValueError(
+                        f"the column {names[position]!r} of rows must have categories that the teacher was trained on, "
+                        f"got {describe(categories[found < 0])}: make them missing"
+                    )
+        return Features(features.matrix, recoded=codes)
 
 
 class Model(Protocol):

@@ -13,7 +13,7 @@ from ..losses import NUMBERS, PROBABILITIES
 from ..metric_eval import METRIC_NAMES
 from ..teachers import FixedTeacher, Teacher
 from .estimator import EstimatorModel
-from .features import Features, Model
+from .features import Columns, Features, Model
 from .mixture import Mixture
 
 
@@ -57,9 +57,9 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float) -> None:
+    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float, columns: Columns) -> None:
         super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
-        self.members, self.loss, self._mixture = list(members), loss, mixture
+        self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
         self.kind = members[0].kind if len(members) == 1 else "mixed"
 
     @property
@@ -86,7 +86,8 @@ class LearnedTeacher(FixedTeacher):
         Parameters
         ----------
         rows : xgboost.DMatrix or table
-            The columns that the teacher was trained on. For rankings the result is a score without a scale.
+            The columns that the teacher was trained on, in the same order. For rankings the result is a score without
+            a scale.
 
         Returns
         -------
@@ -94,6 +95,7 @@ class LearnedTeacher(FixedTeacher):
             float32, one value per row, or one column per class.
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
+        features = self._columns.aligned(features)
         means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
         return self._mixture.combine(means)
 
