@@ -1,6 +1,7 @@
 """What a teacher costs in time and memory, next to plain XGBoost on the same matrices.
 
-    python -m benchmarks.overhead            the table of OVERHEAD.md; about ten minutes on two cores
+    python -m benchmarks.overhead            results/overhead.csv and the tables of OVERHEAD.md; some ten minutes
+    python -m benchmarks.overhead --report   only the tables, from the CSV
     python -m benchmarks.overhead --smoke    a tiny run that shows that it works
 
 Times are medians of ratios: the two trainings alternate (A B A B ...) in one process, so that whatever else the
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import statistics
 import subprocess
@@ -22,13 +24,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
 
 import pi_xgb
+from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.measuring import alternating, memory_mib, seconds, versions
-from benchmarks.text import number, table
+from benchmarks.text import NOTHING, number, table
 from benchmarks.trainings import KL_WEIGHT, Trainings
+
+RESULTS = FOLDER / "results" / "overhead.csv"
+TIME, MEMORY, STEP = "time", "memory", "step"
+"""The tables of the results: ratios, float32 values per row, and milliseconds."""
 
 COLUMNS, PRIVILEGED_COLUMNS = 30, 30
 PARAMS = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist", "nthread": 2}
@@ -88,10 +96,11 @@ def time_ratios(n_rows: int, rounds: int, repeats: int) -> list[dict[str, Any]]:
         base, ratios = alternating(ours, plain, repeats)
         rows.append(
             {
+                "table": TIME,
                 "rows": n_rows,
-                "method": name,
-                "plain_ms_per_round": 1e3 * base / rounds,
-                "ratio": statistics.median(ratios),
+                "name": name,
+                "plain_ms": 1e3 * base / rounds,
+                "value": statistics.median(ratios),
                 "low": ratios[len(ratios) // 4],
                 "high": ratios[-1 - len(ratios) // 4],
                 "limit": LIMITS.get((name, n_rows)),
@@ -124,7 +133,7 @@ def objective_share(trainings: Trainings, name: str) -> float | None:
     return spent / total
 
 
-def stages(n_rows: int) -> list[tuple[str, float]]:
+def stages(n_rows: int) -> list[dict[str, Any]]:
     """Milliseconds per round of what the callback engine does and XGBoost's own objective does not."""
     trainings = made(n_rows, 3)
     booster = xgboost.train(PARAMS, trainings.dtrain, 3)
@@ -136,7 +145,7 @@ def stages(n_rows: int) -> list[tuple[str, float]]:
         return 1e3 * statistics.median(seconds(function) for _ in range(15))
 
     handed_over = xgboost.Booster({**PARAMS, "max_depth": 1}, [trainings.dtrain])
-    return [
+    costs = [
         ("copy the margins out", median(lambda: booster.predict(trainings.dtrain, output_margin=True, training=True))),
         ("read labels and weights", median(lambda: (trainings.dtrain.get_label(), trainings.dtrain.get_weight()))),
         ("the objective, labels included", median(lambda: objective(margin, trainings.dtrain))),
@@ -146,6 +155,7 @@ def stages(n_rows: int) -> list[tuple[str, float]]:
         ),
         ("a round of one split with XGBoost's own objective", median(lambda: handed_over.update(trainings.dtrain, 0))),
     ]
+    return [{"table": STEP, "rows": n_rows, "name": name, "value": cost} for name, cost in costs]
 
 
 def peak_values_per_row(n_rows: int, method: str, rounds: int = 3) -> float:
@@ -170,9 +180,11 @@ def memory(n_rows: int) -> list[dict[str, Any]]:
     base = {name: peak_values_per_row(n_rows, name) for name in ("plain", "plain_twice", "plain_together")}
     return [
         {
-            "method": name,
+            "table": MEMORY,
+            "rows": n_rows,
+            "name": name,
             "against": against.replace("_", " "),
-            "above": peak_values_per_row(n_rows, name) - base[against],
+            "value": peak_values_per_row(n_rows, name) - base[against],
             "limit": MEMORY_LIMITS.get(name),
         }
         for name, against in [
@@ -186,27 +198,29 @@ def memory(n_rows: int) -> list[dict[str, Any]]:
     ]
 
 
-def show(
-    timings: list[dict[str, Any]], peaks: list[dict[str, Any]], costs: list[tuple[str, float]], n_rows: int
-) -> str:
+def show(results: pd.DataFrame) -> str:
+    """The tables of OVERHEAD.md."""
+    times, peaks, steps = (results[results["table"] == name] for name in (TIME, MEMORY, STEP))
     rows = []
-    for row in timings:
-        share = "-" if row["objective_share"] is None else f"{row['objective_share']:.1%}"
-        ratio = f"{row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
-        plain = f"{row['plain_ms_per_round']:.2f}"
-        rows.append([f"{row['rows']:,}", row["method"], plain, ratio, number(row["limit"], 2), share])
+    for row in times.itertuples():
+        share = NOTHING if math.isnan(row.objective_share) else f"{row.objective_share:.1%}"
+        ratio = f"{row.value:.3f} ({row.low:.3f} to {row.high:.3f})"
+        rows.append([f"{row.rows:,}", row.name, f"{row.plain_ms:.2f}", ratio, number(row.limit, 2), share])
     share = "share spent in the objective, JPIB's teacher included"
     lines = table(["rows", "method", "plain, ms a round", "ratio (quartiles)", "promised", share], rows)
+    n_rows = f"{int(peaks['rows'].iloc[0]):,} rows"
     lines += table(
-        ["method", "above", f"peak memory, float32 values per row ({n_rows:,} rows)", "promised"],
-        [[row["method"], row["against"], f"{row['above']:.1f}", number(row["limit"], 0)] for row in peaks],
+        ["method", "above", f"peak memory, float32 values per row ({n_rows})", "promised"],
+        [[row.name, row.against, f"{row.value:.1f}", number(row.limit, 0)] for row in peaks.itertuples()],
     )
-    lines += table([f"step of a round ({n_rows:,} rows)", "ms"], [[name, f"{cost:.2f}"] for name, cost in costs])
+    costs = [[row.name, f"{row.value:.2f}"] for row in steps.itertuples()]
+    lines += table([f"step of a round ({n_rows})", "ms"], costs)
     return "\n".join(lines).rstrip()
 
 
 def main() -> None:
     parser = command("overhead", __doc__)
+    parser.add_argument("--report", action="store_true", help="only the tables, from the CSV")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes")
     parser.add_argument("--peak-of", help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
@@ -215,14 +229,20 @@ def main() -> None:
     if arguments.peak_of:
         report_peak(arguments.peak_of, arguments.rows, arguments.rounds)
         return
+    if arguments.report:
+        print(show(pd.read_csv(RESULTS)))
+        return
     sizes = SMOKE if arguments.smoke else FULL
     largest = sizes[-1][0]
     timings = [row for size in sizes for row in time_ratios(*size)]
+    results = pd.DataFrame([*timings, *memory(largest), *stages(largest)])
+    if not arguments.smoke:
+        results.to_csv(RESULTS, index=False, float_format="%.6g")
     print(
         f"{COLUMNS} + {PRIVILEGED_COLUMNS} columns, depth 6, hist, QuantileDMatrix, 2 threads; {versions()}, "
         f"{platform.machine()}\n"
     )
-    print(show(timings, memory(largest), stages(largest), largest))
+    print(show(results))
 
 
 if __name__ == "__main__":

@@ -164,6 +164,11 @@ def test_early_stopping_of_student_and_teacher_is_that_of_train(classes):
     assert model.get_booster().save_raw() == expected.save_raw()
     assert model.best_iteration == expected.best_iteration < 59
     assert model.evals_result() == history
+    # Predictions are those of the best round, not of all rounds.
+    whole, best = (expected.predict(xgb.DMatrix(x), iteration_range=(0, end)) for end in (0, model.best_iteration + 1))
+    answers = model.predict_proba(x) if classes else model.predict(x)
+    np.testing.assert_array_equal(answers[:, 1] if classes == 2 else answers, best)
+    assert not np.array_equal(whole, best)
 
 
 def test_evaluation_columns_are_found_by_name():

@@ -4,7 +4,10 @@ Hernandez-Lobato, Sharmanska, Kersting, Lampert and Quadrianto, "Mind the nuisan
 
     f ~ GP(0, k_f(x, x')),   g ~ GP(m0, k_g(z, z')),   P(y_i | f_i, g_i) = Phi(y_i f_i / exp(g_i / 2))
 
-so g is the log variance of the noise of a label; plain GPC has g = m0 everywhere. The posterior is approximated by
+so g is the log variance of the noise of a label; plain GPC has g = m0 everywhere. This is the paper's Eq. 7, by which
+f = 1 has the probability .67 at exp(g) = 5 and .92 at exp(g) = .5; the .58 and .98 of its Figure 1 divide by exp(g)
+instead of its root, and contradict that equation. A new row has no z, so it is predicted with homoscedastic noise, that
+of g = m0. The posterior is approximated by
 q(f) q(g) with expectation propagation (EP): every likelihood factor becomes a *site*, a product of a Gaussian in f_i
 and one in g_i, held as precision ("eta2") and precision times mean ("eta1"). Below, h = g - m0, so that both priors
 have mean zero. Site precisions may be negative; nothing here divides by one or takes its root.
@@ -368,18 +371,11 @@ class GPC(Peer):
 
     def _score(self, X: Array) -> Array:
         latent = self._latent(X)
-        return ndtr(latent.mean / np.sqrt(latent.var + self._label_noise()))
-
-    def _label_noise(self) -> float:
-        """The noise of a new label, which plain GPC knows."""
-        return float(np.exp(self.theta_[1]))
+        return ndtr(latent.mean / np.sqrt(latent.var + np.exp(self.theta_[1])))
 
 
 @dataclass
 class GPCPlus(GPC):
-    """GPC+. A new row has no z and so no known noise: its probability is that of f > 0, as with the authors."""
+    """GPC+. A new row has no z: its label has the noise of the prior mean of g, the same for all rows."""
 
     needs_privileged: ClassVar[bool] = True
-
-    def _label_noise(self) -> float:
-        return 0.0

@@ -365,6 +365,22 @@ def test_warm_and_cold_starts_end_at_the_same_evidence():
     assert not expectation_propagation(y, kernel_f, kernel_h, -1.0, max_sweeps=2, tolerance=1e-9).converged
 
 
+@pytest.mark.parametrize(("noise", "probability"), [(5.0, 0.67), (0.5, 0.92)])
+def test_the_likelihood_is_that_of_equation_7(noise, probability):
+    """The noise is a variance; as a standard deviation it would give the .58 and .98 of the paper's Figure 1."""
+    certain = Marginals(np.ones(1), np.full(1, 1e-12))
+    assert np.exp(tilt(np.ones(1), certain, None, np.log(noise)).log_z[0]) == pytest.approx(probability, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["GPC", "GPC+"])
+def test_a_new_row_has_the_noise_of_the_prior_mean(name):
+    x, y, z, _ = small_set(3, 90)
+    peer = make(name).fit(x[:60], y[:60], z[:60], X_valid=x[60:], y_valid=y[60:])
+    f = peer._latent(x[60:])
+    expected = ndtr(f.mean / np.sqrt(f.var + np.exp(peer.chosen_["log_noise"])))
+    np.testing.assert_allclose(peer.predict_proba(x[60:])[:, 1], expected)
+
+
 @pytest.mark.slow
 def test_gpc_plus_is_better_than_gpc_where_z_tells_the_noise():
     errors = []
