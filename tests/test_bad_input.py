@@ -490,7 +490,7 @@ CASES = [
         ("train", "cv"),
         lambda b: guided_by(privileged=b.privileged)(b),
         ValueError,
-        ("privileged and teacher", "both", "is one already", "teacher=\\["),
+        ("privileged and teacher", "both", "got ndarray", "pairs such as \\["),
     ),
     # An empty DMatrix.
     Case(
