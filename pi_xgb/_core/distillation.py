@@ -157,7 +157,8 @@ class DistillationLoss:
         return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
 
     def _on_device(self, values: Any) -> Any:
-        return values if values is None or np.ndim(values) == 0 else self._xp.asarray(values)
+        """Return arrays on the device; numbers and None as they are."""
+        return values if np.ndim(values) == 0 else self._xp.asarray(values)
 
 
 class DistillationObjective:
