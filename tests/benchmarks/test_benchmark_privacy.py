@@ -205,7 +205,7 @@ def test_the_page_shows_every_part(tmp_path):
         *("## Few labels: which budget plan", "## Attacks"),
         "## DP-EBM as in its paper, and a bridge",
     ]
-    assert "| 0.5 | 0.874 | 0.805 (0.007)" in text
+    assert "| 0.5 | 0.805 (0.007)" in text
     assert "| 100 | 0.601 | split 0.5, 8 bins | +0.100 +- 0.000 | +0.100 +- 0.000 | +0.100 +- 0.000 |" in text
     assert {file.name for file in (tmp_path / "figures").iterdir()} == {"privacy_cost.png", "privacy_sizes.png"}
     with pytest.raises(SystemExit, match="there are none"):
