@@ -23,7 +23,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, logsumexp, ndtr
 
-from ._base import Array, Encoder, Peer, Rows, median_squared_distance, squared_distances
+from ._base import Array, Peer, Rows, median_squared_distance, squared_distances
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
@@ -335,13 +335,13 @@ class GPC(Peer):
     max_steps: int = 20
 
     def _fit(self, train: Rows, valid: Rows) -> None:
-        self._encoder = Encoder(self.x_types)
+        self._encoder = self._encoder_of(self.x_types)
         self._x = self._encoder.fit_transform(train.x)
         unit_x = median_squared_distance(self._x)
         kernel_f, kernel_h = Kernel(squared_distances(self._x, self._x)), None
         theta, bounds = [0.5 * np.log(unit_x), np.log(0.1)], [self._scale_bounds(unit_x), (-8.0, 4.0)]
         if self.needs_privileged:
-            z = Encoder(self.z_types).fit_transform(train.z)
+            z = self._encoder_of(self.z_types).fit_transform(train.z)
             unit_z = median_squared_distance(z)
             kernel_h = Kernel(squared_distances(z, z))
             theta.append(0.5 * np.log(unit_z))

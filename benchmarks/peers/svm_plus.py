@@ -23,7 +23,7 @@ from sklearn.svm import OneClassSVM
 
 from ._base import (
     Array,
-    Encoder,
+    Merit,
     Option,
     Peer,
     Rows,
@@ -110,11 +110,13 @@ class _KernelPeer(Peer):
     """Both kernels, the search over their widths, and the decision; a subclass solves."""
 
     needs_privileged: ClassVar[bool] = True
+    merit: ClassVar[Merit | None] = None
+    """What the search over the parameters maximises; None is the AUC."""
 
     search_rows: int = 300
 
     def _fit(self, train: Rows, valid: Rows) -> None:
-        self._encoder, z_encoder = Encoder(self.x_types), Encoder(self.z_types)
+        self._encoder, z_encoder = self._encoder_of(self.x_types), self._encoder_of(self.z_types)
         x, z = self._encoder.fit_transform(train.x), z_encoder.fit_transform(train.z)
         self._x_unit, z_unit = median_squared_distance(x), median_squared_distance(z)
 
@@ -132,9 +134,9 @@ class _KernelPeer(Peer):
         # The narrowest z kernel with the cheapest w* lets every row have a slack of its own, as in the plain SVM: the
         # search begins at the best of those, so that SVM+ departs from SVM only where that helps.
         plain = {"gamma": (PENALTIES[0],), "width_z": (WIDTHS[-1],)}
-        start = best_on_grid({"C": PENALTIES, "width": WIDTHS, **plain}, decide, valid)
+        start = best_on_grid({"C": PENALTIES, "width": WIDTHS, **plain}, decide, valid, self.merit)
         options = {"gamma": PENALTIES, "width_z": WIDTHS, "C": PENALTIES, "width": WIDTHS}
-        self.chosen_ = best_by_coordinate(options, start, decide, valid)
+        self.chosen_ = best_by_coordinate(options, start, decide, valid, self.merit)
         self._x = x
         self._machine = self._solve(
             squared_distances(x, x) / self._x_unit,

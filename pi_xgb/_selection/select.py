@@ -345,8 +345,7 @@ class Selection:
         missing = [name for name in needed if rows[name] is None]
         if missing:
             raise ValueError(
-                f"{' and '.join(missing)} must be passed, since select was called with them: pass the values of "
-                "these rows"
+                f"{' and '.join(missing)} must be passed, since select used it: pass the values of these rows"
             )
         params, rounds = self._recipe.params, self._rounds
         student = dtrain if student is None else student

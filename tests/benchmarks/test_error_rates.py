@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -15,9 +16,20 @@ from hypothesis import strategies as st
 pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from benchmarks.data import PreparedSet
 from benchmarks.error_rates import __main__ as error_rates
-from benchmarks.error_rates import cells, page
+from benchmarks.error_rates import cells, digits, machines, page
 from benchmarks.error_rates.ranks import Ranking, critical_distance, ranking
+from benchmarks.modes.fold_work import Scores
+from benchmarks.peers._base import Encoder, median_squared_distance
+from benchmarks.peers.svm_plus import PENALTIES, WIDTHS
 from benchmarks.run.cells import MADE, made_set
 
 # Table 6 of Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 2006, as places.
@@ -65,7 +77,7 @@ def test_draws_are_as_large_as_the_paper_has_them(rows, sizes):
     made = made_set()
     where = np.random.default_rng(0).integers(0, len(made.y), rows)
     dataset = dataclasses.replace(made, X=made.X.iloc[where], y=made.y[where], protected=())
-    first, second = (cells.drawn(dataset, draw) for draw in range(2))
+    first, second = (cells.drawn(dataset, draw, 200) for draw in range(2))
     assert tuple(map(len, (first.train, first.valid, first.test))) == sizes
     everybody = np.concatenate([first.train, first.valid, first.test])
     assert len(set(everybody)) == len(everybody)
@@ -76,17 +88,142 @@ def test_draws_are_as_large_as_the_paper_has_them(rows, sizes):
 
 def test_an_error_is_a_probability_on_the_wrong_side(monkeypatch):
     monkeypatch.setattr(cells, "CURRENT", SMALL["current"])
-    lines = cells.lines_of(MADE, 0, ("NF", "KbPIB"))
-    work = cells.FoldWork(made_set(), cells.drawn(made_set(), 0), SMALL["current"])
+    lines = cells.lines_of(cells.PUBLIC, MADE, 0, ("NF", "KbPIB"))
+    work = cells.FoldWork(made_set(), cells.drawn(made_set(), 0, 200), SMALL["current"])
     wrong = (work.plain("x").test > 0.5).astype(int) != work.labels("test")
     assert 0 < wrong.mean() < 0.5
     assert lines[0]["error"] == wrong.mean()
     assert [(line["method"], line["train"], line["test"]) for line in lines] == [("NF", 150, 75), ("KbPIB", 150, 75)]
 
 
-def made_lines():
+def test_a_task_is_two_digits_and_their_blocks_are_means_of_pixels():
+    assert len(digits.TASKS) == 45
+    made = digits.task("3 or 8")
+    bunch = load_digits()
+    there = np.isin(bunch.target, (3, 8))
+    np.testing.assert_array_equal(made.y, bunch.target[there] == 8)
+    (x, _), (z, _) = made.student(), made.teacher()
+    np.testing.assert_array_equal(z, bunch.data[there])
+    pictures, blocks = z.to_numpy().reshape(-1, 8, 8), x.to_numpy().reshape(-1, 4, 4)
+    for row, column in itertools.product(range(4), repeat=2):
+        block = pictures[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+        np.testing.assert_allclose(blocks[:, row, column], block.mean(axis=(1, 2)))
+
+
+def test_the_weight_is_that_of_the_lowest_log_loss():
+    work = cells.FoldWork(made_set(), cells.drawn(made_set(), 0, 200), SMALL["current"])
+    truth = work.labels("valid")
+
+    def train(_, kl_weight):
+        share = 0.9 - 0.2 * abs(kl_weight - 3.0) / 10
+        return Scores(np.where(truth == 1, share, 1 - share), np.full(5, kl_weight))
+
+    assert digits.by_log_loss(train, work).tolist() == [3.0] * 5
+
+
+def many_columns(n, d):
+    """More columns than components, and a few of them twice."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, d))
+    x[:, 1] = x[:, 0]
+    y = (x[:, 0] + rng.normal(size=n) > 0).astype(np.int64)
+    names = [f"c{i}" for i in range(d)]
+    return PreparedSet("many", pd.DataFrame(x, columns=names), y, ("q",) * d, tuple(range(d - 2, d)), ())
+
+
+def test_components_are_taken_where_columns_are_many_and_from_the_training_rows():
+    table = many_columns(300, 60).X.to_numpy()
+    train, test = table[:200], table[200:]
+    encoder = machines.Components(["q"] * 60)
+    found, others = encoder.fit_transform(train), encoder.transform(test)
+    assert (found.shape, others.shape) == ((200, 50), (100, 50))
+    # Components of training rows are uncorrelated, the first the one of the largest variance: 2 of a doubled column.
+    covariance = np.cov(found.T, ddof=0)
+    np.testing.assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-10)
+    assert (np.diff(np.diag(covariance)) <= 1e-10).all()
+    assert covariance[0, 0] > 2
+    np.testing.assert_allclose(encoder.transform(train), found)
+    # They keep what they can of the distances between standardised rows: all of them where rows are fewer.
+    few = machines.Components(["q"] * 60).fit_transform(train[:30])
+    scaled = StandardScaler().fit_transform(train[:30])
+    np.testing.assert_allclose(pdist(few), pdist(scaled))
+    # Columns that are not many stay as they are.
+    encoder, plain = machines.Components(["q"] * 50), Encoder(["q"] * 50)
+    np.testing.assert_array_equal(encoder.fit_transform(train[:, :50]), plain.fit_transform(train[:, :50]))
+    np.testing.assert_array_equal(encoder.transform(test[:, :50]), plain.transform(test[:, :50]))
+
+
+@pytest.mark.parametrize("name", machines.AS_MACHINES)
+def test_every_machine_is_trained_on_components(monkeypatch, name):
+    asked = []
+
+    class Watched(machines.Components):
+        def fit_transform(self, X):
+            asked.append(X.shape[1])
+            return super().fit_transform(X)
+
+    monkeypatch.setattr(machines, "Components", Watched)
+    for kind in (machines.ReducedGPC, machines.ReducedGPCPlus, machines.ErrorSVMPlus):
+        monkeypatch.setattr(kind, "_encoder_of", Watched)
+    dataset = many_columns(120, 8)
+    work = cells.FoldWork(dataset, cells.drawn(dataset, 0, 30), SMALL["current"])
+    machines.AS_MACHINES[name](work)
+    assert asked == ([6, 2] if name.endswith("+") else [6])
+
+
+def test_the_machines_are_tuned_by_error():
+    dataset = many_columns(200, 6)
+    work = cells.FoldWork(dataset, cells.drawn(dataset, 0, 60), SMALL["current"])
+    x, y = {}, work.labels("train")
+    for rows in ("train", "test"):
+        x[rows] = work.features("x", rows)[0].to_numpy()
+    scaler = StandardScaler().fit(x["train"])
+    x = {rows: scaler.transform(table) for rows, table in x.items()}
+    unit = median_squared_distance(x["train"])
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(x["train"], y))
+    errors = {
+        (C, width): np.mean(
+            [
+                SVC(C=C, gamma=width / unit).fit(x["train"][fit], y[fit]).score(x["train"][rest], y[rest])
+                for fit, rest in folds
+            ]
+        )
+        for C in PENALTIES
+        for width in WIDTHS
+    }
+    C, width = max(errors, key=errors.get)
+    expected = SVC(C=C, gamma=width / unit).fit(x["train"], y).predict(x["test"])
+    np.testing.assert_array_equal(machines.AS_MACHINES["SVM"](work) > 0.5, expected == 1)
+
+
+def test_svm_plus_takes_the_fewest_errors_and_of_equal_ones_the_highest_auc(monkeypatch):
+    dataset = many_columns(200, 6)
+    work = cells.FoldWork(dataset, cells.drawn(dataset, 0, 60), SMALL["current"])
+    seen, peers = [], []
+
+    def merit(decision, rows):
+        seen.append((np.mean((decision > 0) == rows.y), roc_auc_score(rows.y, decision)))
+        found = machines.few_errors(decision, rows)
+        assert found == seen[-1]
+        return found
+
+    class Watched(machines.ErrorSVMPlus):
+        def _fit(self, train, valid):
+            super()._fit(train, valid)
+            peers.append((self, valid))
+
+    monkeypatch.setattr(machines.ErrorSVMPlus, "merit", staticmethod(merit))
+    answers = machines.tested(Watched, work)
+    assert len(seen) > 25
+    ((peer, valid),) = peers
+    # Trained on the same rows as in the search, which has the choice among what it saw.
+    assert machines.few_errors(peer._decide(valid.x), valid) == pytest.approx(max(seen))
+    assert set(answers) <= {0.0, 1.0}
+
+
+def made_lines(names=page.NAMES):
     """Of three sets and two draws: GPC+ is always best, and GPC next."""
-    errors = {name: 0.1 + 0.02 * place for place, name in enumerate(["GPC+", "GPC", *cells.NAMES[2:]])}
+    errors = {name: 0.1 + 0.02 * place for place, name in enumerate(["GPC+", "GPC", *names[2:]])}
     return pd.DataFrame(
         [
             {"set": name, "draw": draw, "method": method, "error": error + 0.01 * draw, "seconds": 1.0}
@@ -98,12 +235,14 @@ def made_lines():
 
 
 def test_the_page_says_who_differs_from_whom():
-    text = page.text_of(made_lines())
-    assert "Means over 2 draws of each set. Not run: heart, car, spam" in text
-    assert "kdd; a draw of a set took 8 seconds." in " ".join(text.split())
-    assert "| one | 0.1250 | 0.1050 |" in text
+    text = page.text_of(made_lines(), made_lines(page.DIGITS_NAMES))
     sentence = " ".join(text.split())
+    assert "Each set was drawn 2 times. Not run: heart, car, spam" in sentence
+    assert "kdd. A draw took 8 seconds" in sentence
+    assert "| one | 0.1250 | 0.1050 |" in text
     assert "The best average rank is that of GPC+, the worst that of KbPIB all features." in sentence
+    assert "The best average rank is that of GPC+, the worst that of mixed." in sentence
+    assert "Friedman's test over 3 pairs" in sentence
     assert "| GPC+ for GPC | +0.0200 | 3 / 0 / 0 | +1.00 | no |" in text
     assert "| KbPIB all features for NF | -0.0600 | 0 / 0 / 3 | -3.00 | no |" in text
     assert f"more than {critical_distance(8, 3):.2f} apart" in sentence
@@ -125,8 +264,12 @@ def test_the_picture_has_every_method_with_its_rank(monkeypatch, tmp_path):
 def test_what_is_there_is_not_done_again(monkeypatch, tmp_path):
     asked = []
     line = {"set": "one", "draw": 0, "method": "NF", "error": 0.25}
-    monkeypatch.setattr(error_rates, "lines_of", lambda *cell: asked.append(cell) or [{**line, "draw": cell[1]}])
+    monkeypatch.setattr(
+        error_rates,
+        "lines_of",
+        lambda part, name, draw, methods: asked.append((name, draw)) or [{**line, "draw": draw}],
+    )
     for draws in (1, 2):
-        error_rates.run(tmp_path / "out.csv", [("one", draw) for draw in range(draws)])
+        error_rates.run(cells.DIGITS, tmp_path / "out.csv", [("one", draw) for draw in range(draws)])
     assert asked == [("one", 0), ("one", 1)]
     assert pd.read_csv(tmp_path / "out.csv")["draw"].tolist() == [0, 1]

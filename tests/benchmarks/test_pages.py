@@ -4,13 +4,14 @@ import ast
 import inspect
 import re
 
+import pandas as pd
 import pytest
 
 pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 
-from benchmarks import FOLDER, attributes, fair_importance
+from benchmarks import FOLDER, attributes, fair_importance, overhead
 from benchmarks.curves import __main__ as curves
 from benchmarks.curves import page as curves_page
 from benchmarks.error_rates import __main__ as error_rates
@@ -50,7 +51,10 @@ PAGES = {
     "UNLABELLED": few_labels,
     "FRONTIER": accuracy_and_fairness,
     "SELECTION": lambda out: selection.write(FOLDER / "results", out),
-    "ERROR_RATES": lambda out: error_rates_page.write(error_rates.RESULTS, out),
+    "ERROR_RATES": lambda out: error_rates_page.write(
+        error_rates.RESULTS, error_rates.file_of("digits", error_rates.RESULTS), out
+    ),
+    "OVERHEAD": lambda out: out.write_text(overhead.show(pd.read_csv(overhead.RESULTS)), encoding="utf-8"),
     "LABELS": lambda out: labels_page.write_page(labels.RESULTS, out),
     "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
     "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
