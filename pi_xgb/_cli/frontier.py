@@ -17,9 +17,10 @@ EXAMPLE = """example, the cost of a difference of at most 0.05 between the sexes
   pi-xgb frontier loans.csv --label repaid --constraint parity:sex --gap 0.05 --out fair.ubj
 
 It prints a line for each weight of the constraint, 0 being plain XGBoost: accuracy, the gap, and the cost of the
-constraint in accuracy, on held-out rows, with intervals. For odds, tpr and fpr there are two lines for a weight, one for
-each step (hessian). With --out it trains the model of the wanted gap on all rows. Every column but the label is a
-feature: leave privileged columns out with --drop, since the constraint is the only teacher here. (pi-xgb train takes both --privileged and --constraint, and evaluate measures the model.)"""
+constraint in accuracy, on held-out rows, with intervals; for odds, tpr and fpr a line for each step (hessian). With
+--out it trains the model of the wanted gap on all rows. Every column but the label is a feature: leave privileged
+columns out with --drop, since the constraint is the only teacher here. (pi-xgb train takes both --privileged and
+--constraint, and evaluate measures the model.)"""
 
 
 def add(commands: Any) -> None:

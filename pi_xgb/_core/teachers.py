@@ -271,8 +271,8 @@ class ModelTeacher(FixedTeacher):
             q = model(data)
         else:
             raise TypeError(
-                f"model must have predict_proba or be callable, got {name}: pass model.predict for a regression model or "
-                "a Booster (with data as a DMatrix)"
+                f"model must have predict_proba or be callable, got {name}: pass model.predict (and data as a DMatrix "
+                "for a Booster)"
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
 
