@@ -68,6 +68,15 @@ def test_every_keyword_of_xgbranker_arrives(capsys):
     assert ours.evals_result() == theirs.evals_result()
 
 
+@pytest.mark.filterwarnings("ignore:.*feature_weights")  # XGBoost wants them as a parameter
+def test_feature_weights_may_be_passed_to_fit():
+    x, _, y = rows()
+    params, weights = {"n_estimators": 4, "n_jobs": 1, "colsample_bynode": 0.5}, [9, 1, 1, 0.1]
+    found = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, qid=QID, feature_weights=weights)
+    expected = PrivilegedXGBRanker(kl_weight=0.0, **params, feature_weights=weights).fit(x, y, qid=QID)
+    assert found.get_booster().get_dump() == expected.get_booster().get_dump()
+
+
 @pytest.mark.parametrize("crossfit", [0, 4])
 def test_it_trains_what_train_trains(crossfit):
     x, z, y = rows()
