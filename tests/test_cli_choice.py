@@ -98,6 +98,7 @@ def test_compare_prints_the_table_and_the_verdict(files, capsys):
         "student",
         "self-distillation",
         "shuffled",
+        "best rival",
         "teacher",
     ]
     assert "gain" in err

@@ -117,7 +117,7 @@ def test_the_bar_has_a_step_for_each_training_that_is_left(name, tmp_path, monke
     path.write_text(json.dumps(state))
     search(path)
     search(path)
-    each = {"select": 3, "compare": 2 * (2 + 1 + 2 + 2)}[name]
+    each = {"select": 3, "compare": 2 * (2 + 1 + 2 + 2 + 2)}[name]
     assert bars == [(left * each, left * each, name, False, each) for left in (parts, 1, 0)]
 
 
