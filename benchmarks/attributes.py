@@ -25,7 +25,7 @@ from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.data import LOAD_ERRORS
 from benchmarks.data.prepared import PreparedSet
-from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
+from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses, with_bounds
 from benchmarks.methods import METHODS
 from benchmarks.modes import CURRENT
 from benchmarks.modes.fold_work import FoldWork, Scores
@@ -104,7 +104,7 @@ def gains_of(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def said(gain: Interval) -> str:
-    return f"{signed(gain.mean, 4)} +- {number(gain.half, 4)}"
+    return with_bounds(gain, 4)
 
 
 def summary(name: str, gains: pd.DataFrame) -> str:

@@ -48,7 +48,9 @@ def corrected_interval(differences: npt.ArrayLike, test_over_train: float = TEST
 
 
 def with_bounds(found: Interval, digits: int = 3) -> str:
-    """+0.104 (0.048 to 0.160): the mean, and the ends of its 95 % interval."""
+    """+0.104 (0.048 to 0.160): the mean, and the ends of its 95 % interval if it has one."""
+    if math.isnan(found.half):
+        return signed(found.mean, digits)
     # + 0.0 turns -0.0 into 0.0.
     low, high = (number(round(bound, digits) + 0.0, digits) for bound in (found.low, found.high))
     return f"{signed(found.mean, digits)} ({low} to {high})"

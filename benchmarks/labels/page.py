@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.intervals import corrected_interval
+from benchmarks.intervals import corrected_interval, with_bounds
 from benchmarks.labels import made, public
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
-from benchmarks.text import NOTHING, number, paragraph, signed, table
+from benchmarks.text import NOTHING, paragraph, table
 
 MADE_RATIO, PUBLIC_RATIO = 0.0, 1 / 3
 """Draws of made rows share nothing; draws of a public set share rows, test part over the rest."""
@@ -25,9 +25,9 @@ ABOUT = """\
 Made by `python -m benchmarks.labels`: what the workflows around late labels are worth, on test rows. Boosters have
 the depth, rounds and step of [UNLABELLED.md](UNLABELLED.md) and are not tuned. Made rows are those of its last
 section, {training:,} for training and {test:,} for testing, with known chances. A number is the mean over {repeats}
-draws; +- is half of its 95 % interval, corrected for shared rows on public sets (Nadeau and Bengio). "against" is the
-difference in log loss from the first method of the same rows, of retrained models from training from scratch; below 0
-is better."""
+draws, with its 95 % interval in brackets, corrected for shared rows on public sets (Nadeau and Bengio). "against" is
+the difference in log loss from the first method of the same rows, of retrained models from training from scratch; below
+0 is better."""
 
 LATE = """\
 Rows are observed over {days} days and an event counts within {horizon}; on the last day the labels are read. Bias is
@@ -135,7 +135,8 @@ def rows_of(lines: pd.DataFrame, measures: tuple[str, ...], ratio: float) -> lis
 
 def interval(values: pd.Series[float], ratio: float, *, signs: bool = False) -> str:
     found = corrected_interval(values.to_numpy(), ratio)
-    return f"{signed(found.mean) if signs else number(found.mean)} +- {number(found.half)}"
+    text = with_bounds(found)
+    return text if signs else text.removeprefix("+")
 
 
 def draw(lines: pd.DataFrame, path: Path) -> None:

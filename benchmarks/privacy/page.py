@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.intervals import Interval, corrected_interval
+from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
 from benchmarks.privacy import attacks, central, cost, ebm, few, printed
 from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
 from benchmarks.privacy.sets import MADE, SPLITS
-from benchmarks.text import NOTHING, number, signed, table
+from benchmarks.text import number, table
 from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
@@ -29,8 +29,8 @@ A repeat draws at most {test} rows for testing and {training} for training; **al
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
 teacher that is KbPIB's, cross-fitted. Private teachers have split {share:g} and clip {clip:g}. kl_weight is one of 0
 (plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
-for private and open teachers alike; that costs no privacy. After +- stands the half width of the 95 % interval over
-paired repeats (corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
+for private and open teachers alike; that costs no privacy. In brackets stands the 95 % interval over paired repeats
+(corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
 
 SIZES = """\
 Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
@@ -147,23 +147,19 @@ class Wide:
         return float(self.table.loc[place][(method, np.inf)].mean())
 
 
-def said(interval: Interval, digits: int = 3) -> str:
-    half = number(interval.half, digits)
-    return f"{signed(interval.mean, digits)} +- {half}" if half != NOTHING else signed(interval.mean, digits)
-
-
 def costs(lines: pd.DataFrame) -> list[str]:
     wide, epsilons = Wide(lines, PLACE), sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
     models = [model for model in MODELS if model in set(lines["method"])]
     rows, below = [], []
     for place in places(lines):
         here = lines[(lines["dataset"] == place[0]) & (lines["labels"] == place[1])]
-        first = [place[0], str(here["labelled"].max()), number(wide.mean(place, PLAIN)), said(wide.gain(place, OPEN))]
+        plain, gain = number(wide.mean(place, PLAIN)), with_bounds(wide.gain(place, OPEN))
+        first = [place[0], str(here["labelled"].max()), plain, gain]
         for model in models:
-            rows.append([*first, model, *(said(wide.gain(place, model, epsilon)) for epsilon in epsilons)])
+            rows.append([*first, model, *(with_bounds(wide.gain(place, model, epsilon)) for epsilon in epsilons)])
             weights = [here[(here["method"] == model) & (here["epsilon"] == e)]["kl_weight"] for e in epsilons]
             shares = [f"{(one == 0).mean():.0%}, {one.median():g}" for one in weights]
-            private = [said(wide.gain(place, model, epsilon, OPEN)) for epsilon in epsilons]
+            private = [with_bounds(wide.gain(place, model, epsilon, OPEN)) for epsilon in epsilons]
             below.append(
                 [place[0], first[1], model, *(f"{gain} ({w})" for gain, w in zip(private, shares, strict=True))]
             )
@@ -224,8 +220,8 @@ def sizes(lines: pd.DataFrame) -> list[str]:
         its = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
         for size in its:
             place = (MADE, labels, size)
-            cells = [said(price(wide, place, epsilon), 4) for epsilon in epsilons]
-            rows.append([labels, f"{size:,}", said(wide.gain(place, OPEN), 4), *cells])
+            cells = [with_bounds(price(wide, place, epsilon), 4) for epsilon in epsilons]
+            rows.append([labels, f"{size:,}", with_bounds(wide.gain(place, OPEN), 4), *cells])
         for epsilon in epsilons:
             dear = [size for size in its if not price(wide, (MADE, labels, size), epsilon).mean < CHEAP]
             first = [size for size in its if not dear or size > dear[-1]]
@@ -266,8 +262,9 @@ def plans(lines: pd.DataFrame) -> list[str]:
         place = (MADE, labels)
         first = [str(labels), number(wide.mean(place, PLAIN))]
         for name in (OPEN, few.SELF):
-            rows.append([*first, name, *[said(wide.gain(place, name))] * len(epsilons)])
-        rows += [[*first, name, *(said(wide.gain(place, name, epsilon)) for epsilon in epsilons)] for name in names]
+            rows.append([*first, name, *[with_bounds(wide.gain(place, name))] * len(epsilons)])
+        for name in names:
+            rows.append([*first, name, *(with_bounds(wide.gain(place, name, epsilon)) for epsilon in epsilons)])
     text = FEW.format(
         rows=cost.TRAINING,
         alone=next(iter(few.PLANS)),
@@ -284,14 +281,14 @@ def plans(lines: pd.DataFrame) -> list[str]:
 def central_release(lines: pd.DataFrame) -> list[str]:
     wide, rows = Wide(lines, ["dataset", "labelled"]), []
     for place in lines[["dataset", "labelled"]].drop_duplicates().itertuples(index=False, name=None):
-        first = [place[0], str(place[1]), number(wide.mean(place, PLAIN)), said(wide.gain(place, OPEN))]
+        first = [place[0], str(place[1]), number(wide.mean(place, PLAIN)), with_bounds(wide.gain(place, OPEN))]
         rows += [
-            [*first, method, *(said(wide.gain(place, method, epsilon)) for epsilon in few.EPSILONS)]
+            [*first, method, *(with_bounds(wide.gain(place, method, epsilon)) for epsilon in few.EPSILONS)]
             for method in (central.EACH_ROW, central.SUMS)
         ]
         more = wide.table.loc[place][central.SUMS] - wide.table.loc[place][central.EACH_ROW]
         gaps = [corrected_interval(more[epsilon].to_numpy(), 0.0) for epsilon in few.EPSILONS]
-        rows.append([*first, "difference", *map(said, gaps)])
+        rows.append([*first, "difference", *map(with_bounds, gaps)])
     text = CENTRAL.format(rows=cost.TRAINING, each=central.EACH_ROW, sums=central.SUMS, curved=central.CURVED)
     columns = [f"epsilon {epsilon:g}" for epsilon in few.EPSILONS]
     return [text, "", *table(["set", "labels", "plain", f"{OPEN}, gain", "teacher", *columns], rows)]

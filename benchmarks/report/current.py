@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from benchmarks.data.folds import N_FOLDS
-from benchmarks.intervals import LOSS, WIN, Interval, verdict, wins_ties_losses
+from benchmarks.intervals import LOSS, WIN, Interval, verdict, wins_ties_losses, with_bounds
 from benchmarks.report.results import BASELINES, CONTROLS, GROUP_MEASURES, NF, OURS, Results
-from benchmarks.text import NOTHING, number, signed, table, with_spread
+from benchmarks.text import NOTHING, signed, table, with_spread
 
 MODE = "current"
 LOWER_IS_BETTER = ("logloss", *GROUP_MEASURES)
@@ -25,7 +24,7 @@ teacher has no privileged feature of the row: their gain is smoothing. A mixed t
 and a linear model on all features, or without z on the classifier features alone."""
 
 INTERVALS = """\
-Differences are the method less plain XGBoost, fold by fold. After +- stands the half width of the
+Differences are the method less plain XGBoost, fold by fold. In brackets stands the
 corrected resampled t interval at 95 % (Nadeau and Bengio 2003): the variance of the
 mean over J folds is (1/J + n_test/n_train) s^2 with J - 1 degrees of
 freedom, and n_test/n_train is 1/8 here, since a fold trains on eight parts and is tested on one. A win or a loss is an
@@ -70,12 +69,11 @@ def difference_table(results: Results, sets: Sequence[str], methods: Sequence[st
 
 
 def difference_cell(difference: Interval | None, *, higher_is_better: bool = True) -> str:
-    """+.001 +- .004, marked where the interval leaves out 0."""
+    """+0.001 (-0.003 to 0.005), marked where the interval leaves out 0."""
     if difference is None:
         return NOTHING
     mark = MARKS.get(verdict(difference, higher_is_better=higher_is_better), "")
-    half = "" if math.isnan(difference.half) else f" +- {number(difference.half, 4)}"
-    return signed(difference.mean, 4) + half + mark + unless_ten(difference.folds)
+    return with_bounds(difference, 4) + mark + unless_ten(difference.folds)
 
 
 def tally_table(results: Results, sets: Sequence[str], measure: str) -> list[str]:

@@ -49,7 +49,8 @@ def test_the_most_valuable_attribute_comes_first_and_the_papers_has_a_star():
     assert gains["attribute"].tolist() == ["b *", "a"]
     assert gains["with it"][0].mean == pytest.approx(0.1)
     text = attributes.text_of(made_lines())
-    assert "| b * | +0.1000 +- 0.0291 | 0.0000 +- 0.0000 | +0.0400 +- 0.0291 | 0.0000 +- 0.0000 |" in text
+    nothing = "0.0000 (0.0000 to 0.0000)"
+    assert f"| b * | +0.1000 (0.0709 to 0.1291) | {nothing} | +0.0400 (0.0109 to 0.0691) | {nothing} |" in text
     sentence = " ".join(text.split())
     assert "Of the 2 attributes of made, 1 are significantly missed at prediction (mean +0.0500)." in sentence
     assert "taught by the attribute alone gains significantly with 0 and loses with 1 (mean -0.1000)" in sentence

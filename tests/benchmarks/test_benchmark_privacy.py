@@ -273,8 +273,9 @@ def test_the_page_shows_every_part(tmp_path):
         "## DP-EBM as in its paper, and a bridge",
     ]
     assert "| 0.5 | 0.805 (0.007)" in text
-    assert "| 100 | 0.601 | split 0.5, 8 bins | +0.100 +- 0.000 | +0.100 +- 0.000 | +0.100 +- 0.000 |" in text
-    assert "| made | 100 | 0.600 | +0.200 +- 0.000 | difference | +0.050" in text
+    gain = "+0.100 (0.100 to 0.100)"
+    assert f"| 100 | 0.601 | split 0.5, 8 bins | {gain} | {gain} | {gain} |" in text
+    assert "| made | 100 | 0.600 | +0.200 (0.200 to 0.200) | difference | +0.050" in text
     assert {file.name for file in (tmp_path / "figures").iterdir()} == {"privacy_cost.png", "privacy_sizes.png"}
     with pytest.raises(SystemExit, match="there are none"):
         page.write_page(tmp_path / "figures", tmp_path / "other.md")

@@ -142,7 +142,7 @@ def test_best_against_best_is_picked_ranked_and_compared(tmp_path):
     # A control is no method of ours, and a set without a peer has no row.
     best = cells(lines, "heart")[0]
     assert best[:6] == ["heart", "KbPIB chosen", "0.750", "SVM", "0.810", "2 of 3"]
-    assert best[6].startswith("-0.0600 +- 0.0000 (loss)")
+    assert best[6].startswith("-0.0600 (-0.0600 to -0.0600) (loss)")
     assert all(row[0] != "car" or set(row[1:]) == {"-"} for row in cells(lines, "car"))
     assert cells(lines, "SVM")[0] == ["SVM", "0 / 0 / 1", "1", "-0.060", "0 / 0 / 0", "0", "-"]
     assert "Nothing to show yet." in lines[lines.index("### SVM+ beside table 2") :]
@@ -235,7 +235,8 @@ def test_no_number_of_the_page_is_not_in_the_results(tmp_path, no_pictures):
     for one, other in itertools.permutations(methods, 2):
         difference = frame[one] - frame[other]
         half = stats.t.ppf(0.975, 3) * difference.std() * math.sqrt(1 / 4 + 1 / 8)
-        allowed |= {f"{difference.mean():+.4f}", f"{difference.mean():+.3f}", f"{half:.4f}"}
+        allowed |= {f"{difference.mean():+.4f}", f"{difference.mean():+.3f}", f"{difference.mean() - half:.4f}"}
+        allowed.add(f"{difference.mean() + half:.4f}")
     assert found <= allowed
     assert {f"{frame[method].mean():.3f}" for method in ("KbPIB chosen", "SVM")} <= found
     # No method, set or mode that did not run has a column or a row.
@@ -253,7 +254,7 @@ def test_a_page_from_a_run_that_was_killed(tmp_path, no_pictures):
     text = (tmp_path / "RESULTS.md").read_text()
     # The line that was cut is not taken for a result, and the page says how many folds there are.
     one = corrected_interval([0.05, 0.05])
-    assert f"| heart | {one.mean:+.4f} +- {one.half:.4f} (win) [2/10] |" in text
+    assert f"| heart | {one.mean:+.4f} ({one.low:.4f} to {one.high:.4f}) (win) [2/10] |" in text
     assert "| current | heart | KbPIB | 2 of 10 |" in text
 
 
@@ -307,7 +308,7 @@ def test_the_papers_questions_are_answered_from_the_folds(tmp_path):
     results = Results(pd.DataFrame(lines))
     text = "\n".join(questions_section(results))
     one = corrected_interval(values["spam", "JPIB"] - values["spam", "KbPIB"])
-    assert f"| spam | {one.mean:+.4f} +- {one.half:.4f}" in text
+    assert f"| spam | {one.mean:+.4f} ({one.low:.4f} to {one.high:.4f})" in text
     # Each gap of the one column: KbPIB is fairer in all three, JPIB less fair.
     assert "| KbPIB | 1 / 0 / 0 | 1 / 0 / 0 | 1 / 0 / 0 |" in text
     assert "| JPIB | 0 / 0 / 1 | 0 / 0 / 1 | 0 / 0 / 1 |" in text
