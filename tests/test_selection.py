@@ -258,7 +258,7 @@ def test_noise_is_not_chosen_and_a_teacher_that_knows_is():
     assert fooled.choice == {"kl_weight": 0.0, "num_boost_round": fooled.summary.rounds["plain"]}
     assert fooled.candidate == "plain"
     assert fooled.gain == 0
-    assert "no gain is convincing" in str(fooled)
+    assert "no gain in log loss is convincing" in str(fooled)
     x, chance = waves(600)
     y = np.random.default_rng(1).random(600) < chance
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(chance.reshape(-1, 1), y)
@@ -888,8 +888,8 @@ def found_by_hand(mean, error, chosen, is_decidable=True):
         ),
         (
             (0.25, 0.25, 0),
-            "Deploy plain XGBoost (2 rounds): no gain is convincing, the best is 0.2500 (95 % CI -0.2500 to 0.7500) by "
-            "jpib 1",
+            "Deploy plain XGBoost (2 rounds): no gain in log loss is convincing, the best is 0.2500 (95 % CI -0.2500 to "
+            "0.7500) by jpib 1",
         ),
         (
             (0.25, 0.25, 0, False),

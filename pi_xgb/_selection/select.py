@@ -381,7 +381,7 @@ class Selection:
             wrong = f"plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed to show a gain"
             return f"Undecided, plain XGBoost ({self._rounds} rounds) is chosen: {wrong}"
         if self._chosen == PLAIN:
-            reason = f"no gain is convincing, the best is {gain} by {best.name}"
+            reason = f"no gain in {name_of(self._score)} is convincing, the best is {gain} by {best.name}"
             return f"Deploy plain XGBoost ({self._rounds} rounds): {reason}"
         model = f"{self.candidate} ({self._rounds} rounds)"
         if not best.low > 0:
