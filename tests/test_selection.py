@@ -879,7 +879,7 @@ def found_by_hand(mean, error, chosen, is_decidable=True):
         (
             (0.25, 0.0625, 1),
             "Deploy jpib 1 (1 rounds): log loss 0.3750 against 0.6000 of plain XGBoost on held-out rows, a gain of "
-            "0.2500 (95 % CI 0.1250 to 0.3750). pi_xgb.compare measures whether the privileged features earn it",
+            "0.2500 (95 % CI 0.1250 to 0.3750). pi_xgb.compare measures how much of it is due to privileged features",
         ),
         (
             (0.25, 0.125, 1),
@@ -888,8 +888,8 @@ def found_by_hand(mean, error, chosen, is_decidable=True):
         ),
         (
             (0.25, 0.25, 0),
-            "Deploy plain XGBoost (2 rounds): no gain in log loss is convincing, the best is 0.2500 (95 % CI -0.2500 to "
-            "0.7500) by jpib 1",
+            "Deploy plain XGBoost (2 rounds): no gain in log loss is convincing, the best is 0.2500 (95 % CI -0.2500 "
+            "to 0.7500) by jpib 1",
         ),
         (
             (0.25, 0.25, 0, False),
@@ -901,7 +901,7 @@ def found_by_hand(mean, error, chosen, is_decidable=True):
 def test_a_selection_says_what_its_search_found(found, sentence):
     found = found_by_hand(*found)
     told = Selection(Recipe({}, 2, None), Score("logloss", maximised=False), found)
-    assert str(told) == textwrap.fill(sentence, 100)
+    assert str(told) == textwrap.fill(sentence, 100, break_on_hyphens=False)
     assert repr(told) == f"<Selection: {sentence}>"
     assert told.gain == found.gains[found.chosen].mean
     assert told.choice["num_boost_round"] == found.rounds[found.chosen]

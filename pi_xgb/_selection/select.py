@@ -386,7 +386,7 @@ class Selection:
         model = f"{self.candidate} ({self._rounds} rounds)"
         if not best.low > 0:
             return f"Undecided, {model} is chosen: {reason}, which may be chance"
-        return f"Deploy {model}: {reason}. pi_xgb.compare measures whether the privileged features earn it"
+        return f"Deploy {model}: {reason}. pi_xgb.compare measures how much of it is due to privileged features"
 
     def __repr__(self) -> str:
         return f"<Selection: {self._sentence()}>"

@@ -103,25 +103,28 @@ class Evidence:
 
     def _undecided(self) -> str:
         doubts = [other for other in self.over if not self.is_shown(other)]
-        useful = "look useful" if self.gains[TEACHER].low > 0 else "are not shown to be useful"
-        teacher = f"{against(self.score, self.means[TEACHER], self.means[BASELINE])} of plain XGBoost"
+        surely = "" if self.gains[TEACHER].low > 0 else "not "
+        values = against(self.score, self.means[TEACHER], self.means[BASELINE])
+        until = f"Until then deploy {self._name(self.fallback)}"
+        if self.fallback == BASELINE:
+            until += ", since no model without privileged features is significantly better"
         return (
-            f"Undecided: the privileged features {useful} (teacher: {teacher}), and {self.n_labelled:,} labelled rows "
-            f"do not show that the student is better. Its gains over others: {self._gains(self.over, doubts)}. "
-            f"{self._needed(doubts)}. Until then deploy {self._name(self.fallback)}."
+            f"Undecided: the teacher is {surely}significantly better than plain XGBoost ({values}), and "
+            f"{self.n_labelled:,} labelled rows do not show that the student is better than others. Its gains over "
+            f"them: {self._gains(self.over, doubts)}. {self._needed(doubts)}. {until}."
         )
 
     def _needed(self, doubts: Sequence[str]) -> str:
         """Return how many labelled rows would show the gains, as far as the measured spread allows to say."""
         gains = [(self.over[other], self.critical[other]) for other in doubts]
         if any(gain.error == 0 or gain.mean <= 0 for gain, _ in gains):
-            return "More rows would show it only if the gains grew with them"
+            return "As long as it is behind one of them, more rows cannot show it"
         # The standard error falls with the root of the number of rows.
         needed = self.n_labelled * max((critical * gain.error / gain.mean) ** 2 for gain, critical in gains)
         if needed > _MOST * self.n_labelled:
-            return f"More than {_MOST * self.n_labelled:,} would be needed if the gains stay as large"
+            return f"If the gains stay as large, more than {_MOST * self.n_labelled:,} labelled rows would show them"
         unit = 10 ** (math.floor(math.log10(needed)) - 1)
-        return f"About {math.ceil(needed / unit) * unit:,.0f} would if the gains stay as large"
+        return f"If the gains stay as large, about {math.ceil(needed / unit) * unit:,.0f} labelled rows would show them"
 
     def _gains(self, gains: Mapping[str, Interval], models: Sequence[str]) -> str:
         return ", ".join(f"{self._name(model)} {self._gain(gains[model])}" for model in models)
@@ -133,6 +136,6 @@ class Evidence:
         return {
             STUDENT: "the student taught with privileged features",
             SELF: "the student taught without privileged features (self-distillation)",
-            SHUFFLED: "the student taught with shuffled ones",
+            SHUFFLED: "the student taught with shuffled privileged features (shuffled)",
             RIVAL: f"the best rival ({self.rival})",
         }.get(model, model)

@@ -54,4 +54,4 @@ def gain_in_words(gain: Interval, confidence: float = 0.95) -> str:
 
 def in_lines(text: str) -> str:
     """Return the text in lines that fit into a terminal or a notebook."""
-    return textwrap.fill(text, 100)
+    return textwrap.fill(text, 100, break_on_hyphens=False)
