@@ -46,13 +46,16 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     check_whole("crossfit", crossfit)
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
+    hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer folds"
+    hint = hint if collective.is_distributed() else ""
     if crossfit and n_labelled < 2:
-        raise ValueError(f"cross-fitting requires at least 2 {rows}, got {n_labelled}: add {rows}, or set crossfit=0")
+        raise ValueError(
+            f"cross-fitting requires at least 2 {rows}, got {n_labelled}: add {rows}, or set crossfit=0{hint}"
+        )
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
-        hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer"
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
-            f"{hint if collective.is_distributed() else ''}"
+            f"{hint}"
         )
     if groups is not None:
         check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
