@@ -145,7 +145,7 @@ class Frontier:
         table = self.table.reset_index()
         steps = [step for step in table["hessian"].unique() if step != NO_STEP]
         # Every line begins at plain XGBoost.
-        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f'hessian="{step}"') for step in steps]
+        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f"{step} steps") for step in steps]
         return plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
