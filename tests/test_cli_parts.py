@@ -193,10 +193,10 @@ def test_tables_for_eyes_have_intervals_beside_their_values(capsys):
     print_table(table, "text")
     shown = [line.rstrip() for line in capsys.readouterr().out.split("\n")]
     assert shown == [
-        "       rows                  rate    odd  odd_low",
+        "       rows                    rate    odd  odd_low",
         "group",
-        "a         3  0.500 [0.400, 0.613] 0.1235   0.1000",
-        "b        12  0.250 [0.200, 0.300] 2.0000   1.0000",
+        "a         3  0.500 (0.400 to 0.613) 0.1235   0.1000",
+        "b        12  0.250 (0.200 to 0.300) 2.0000   1.0000",
         "",
     ]
     print_table(table, "csv")
@@ -207,7 +207,7 @@ def test_tables_for_eyes_have_intervals_beside_their_values(capsys):
         print_table(part, "text")
         out = capsys.readouterr().out
         assert out.split("\n")[0].split() == columns.split()
-        assert ("0.400 [0.100, 0.700]" in out) is ("corrected" in part)
+        assert ("0.400 (0.100 to 0.700)" in out) is ("corrected" in part)
 
 
 class Told(Model):

@@ -176,10 +176,10 @@ def test_what_a_frontier_says():
     table = table.assign(parity_train=[0.28, 0.02], hessian=["none", "full"])
     found = Frontier(table, "parity", {}, 3, [0.3, 0.1, 0.01])
     assert str(found).splitlines() == [
-        "parity of at most 0.3: kl_weight 0 has 0.300 [0.200, 0.400], on training rows 0.280, and costs 0.000 [0.000, "
-        "0.000] of the accuracy of plain XGBoost, 0.900",
-        'parity of at most 0.1: kl_weight 2.5 with hessian="full" has 0.100 [0.050, 0.150], on training rows 0.020, '
-        "and costs 0.050 [0.010, 0.090] of the accuracy of plain XGBoost, 0.900",
+        "parity of at most 0.3: kl_weight 0 has 0.300 (0.200 to 0.400), on training rows 0.280, and costs 0.000 (0.000 "
+        "to 0.000) of the accuracy of plain XGBoost, 0.900",
+        'parity of at most 0.1: kl_weight 2.5 with hessian="full" has 0.100 (0.050 to 0.150), on training rows 0.020, '
+        "and costs 0.050 (0.010 to 0.090) of the accuracy of plain XGBoost, 0.900",
         "parity of at most 0.01: not reached, the smallest is 0.100",
     ]
     assert repr(found) == f"<Frontier: {found}>"

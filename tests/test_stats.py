@@ -102,7 +102,7 @@ def test_the_corrected_interval_written_out():
     alike = paired.corrected_interval(np.full(3, 0.1), 0.5)
     assert alike.low == alike.mean == alike.high == pytest.approx(0.1)
     assert alike.error == 0
-    assert str(paired.Interval(0.1, 0, -0.2, 0.3)) == "+0.1000 [-0.2000, +0.3000]"
+    assert str(paired.Interval(0.1, 0, -0.2, 0.3)) == "0.1000 (-0.2000 to 0.3000)"
 
 
 def test_the_best_is_chosen_if_its_gain_convinces():

@@ -31,7 +31,7 @@ def with_judgements(told: pd.DataFrame, path: Path) -> pd.DataFrame:
     """With what somebody says of those that lived."""
     judged = pd.read_csv(path, keep_default_na=False) if path.exists() else pd.DataFrame(columns=[*SAME, "judgement"])
     both = told.merge(judged.drop_duplicates(SAME), on=SAME, how="left")
-    return both.assign(judgement=both["judgement"].fillna("not judged"), room=both["file"].str.split("[/.]").str[0])
+    return both.assign(judgement=both["judgement"].fillna("not judged"), package=both["file"].str.split("[/.]").str[0])
 
 
 def write(told: Path, judged: Path, out: Path) -> None:
@@ -52,8 +52,8 @@ def page(told: pd.DataFrame) -> str:
         "Made by `python -m benchmarks.mutants --page` from `results/mutants.csv` and `results/mutants_judged.csv`. A",
         "mutant is the package with one small mistake: another operator, constant or condition, a call or a keyword",
         "argument left out. It meets the tests that reach its line, quickest first, for seconds of tests; who lives",
-        "meets those that should notice, and is judged by hand. Drawn at random, each room having its share; the",
-        "first draw left out the rooms of the clusters (`_dask`, `_spark`, 6 % of all mutants).",
+        "meets those that should notice, and is judged by hand. Drawn at random, each package in proportion; the",
+        "first draw left out the clusters (`_dask`, `_spark`, 6 % of all mutants).",
         "",
         "## Score",
         "",
@@ -66,11 +66,11 @@ def page(told: pd.DataFrame) -> str:
             ["draw", "mutants", "killed", "no mistakes", "closed since", "left", "score, %", "95 %", "now, %"],
             [_scores(str(draw), its) for draw, its in told.groupby("draw")],
         ),
-        "## By room",
+        "## By package",
         "",
         *table(
-            ["room", "mutants", "killed", "no mistakes", "closed since", "left"],
-            [[f"`{room}`", *map(str, _counts(its))] for room, its in told.groupby("room")],
+            ["package", "mutants", "killed", "no mistakes", "closed since", "left"],
+            [[f"`{package}`", *map(str, _counts(its))] for package, its in told.groupby("package")],
         ),
         "## Those that lived",
         "",

@@ -25,7 +25,7 @@ CLUSTERS = {
     "_xgb": ["distributed", "distributed_unlabelled"],
     "_core": ["distributed", "distributed_unlabelled"],
 }
-"""The tests of rooms whose code runs in other processes, where no line is measured."""
+"""The tests of packages whose code runs in other processes, where no line is measured."""
 NOT_RUN = (
     "architecture",
     "dask",
@@ -114,7 +114,7 @@ def digest(file: str) -> str:
 
 def elsewhere(mutant: Mutant) -> list[str]:
     """The test files for a line that no test of this process reaches."""
-    return [f"tests/test_{name}.py" for name in CLUSTERS.get(mutant.room, ())]
+    return [f"tests/test_{name}.py" for name in CLUSTERS.get(mutant.package, ())]
 
 
 def files_run_here(tree: Path) -> list[str]:

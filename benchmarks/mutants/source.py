@@ -37,7 +37,7 @@ class Mutant:
     is_statement: bool
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         return self.file.partition("/")[0].removesuffix(".py")
 
     def source(self, original: bytes) -> bytes:
@@ -46,12 +46,12 @@ class Mutant:
 
 
 def drawn(seed: int) -> list[Mutant]:
-    """All mutants in random order; of however many one takes from the beginning, each room has its share."""
+    """All mutants in random order; any number from the beginning has each package in proportion."""
     names = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
-    found = sorted((mutant for name in names for mutant in mutants_of(name)), key=lambda mutant: mutant.room)
+    found = sorted((mutant for name in names for mutant in mutants_of(name)), key=lambda mutant: mutant.package)
     chance = random.Random(seed)
     placed = []
-    for _, its in groupby(found, key=lambda mutant: mutant.room):
+    for _, its in groupby(found, key=lambda mutant: mutant.package):
         shuffled = chance.sample(mutants := list(its), len(mutants))
         start = chance.random()
         placed += [((i + start) / len(shuffled), mutant) for i, mutant in enumerate(shuffled)]
@@ -146,7 +146,7 @@ def _changed_expression(node: ast.expr | ast.stmt) -> Iterator[ast.expr]:
         yield ast.Constant(node.value + 1)
 
 
-def of_rooms(mutants: Iterable[Mutant]) -> dict[str, int]:
-    """How many there are in each room."""
-    rooms = [mutant.room for mutant in mutants]
-    return {room: rooms.count(room) for room in sorted(set(rooms))}
+def by_package(mutants: Iterable[Mutant]) -> dict[str, int]:
+    """How many there are in each package."""
+    packages = [mutant.package for mutant in mutants]
+    return {package: packages.count(package) for package in sorted(set(packages))}

@@ -28,22 +28,22 @@ from which it is small, and the results of attacks. delta is {delta:g} where no 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
 as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
 teacher that is KbPIB's, cross-fitted. Private teachers have split {share:g} and clip {clip:g}. kl_weight is one of 0
-(plain), {weights}, by the log loss of rows set apart ({apart_all} where all have labels, {apart_few} where few have),
-for private and open teachers alike; that costs no privacy. In brackets stands the 95 % interval over paired repeats
-(corrected for shared rows, Nadeau and Bengio 2003, on public sets; made data share none)."""
+(plain), {weights}, by the log loss of held-out rows ({apart_all} where all have labels, {apart_few} where few have),
+for teachers with and without privacy; that costs no privacy. In brackets stands the 95 % interval over paired repeats
+(corrected for shared rows, Nadeau and Bengio 2003, on public sets; simulated data share none)."""
 
 SIZES = """\
-Made data, histogram, the AUC that privacy costs: the student of the open teacher less that of the private one. Where
-few have labels it is one row in {one_in}. The list has the size from which on the mean cost is below {cheap:g}. Read
-the cost beside the gain: where all have labels, both are small."""
+Simulated data, histogram, the AUC that privacy costs: the student of the teacher without privacy less that of
+the private one. Where few have labels it is one row in {one_in}. The list has the size from which on the mean cost is
+below {cheap:g}. Read the cost beside the gain: where all have labels, both are small."""
 
 FEW = """\
-Made data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows.
+Simulated data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows.
 "{alone}" is the default where at most {most:.0%} of the rows has a label; here it is
 measured at every number. "{itself}" uses no z: its teacher is plain XGBoost's own prediction for the
 rows without a label. "{response}" replaces the cell of each row's z by a random one, so that nobody
 need be trusted with z. "{ebm}" is a DP-EBM trained on x and y of the labelled rows, with delta
-{delta:g}; its guarantee covers x and y as well. {apart} rows are set apart to choose kl_weight."""
+{delta:g}; its guarantee covers x and y as well. {apart} rows are held out to choose kl_weight."""
 
 CENTRAL = """\
 Gain in AUC over plain XGBoost, {rows:,} rows. "{each}" is the default.

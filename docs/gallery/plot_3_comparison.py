@@ -2,7 +2,8 @@
 Is privileged data worth anything?
 ==================================
 
-Plain XGBoost, the student, the ceiling and two controls on the same held-out rows (:func:`pi_xgb.compare`).
+The student beside its teacher, plain XGBoost, other models on x, and two controls, on the same held-out rows
+(:func:`pi_xgb.compare`). The gain that counts is the one over the best of the other models.
 """
 
 import pi_xgb

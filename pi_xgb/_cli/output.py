@@ -54,7 +54,7 @@ def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
     bounded = [name for name in table if f"{name}_low" in table and f"{name}_high" in table]
     shown = {
         name: [
-            f"{value:.3f} [{low:.3f}, {high:.3f}]"
+            f"{value:.3f} ({low:.3f} to {high:.3f})"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
         ]
         for name in bounded

@@ -145,7 +145,7 @@ class Frontier:
         table = self.table.reset_index()
         steps = [step for step in table["hessian"].unique() if step != NO_STEP]
         # Every line begins at plain XGBoost.
-        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f'hessian="{step}"') for step in steps]
+        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f"{step} steps") for step in steps]
         return plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ class Frontier:
             return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
         row: Any = self.table.iloc[place]
         step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
-        reached, cost = (f"{row[c]:.3f} [{row[f'{c}_low']:.3f}, {row[f'{c}_high']:.3f}]" for c in (self.gap, "cost"))
+        reached, cost = (f"{row[c]:.3f} ({row[f'{c}_low']:.3f} to {row[f'{c}_high']:.3f})" for c in (self.gap, "cost"))
         return (
             f"{self.gap} of at most {gap:g}: kl_weight {row.name:.4g}{step} has {reached}, on training rows "
             f"{row[f'{self.gap}_train']:.3f}, and costs {cost} of the accuracy of plain XGBoost, "

@@ -51,7 +51,7 @@ class Maturity:
         rows = self.labelled
         return (
             f"{int(rows.sum())} of {len(rows)} rows have a label, {int(np.nansum(self.y))} of them 1; "
-            f"{int((~rows).sum())} have none yet, {int(self.set_aside.sum())} of them with an early event set aside"
+            f"{int((~rows).sum())} have none yet, {int(self.set_aside.sum())} of them with an early event, not used"
         )
 
 
@@ -93,7 +93,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     >>> readmitted = ["2024-02-10", None, "2024-12-01", None, "2024-07-09"]
     >>> found = labels.mature(left, readmitted, "90D", as_of="2024-08-01")
     >>> print(found)
-    3 of 5 rows have a label, 1 of them 1; 2 have none yet, 1 of them with an early event set aside
+    3 of 5 rows have a label, 1 of them 1; 2 have none yet, 1 of them with an early event, not used
     >>> found.y.tolist()
     [1.0, 0.0, 0.0, nan, nan]
     """

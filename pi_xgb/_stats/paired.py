@@ -24,7 +24,7 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.mean:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        return f"{self.mean:.4f} ({self.low:.4f} to {self.high:.4f})"
 
 
 def corrected_interval(differences: Values, ratio: float, confidence: float = 0.95) -> Interval:
@@ -37,7 +37,7 @@ def corrected_interval(differences: Values, ratio: float, confidence: float = 0.
     Examples
     --------
     >>> print(corrected_interval(np.array([0.01, 0.02, 0.0, 0.03, 0.015]), 1 / 4))
-    +0.0150 [-0.0058, +0.0358]
+    0.0150 (-0.0058 to 0.0358)
     """
     n_cells = len(differences)
     mean = float(np.mean(differences))

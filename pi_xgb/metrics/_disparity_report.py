@@ -53,7 +53,7 @@ def disparity_report(
         Draws at each of the true gaps that the interval tries, 0 for no intervals; the confidence of intervals; a seed
         or a ``numpy.random.Generator``.
     n_null
-        Draws in which groups do not matter: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
+        Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
         p-value is 1 / (n_null + 1) at least.
 
     Returns
@@ -65,11 +65,11 @@ def disparity_report(
           by ``python -m benchmarks.coverage``. The lower end is 0 wherever ``p_value`` is above 1 - confidence.
         - ``corrected``: the true gap under which the observed gap is the median. It lies in the interval; with
           many small groups ``value`` may lie above both.
-        - ``chance``: the expected gap if groups did not matter.
-        - ``p_value``: how often groups that do not matter show a gap of at least this size. The largest of all pairs
-          is compared with the largest of all pairs, so the number of groups is accounted for.
+        - ``chance``: the expected gap where all groups are treated alike.
+        - ``p_value``: how often chance alone gives a gap of at least this size. In each draw the largest gap of all
+          pairs counts, as in ``value``, so no correction for the number of groups is needed.
         - ``p_adjusted``: ``p_value`` adjusted for all metrics of this table (Holm).
-        - ``between``: the two groups that lie furthest apart.
+        - ``between``: the two groups with the largest gap.
 
     Notes
     -----

@@ -54,17 +54,17 @@ def test_mistakes_are_made_in_code_alone(package):
         assert mutant.line in mutant.lines
 
 
-def test_each_room_has_its_share_of_every_beginning_of_a_draw(package):
+def test_each_package_has_its_share_of_every_beginning_of_a_draw(package):
     (package / "metrics.py").write_text("\n".join(f"x{i} = {i}" for i in range(60)))
     (package / "_rows.py").write_text("\n".join(f"x{i} = {i}" for i in range(30)))
-    wanted = source.of_rooms(source.drawn(0))
+    wanted = source.by_package(source.drawn(0))
     assert wanted == {"_core": 10, "_rows": 30, "metrics": 60}
     first = source.drawn(5)
     assert first == source.drawn(5) != source.drawn(6)
     assert len(set(first)) == 100
     for n in (10, 37, 80):
-        rooms = Counter(mutant.room for mutant in first[:n])
-        assert all(abs(rooms[room] - n * count / 100) <= 1 for room, count in wanted.items())
+        packages = Counter(mutant.package for mutant in first[:n])
+        assert all(abs(packages[package] - n * count / 100) <= 1 for package, count in wanted.items())
 
 
 def test_a_mutant_meets_the_tests_that_reach_its_statement(package):
