@@ -146,7 +146,7 @@ def test_groups_are_reported_as_the_library_does(trained, capsys):
     assert "abroca" in second
     works(*arguments[:-2], "--n-boot", "20", "--weight", "w", "--threshold", "0.4")
     # To a person's eyes an interval stands beside its value.
-    assert "[" in capsys.readouterr().out
+    assert " to " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("how", ["text", "csv"])

@@ -177,7 +177,7 @@ def test_a_gap_that_does_not_exist_is_told_in_words(files, capsys):  # noqa: F81
     words = "a predictive_parity on held-out rows, since a rate of some group is undefined"
     works(*frontier)
     out, err = capsys.readouterr()
-    assert "nan [nan, nan]" in out
+    assert "nan (nan to nan)" in out
     assert words in err
     assert main([str(part) for part in [*frontier, "--gap", "0.1", "--out", "m.ubj"]]) == 2
     assert f"pi-xgb: no kl_weight has {words}" in " ".join(capsys.readouterr().err.split())
